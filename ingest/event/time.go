@@ -1,0 +1,37 @@
+package event
+
+import (
+	"fmt"
+	"time"
+)
+
+// timeLayout is RFC 3339 with exactly three digits of a second.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Time is an instant in UTC, in whole milliseconds: what the log and ClickHouse
+// keep, so that a record read back equals the one that was written.
+type Time struct{ time.Time }
+
+// At rounds t down to the millisecond, in UTC.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+
+// MarshalJSON writes for example "2026-03-02T09:05:00.000Z".
+func (t Time) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, len(timeLayout)+2)
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, timeLayout)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON reads any RFC 3339 time with a zone.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return fmt.Errorf("time %.40q: want a string such as %q", b, timeLayout)
+	}
+	parsed, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
+	if err != nil {
+		return fmt.Errorf("time %.40q: want RFC 3339 such as %q", b, timeLayout)
+	}
+	*t = At(parsed)
+	return nil
+}

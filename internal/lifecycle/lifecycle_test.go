@@ -1,0 +1,53 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/answerscope/answerscope/internal/lifecycle"
+)
+
+func TestAllStopsLastToFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		var stopped []string
+		part := func(name string) lifecycle.Part {
+			return lifecycle.Part{Name: name, Run: func(ctx context.Context) error {
+				<-ctx.Done()
+				mu.Lock()
+				defer mu.Unlock()
+				stopped = append(stopped, name)
+				return nil
+			}}
+		}
+		result := make(chan error, 1)
+		go func() {
+			result <- lifecycle.All(ctx, slog.New(slog.DiscardHandler), part("producer"), part("listener"))
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-result; err != nil {
+			t.Fatalf("All() = %v, want nil", err)
+		}
+		if want := []string{"listener", "producer"}; !slices.Equal(stopped, want) {
+			t.Errorf("stopped %v, want %v", stopped, want)
+		}
+	})
+}
+
+func TestAllReturnsTheFailure(t *testing.T) {
+	errDisk := errors.New("disk full")
+	err := lifecycle.All(t.Context(), slog.New(slog.DiscardHandler),
+		lifecycle.Part{Name: "sink", Run: func(context.Context) error { return errDisk }},
+		lifecycle.Part{Name: "listener", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }},
+	)
+	if !errors.Is(err, errDisk) || err.Error() != "sink: disk full" {
+		t.Errorf("All() = %v, want sink: disk full", err)
+	}
+}
