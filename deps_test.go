@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// anything lets a tree import every other one.
+var anything = []string{"collector", "ingest", "pipeline", "queryapi", "sql", "deploy", "internal"}
+
+// law says, for every tree of this module, which other trees its packages may import. A tree not listed here is a
+// new owner: give it a line, and a reason.
+var law = map[string][]string{
+	"":                 {"internal/cli"}, // main names the command line, nothing else
+	"collector":        {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
+	"ingest":           {"sql/postgres", "internal"},
+	"ingest/event":     {},                                                     // the contract on the log imports nobody
+	"pipeline":         {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
+	"queryapi":         {"sql", "internal"},                                    // readers never see the log
+	"sql/clickhouse":   {},                                                     // questions and rows, for whoever asks
+	"sql/postgres":     {},                                                     // the same
+	"deploy/engine":    {},                                                     // engines know nothing of what they hold
+	"internal":         {},                                                     // small shared pieces lean on each other only
+	"internal/cli":     anything,                                               // the only place where all meet
+	"internal/bench":   anything,                                               // it measures every room from outside
+	"internal/testkit": anything,                                               // it hands tests every engine and its schema
+}
+
+// private names the trees that only the given trees may import; tests may import all.
+var private = map[string][]string{
+	"internal/cli":     {""},
+	"internal/bench":   {"internal/cli"},
+	"internal/testkit": {},
+}
+
+// A home is where a third party lives, so that replacing it touches one place.
+type home struct {
+	library string
+	trees   []string
+	why     string
+}
+
+// homes lists every third party that the program (not its tests) imports. One that is not listed is a new tenant:
+// give it a home, and a reason.
+var homes = []home{
+	{"github.com/segmentio/kafka-go", []string{"ingest/producer", "pipeline/consume", "internal/bench", "internal/testkit"}, "the log's client: one writes, one reads"},
+	{"github.com/ClickHouse/clickhouse-go/v2", []string{"sql/clickhouse", "internal/bench", "internal/testkit"}, "the warehouse's driver"},
+	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
+	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "internal/bench", "internal/testkit"}, "the control plane's driver"},
+	{"github.com/golang-migrate/migrate/v4", []string{"sql"}, "one runner of migrations for both stores"},
+	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "internal/bench"}, "public HTTP surfaces"},
+	{"github.com/valyala/fasthttp", []string{"internal/httpd"}, "what fiber runs on: compression and the server's own errors"},
+	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
+	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
+	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
+	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/config"}, "flags, their environment and their help"},
+	{"github.com/schollz/progressbar/v3", []string{"internal/cli"}, "a bar is shown by the command line alone"},
+	{"golang.org/x/term", []string{"internal/cli"}, "is there a terminal to show a bar on, or a password to read"},
+	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
+	{"golang.org/x/sync", []string{"ingest", "pipeline", "internal", "sql"}, "goroutines that fail together"},
+	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake"}, "folding and normal forms of text"},
+	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake"}, "public suffixes and international host names"},
+	{"github.com/rivo/uniseg", []string{"pipeline/extract"}, "word and sentence boundaries (UAX 29)"},
+	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
+	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
+}
+
+// unlawful names every import of one room by another that the law does not allow.
+func unlawful(files []source) []string {
+	var broken []string
+	for _, f := range files {
+		from := owner(f.dir)
+		for _, imported := range f.imports {
+			pkg, ours := strings.CutPrefix(imported, module+"/")
+			if f.test || !ours || owner(pkg) == from {
+				continue
+			}
+			if !slices.ContainsFunc(law[from], func(may string) bool { return within(pkg, may) }) {
+				broken = append(broken, fmt.Sprintf("%s: %q must not import %s", f.path, from, pkg))
+			}
+			if readers, ok := private[owner(pkg)]; ok && !slices.Contains(readers, from) {
+				broken = append(broken, fmt.Sprintf("%s: %s is private to %q", f.path, pkg, readers))
+			}
+		}
+	}
+	return broken
+}
+
+// homeless names every import of a third party outside its home, and every third party without one.
+func homeless(files []source) []string {
+	var broken []string
+	for _, f := range files {
+		for _, imported := range f.imports {
+			first, _, _ := strings.Cut(imported, "/")
+			if f.test || !strings.Contains(first, ".") || within(imported, module) {
+				continue
+			}
+			i := slices.IndexFunc(homes, func(h home) bool { return within(imported, h.library) })
+			switch {
+			case i < 0:
+				broken = append(broken, fmt.Sprintf("%s: %s has no home yet", f.path, imported))
+			case !slices.ContainsFunc(homes[i].trees, func(tree string) bool { return within(f.dir, tree) }):
+				broken = append(broken, fmt.Sprintf("%s: %s lives in %q (%s)", f.path, imported, homes[i].trees, homes[i].why))
+			}
+		}
+	}
+	return broken
+}
+
+// unlisted names every package that no tree of the law holds.
+func unlisted(files []source) []string {
+	var broken []string
+	for _, f := range files {
+		if f.dir != "" && owner(f.dir) == "" && !f.test {
+			broken = append(broken, fmt.Sprintf("%s: %s is a new owner: give it a line in the law", f.path, f.dir))
+		}
+	}
+	return broken
+}
+
+// owner is the longest tree of the law that holds pkg.
+func owner(pkg string) string {
+	best := ""
+	for tree := range law {
+		if len(tree) > len(best) && within(pkg, tree) {
+			best = tree
+		}
+	}
+	return best
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/answerscope/answerscope"
+
+// maxLines is what one can still read in one sitting.
+const maxLines = 450
+
+// A source is what the laws want to know of one Go file.
+type source struct {
+	path    string
+	dir     string // "" at the root
+	test    bool
+	imports []string
+	doc     string // the package comment, if this file holds one
+}
+
+// house reads every file below root whose name ends in one of the suffixes, leaving out what is fetched, built or
+// kept there by a running system.
+func house(root fs.FS, suffixes ...string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if outside(entry.Name()) || name == "bin" || name == "var" || strings.HasPrefix(name, "var-") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !slices.Contains(suffixes, path.Ext(name)) {
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		files[name] = text
+		return err
+	})
+	return files, err
+}
+
+// outside tells the directories that the go command does not look into either.
+func outside(dir string) bool {
+	return dir == "node_modules" || dir == "testdata" || dir != "." && strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
+}
+
+// sources parses files instead of asking `go list`, so that the test cache sees a changed import.
+func sources(root fs.FS) ([]source, error) {
+	files, err := house(root, ".go")
+	if err != nil {
+		return nil, err
+	}
+	var parsed []source
+	for name, text := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		s := source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+		if s.dir == "." {
+			s.dir = ""
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return nil, fmt.Errorf("read import of %s: %w", name, err)
+			}
+			s.imports = append(s.imports, imported)
+		}
+		s.doc = docOf(file)
+		parsed = append(parsed, s)
+	}
+	slices.SortFunc(parsed, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	return parsed, nil
+}
+
+func docOf(file *ast.File) string {
+	if file.Doc == nil {
+		return ""
+	}
+	return file.Doc.Text()
+}
+
+// undocumented names every package that does not open with what it owns: "Package sink turns …", or for main the
+// program's name.
+func undocumented(files []source) []string {
+	documented := map[string]bool{}
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		said := strings.HasPrefix(f.doc, "Package "+path.Base(f.dir)+" ") || f.dir == "" && strings.HasPrefix(f.doc, "Answerscope ")
+		documented[f.dir] = documented[f.dir] || said
+	}
+	var broken []string
+	for dir, ok := range documented {
+		if !ok {
+			broken = append(broken, fmt.Sprintf("%s: no file opens with %q", dir, "// Package "+path.Base(dir)+" …"))
+		}
+	}
+	slices.Sort(broken)
+	return broken
+}
+
+// tooLong names every Go and SQL file over maxLines. A golden is dumped from an engine: its length is the schema's.
+func tooLong(files map[string][]byte) []string {
+	var broken []string
+	for name, text := range files {
+		if lines := strings.Count(string(text), "\n"); lines > maxLines && !strings.HasSuffix(name, ".golden.sql") {
+			broken = append(broken, fmt.Sprintf("%s: %d lines, over %d: split it by responsibility", name, lines, maxLines))
+		}
+	}
+	slices.Sort(broken)
+	return broken
+}
+
+func within(pkg, tree string) bool {
+	return pkg == tree || strings.HasPrefix(pkg, tree+"/")
+}
