@@ -1,0 +1,85 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+)
+
+// UUID is the type that the driver moves without parsing; any [16]byte converts.
+type UUID = uuid.UUID
+
+// Day is a UTC calendar day, written 2026-03-02. The driver sends a time.Time
+// parameter as epoch seconds, which a {name:Date} placeholder does not expect.
+type Day string
+
+// DayOf is the UTC day of t.
+func DayOf(t time.Time) Day { return Day(t.UTC().Format(time.DateOnly)) }
+
+// Config says where the server is and how it is used.
+type Config struct {
+	DSN          string        // clickhouse://user:password@host:9000/database, or http://…
+	MaxOpenConns int           // connections at once
+	DialTimeout  time.Duration // for one connection
+	ReadTimeout  time.Duration // for one answer of the server
+}
+
+// DefaultConfig needs a DSN.
+func DefaultConfig() Config {
+	return Config{MaxOpenConns: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute}
+}
+
+// Validate says what is wrong with c, all at once.
+func (c Config) Validate() error {
+	var errs []error
+	if _, err := clickhouse.ParseDSN(c.DSN); err != nil || c.DSN == "" {
+		errs = append(errs, errors.New("clickhouse dsn: want clickhouse://user:password@host:port/database or http://…"))
+	}
+	if c.MaxOpenConns < 1 {
+		errs = append(errs, fmt.Errorf("clickhouse max open conns %d: want at least 1", c.MaxOpenConns))
+	}
+	return errors.Join(errs...)
+}
+
+// Conn is a pool of connections to one server. It is safe for concurrent use.
+type Conn struct{ driver.Conn }
+
+// Open connects and checks that the server answers.
+func Open(ctx context.Context, c Config) (*Conn, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	options, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse: %w", err)
+	}
+	if err := conn.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
+	}
+	return &Conn{conn}, nil
+}
+
+func options(c Config) (*clickhouse.Options, error) {
+	o, err := clickhouse.ParseDSN(c.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("parse clickhouse dsn: %w", err)
+	}
+	o.MaxOpenConns = c.MaxOpenConns
+	o.MaxIdleConns = c.MaxOpenConns
+	o.DialTimeout = c.DialTimeout
+	o.ReadTimeout = c.ReadTimeout
+	if o.Compression == nil {
+		o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	}
+	o.ClientInfo.Products = append(o.ClientInfo.Products, struct{ Name, Version string }{"answerscope", "1"})
+	return o, nil
+}

@@ -1,0 +1,97 @@
+package clickhouse
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"reflect"
+	"regexp"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+//go:embed query/*.sql function/*.sql migrate/*.sql
+var files embed.FS
+
+// A Query is one file of query/ with the Go types of its parameters and rows.
+// The text sent to the server is the file, byte for byte.
+type Query[P, R any] struct {
+	Name string
+	Text string
+}
+
+// All asks the question and returns every row. The query's name is the
+// log_comment by which system.query_log tells who asked.
+func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) ([]R, error) {
+	rows := []R{}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": q.Name}))
+	if err := conn.Select(ctx, &rows, q.Text, bind(params)...); err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return rows, nil
+}
+
+var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
+
+// declared is what every Query says of itself, for the tests.
+var declared []declaration
+
+type declaration struct {
+	name   string
+	text   string
+	params reflect.Type
+}
+
+func query[P, R any](name string) Query[P, R] {
+	text := mustRead("query/" + name + ".sql")
+	declared = append(declared, declaration{name, text, reflect.TypeFor[P]()})
+	return Query[P, R]{name, text}
+}
+
+// mustRead panics on a missing file: that is a build mistake.
+func mustRead(path string) string {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func bind(params any) []any {
+	v := reflect.ValueOf(params)
+	var args []any
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name, ok := f.Tag.Lookup("ch"); ok {
+			args = append(args, clickhouse.Named(name, parameter(v.FieldByIndex(f.Index))))
+		}
+	}
+	return args
+}
+
+// parameter gives a value the form in which the driver writes it as a
+// parameter: days and ids as text, a nil list as an empty one.
+func parameter(v reflect.Value) any {
+	switch x := v.Interface().(type) {
+	case Day:
+		return string(x)
+	case UUID:
+		return x.String()
+	case []UUID:
+		texts := make([]string, len(x))
+		for i, id := range x {
+			texts[i] = id.String()
+		}
+		return texts
+	case []Day:
+		texts := make([]string, len(x))
+		for i, day := range x {
+			texts[i] = string(day)
+		}
+		return texts
+	default:
+		if v.Kind() == reflect.Slice && v.IsNil() {
+			return reflect.MakeSlice(v.Type(), 0, 0).Interface()
+		}
+		return x
+	}
+}

@@ -1,0 +1,70 @@
+-- brand_visibility: a brand's figures over the filtered answers, one row per bucket that has answers.
+-- granularity is day, week (ISO Mondays) or window (one bucket, dated date_from).
+-- interval_low and interval_high are NULL under 5 prompts.
+WITH
+    prompts AS
+    (
+        SELECT
+            answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
+            prompt_id,
+            sum(prompt_daily.answers)          AS answers,
+            sum(prompt_daily.mention_answers)  AS mention_answers,
+            sum(prompt_daily.citation_answers) AS citation_answers,
+            sum(prompt_daily.visible_answers)  AS visible_answers,
+            sum(prompt_daily.inverse_position) AS inverse_position,
+            sum(prompt_daily.mentions)         AS mentions,
+            sum(prompt_daily.citations)        AS citations,
+            sum(prompt_daily.visibility)       AS visibility,
+            answerscope_points(mention_answers, citation_answers, inverse_position) AS points
+        FROM prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+        GROUP BY bucket, prompt_id
+        HAVING answers > 0
+    ),
+    buckets AS
+    (
+        SELECT
+            bucket,
+            count()                       AS prompt_count,
+            countIf(visible_answers > 0)  AS visible_prompts,
+            sum(prompts.answers)          AS answers,
+            sum(prompts.mention_answers)  AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.mentions)         AS mentions,
+            sum(prompts.citations)        AS citations,
+            sum(prompts.visibility)       AS visibility,
+            answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
+            answerscope_margin(
+                prompt_count,
+                answers,
+                sum(prompts.points),
+                sum(prompts.points * prompts.points),
+                sum(prompts.points * prompts.answers),
+                sum(prompts.answers * prompts.answers)) AS margin
+        FROM prompts
+        GROUP BY bucket
+    )
+SELECT
+    bucket,
+    answers,
+    mention_answers,
+    citation_answers,
+    mentions,
+    citations,
+    prompt_count,
+    visible_prompts,
+    answerscope_round(answerscope_ratio(100 * visible_prompts, prompt_count), 1)         AS visibility_rate_pct,
+    answerscope_round(answerscope_ratio(visibility, answers), 1)                         AS avg_visibility,
+    answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)      AS position_factor,
+    answerscope_round(score, 1)                                                          AS ai_visibility_score,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))        AS interval_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))         AS interval_high
+FROM buckets
+ORDER BY bucket

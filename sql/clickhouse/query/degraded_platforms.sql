@@ -1,0 +1,17 @@
+-- degraded_platforms: platforms of which over a fifth of the filtered runs were given up.
+-- A figure of such a window tells of an outage as much as of the brand.
+SELECT
+    platform,
+    sum(answer_daily.runs)     AS runs,
+    sum(answer_daily.given_up) AS given_up
+FROM answer_daily
+WHERE organization_id = {organization_id:UUID}
+  AND brand_id = {brand_id:UUID}
+  AND day BETWEEN {date_from:Date} AND {date_to:Date}
+  AND answerscope_matches({models:Array(String)}, model)
+  AND answerscope_matches({regions:Array(String)}, region)
+  AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+  AND answerscope_matches({branded:Array(Bool)}, branded)
+GROUP BY platform
+HAVING 5 * given_up > runs
+ORDER BY platform

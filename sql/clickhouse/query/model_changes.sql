@@ -1,0 +1,43 @@
+-- model_changes: the buckets in which a platform answers a requested model with other served models than before.
+-- Before is the last earlier bucket of the window in which it named any; the first one is no change.
+WITH
+    served AS
+    (
+        SELECT
+            answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
+            platform,
+            model,
+            served_model
+        FROM answer_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND served_model != ''
+        GROUP BY bucket, platform, model, served_model
+        HAVING sum(answers) > 0
+    ),
+    sets AS
+    (
+        SELECT
+            bucket,
+            platform,
+            model,
+            arraySort(groupArray(served_model)) AS now,
+            lagInFrame(now) OVER (PARTITION BY platform, model ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+        FROM served
+        GROUP BY bucket, platform, model
+    )
+SELECT
+    bucket,
+    platform,
+    model,
+    before,
+    now
+FROM sets
+WHERE notEmpty(before)
+  AND now != before
+ORDER BY bucket, platform, model
