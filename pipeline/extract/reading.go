@@ -1,0 +1,107 @@
+package extract
+
+import (
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// Version is the version of Read. It rises with every change of this package's
+// code, of its lists, of the public-suffix list or of the Unicode tables.
+const Version = 1
+
+// readers are the versions that this build carries: its own and the previous
+// release's, so that a plan made by that release is replayed as it was made.
+var readers = map[int]func(*event.Answer) Reading{
+	1: Read,
+}
+
+// At gives the reader of a version, and whether this build carries it.
+func At(version int) (func(*event.Answer) Reading, bool) {
+	read, ok := readers[version]
+	return read, ok
+}
+
+// Reading is what one answer says of the brand and its competitors. That of a
+// given-up run has Branded and nothing else: all counts 0, sentiments unknown.
+type Reading struct {
+	Branded         bool // is_branded of the prompt; where that is unset, whether the prompt's text names the brand
+	Brand           EntityReading
+	Competitors     []EntityReading   // in the record's order
+	Citations       []CitationReading // by first appearance, one per normalised URL
+	Cards           []Card            // in the record's order
+	SentimentMethod string            // the constant SentimentMethod of the version that read
+}
+
+// EntityReading is what one answer says of the brand or of one competitor.
+type EntityReading struct {
+	ID              uuid.UUID
+	Mentions        uint32
+	Position        uint32 // 1-based among all tracked entities, 0: not named
+	Citations       uint32 // cited URLs under the entity's own domains
+	VisibilityScore uint8  // 0..100
+	Sentiment       Sentiment
+}
+
+// CitationReading is one URL of an answer: http or https, with a host.
+type CitationReading struct {
+	URL          string // normalised
+	Title        string // the first non-empty one
+	Host         string // of URL, without port: lower case, punycode, no leading www.
+	Domain       string // registrable domain of Host; Host itself where it has none
+	Cited        bool   // false: only consulted, in no figure
+	Listed       SourceType
+	Owned        bool      // Host is, or is under, one of the brand's domains
+	CompetitorID uuid.UUID // the first competitor whose domain Host is, or is under; uuid.Nil: none
+}
+
+// SourceType is what kind of site a host is, without regard to whether the
+// brand or a competitor owns it.
+type SourceType string
+
+// The source types, in the order in which they are tried. Editorial is also
+// what no list and no rule knows.
+const (
+	Forum         SourceType = "forum"
+	Social        SourceType = "social"
+	Review        SourceType = "review"
+	Institutional SourceType = "institutional"
+	Editorial     SourceType = "editorial"
+)
+
+// Sentiment is the tone of the sentences that name an entity.
+type Sentiment string
+
+// The sentiments. Unknown: not named, or in a language the method does not know.
+const (
+	Positive Sentiment = "positive"
+	Neutral  Sentiment = "neutral"
+	Negative Sentiment = "negative"
+	Unknown  Sentiment = "unknown"
+)
+
+// Card is one product of a shopping answer.
+type Card struct {
+	Position       uint32 // as told, else its place in the list; 1-based
+	Title          string
+	Brand          string
+	PriceAmount    string // decimal number as text, "": none
+	PriceCurrency  string // ISO 4217, "": none
+	ImageURL       string
+	MerchantURL    string // as told
+	MerchantDomain string // registrable domain of MerchantURL, "": none
+	Rating         float64
+	ReviewCount    int64
+	MatchedID      uuid.UUID // brand or competitor that Brand or Title names, uuid.Nil: none
+	Role           Role
+}
+
+// Role is whose product a card shows.
+type Role string
+
+// The roles.
+const (
+	Own        Role = "own"
+	Competitor Role = "competitor"
+	Other      Role = "other"
+)
