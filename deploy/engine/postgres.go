@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const postgresUser = "postgres"
+
+// PostgresConfig says where a PostgreSQL keeps its cluster and listens.
+type PostgresConfig struct {
+	Dir    string // everything it keeps; created
+	Home   Home
+	Port   int    // 0 chooses a free one, kept across restarts
+	Logs   string // directory of its log; Dir/log if empty
+	NoSync bool   // tests only: a crash of the machine may lose the cluster
+	Log    *slog.Logger
+}
+
+// Postgres is a running PostgreSQL server, a child of this process.
+type Postgres struct {
+	*process
+	address, password string
+}
+
+// StartPostgres starts the PostgreSQL of a directory, initialized the first
+// time, and returns when it answers. Database answerscope exists then. Under
+// root it runs as an unprivileged user, because it refuses root.
+func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
+	begin := time.Now()
+	pkg, err := cfg.Home.npmPackage("postgres", postgresNPM)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeLibraryLinks(pkg); err != nil {
+		return nil, fmt.Errorf("start postgres: %w", err)
+	}
+	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, fmt.Errorf("start postgres: %w", err)
+	}
+	if cfg.Logs == "" {
+		cfg.Logs = filepath.Join(cfg.Dir, "log")
+	}
+	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
+	if err := c.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("start postgres: %w", err)
+	}
+	port, err := keptPort(cfg.Dir, "postgres", cfg.Port)
+	if err != nil {
+		return nil, err
+	}
+	p, err := startProcess("postgres", cfg.Logs, syscall.SIGQUIT, c.server(port))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.ready(ctx, func(ctx context.Context) error { return askPostgres(ctx, address(port)) }); err != nil {
+		p.Kill()
+		return nil, err
+	}
+	cfg.Log.Info("engine ready", "engine", "postgres", "address", address(port), "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	return &Postgres{process: p, address: address(port), password: c.password}, nil
+}
+
+// DSN is the address with the credentials of the superuser and the database.
+func (p *Postgres) DSN() string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(postgresUser, p.password), Host: p.address, Path: "/" + Database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// Stop ends the server after rolling back what is open; what was committed is
+// on the disk. A Postgres started again on the same Dir has the same address.
+func (p *Postgres) Stop(ctx context.Context) error {
+	return p.stop(ctx, syscall.SIGINT) // its "fast shutdown"; SIGTERM would wait for clients
+}
+
+// postgresCluster is a cluster on the disk and the user that it belongs to.
+type postgresCluster struct {
+	cfg       PostgresConfig
+	bin, data string
+	password  string
+	run       *syscall.SysProcAttr // as whom
+}
+
+// prepare makes the cluster if there is none. A cluster is made aside and put
+// in place complete, so one that is there needs no more than a start.
+func (c *postgresCluster) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(c.cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	uid, err := chooseUser(c.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	if c.run, err = runAs(uid, c.bin, c.cfg.Dir); err != nil {
+		return err
+	}
+	if c.password, err = keptPassword(c.cfg.Dir); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
+		return c.checkVersion()
+	}
+	password := filepath.Join(c.cfg.Dir, "password")
+	if err := os.Chown(password, uid, -1); err != nil {
+		return err
+	}
+	fresh := c.data + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return err
+	}
+	initdb := []string{"initdb", "-D", fresh, "-U", postgresUser, "-A", "scram-sha-256", "--pwfile=" + password,
+		"--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"}
+	single := []string{"postgres", "--single", "-D", fresh, "postgres"}
+	if c.cfg.NoSync {
+		initdb = append(initdb, "--no-sync")
+		single = append(single[:2:2], append([]string{"-F"}, single[2:]...)...)
+	}
+	if err := c.tool(ctx, "", initdb...); err != nil {
+		return err
+	}
+	if err := c.tool(ctx, "CREATE DATABASE "+Database+"\n", single...); err != nil {
+		return err
+	}
+	return os.Rename(fresh, c.data)
+}
+
+// tool runs one of the package's programs to its end.
+func (c *postgresCluster) tool(ctx context.Context, stdin string, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, args[0]), args[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.Env = c.cfg.Dir, strings.NewReader(stdin), postgresEnv()
+	attr := *c.run
+	cmd.SysProcAttr = &attr
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("run %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// checkVersion refuses a cluster made by another major version, with what
+// PostgreSQL itself would say less plainly.
+func (c *postgresCluster) checkVersion() error {
+	text, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
+	if err != nil {
+		return err
+	}
+	if v := strings.TrimSpace(string(text)); v != "18" {
+		return fmt.Errorf("cluster %s was made by PostgreSQL %s; this is 18: dump it with the old release and restore it here", c.data, v)
+	}
+	return nil
+}
+
+// server is the command that serves the cluster, small enough for a laptop.
+func (c *postgresCluster) server(port int) *exec.Cmd {
+	settings := []string{
+		"listen_addresses=" + host,
+		fmt.Sprintf("port=%d", port),
+		"unix_socket_directories=",
+		"max_connections=100",
+		"shared_buffers=64MB",
+		"max_wal_size=512MB",
+		"jit=off",
+		"TimeZone=UTC",
+		"log_timezone=UTC",
+		"log_min_messages=warning",
+	}
+	if c.cfg.NoSync {
+		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
+	}
+	args := []string{"-D", c.data}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	cmd := exec.Command(filepath.Join(c.bin, "postgres"), args...)
+	cmd.Dir, cmd.Env = c.cfg.Dir, postgresEnv()
+	attr := *c.run
+	cmd.SysProcAttr = &attr
+	return cmd
+}
+
+// postgresEnv keeps what the environment may hold for PostgreSQL's clients
+// (PGDATA, PGPORT…) and our own secrets away from the server.
+func postgresEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"} }

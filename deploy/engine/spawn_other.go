@@ -1,0 +1,27 @@
+//go:build !linux
+
+package engine
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// spawn starts cmd so that it gets sig when this process dies, even by SIGKILL.
+// Without a parent-death signal in the kernel, a copy of this binary stands in
+// between and watches the pipe that we hold: see runGuard. The ClickHouse child
+// is a copy of this binary already and watches for itself.
+func spawn(cmd *exec.Cmd, sig syscall.Signal) error {
+	if len(cmd.Args) > 1 && cmd.Args[1] == clickHouseChild {
+		return cmd.Start()
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd.Args = append([]string{self, guardChild, strconv.Itoa(int(sig)), cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = self
+	return cmd.Start()
+}

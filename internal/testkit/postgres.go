@@ -1,0 +1,46 @@
+package testkit
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+)
+
+// Postgres returns the address of a fresh database, with a superuser's
+// credentials, on a real PostgreSQL. Roles are the server's and so are shared
+// between databases. The database is dropped when the test passed.
+func Postgres(t testing.TB) (dsn string) {
+	t.Helper()
+	server, err := once(&own, "postgres", func(ctx context.Context, at place) (string, func(context.Context) error, error) {
+		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
+		if err != nil {
+			return "", nil, err
+		}
+		return p.DSN(), p.Stop, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := freshName(t)
+	if err := execPostgres(t.Context(), server, "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("create postgres database %s: %v", name, err)
+	}
+	dsn = withPath(server, name)
+	cleanUp(t, "postgres", name, dsn, func(ctx context.Context) error {
+		return execPostgres(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)")
+	})
+	return dsn
+}
+
+func execPostgres(ctx context.Context, dsn, query string) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, query)
+	return err
+}

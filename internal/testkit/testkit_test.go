@@ -1,0 +1,50 @@
+package testkit_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestFreshDatabases(t *testing.T) {
+	if a, b := testkit.ClickHouse(t), testkit.ClickHouse(t); a == b {
+		t.Errorf("two databases of ClickHouse have one address %s", a)
+	}
+	a, b := testkit.Postgres(t), testkit.Postgres(t)
+	if a == b {
+		t.Errorf("two databases of Postgres have one address %s", a)
+	}
+	conn, err := pgx.Connect(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "create table x (a int)"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKafkaMakesNoTopicByItself(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	conn, err := kafka.DialContext(t.Context(), "tcp", brokers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	topic := testkit.Prefix(t) + "answers"
+	if partitions, err := conn.ReadPartitions(topic); err == nil && len(partitions) > 0 {
+		t.Fatalf("topic %s has %d partitions before it was created", topic, len(partitions))
+	}
+	if err := conn.CreateTopics(kafka.TopicConfig{Topic: topic, NumPartitions: 2, ReplicationFactor: 1}); err != nil {
+		t.Fatal(err)
+	}
+	partitions, err := conn.ReadPartitions(topic)
+	if err != nil || len(partitions) != 2 {
+		t.Fatalf("partitions of %s: %d, %v; want 2", topic, len(partitions), err)
+	}
+}
