@@ -1,0 +1,68 @@
+package httpd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Admin is the operator's listener: /readyz, /metrics and /debug/pprof. It is the standard library's server, because
+// profiles are streamed and both handlers are written for it.
+type Admin struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// NewAdmin owns listener from then on.
+func NewAdmin(listener net.Listener, ready *Readiness, metrics prometheus.Gatherer, log *slog.Logger) *Admin {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if lacks := ready.Lacking(r.Context()); len(lacks) > 0 {
+			answer(w, http.StatusServiceUnavailable, map[string]any{"ready": false, "not_ready": lacks})
+			return
+		}
+		answer(w, http.StatusOK, map[string]any{"ready": true})
+	})
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return &Admin{listener: listener, server: &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}
+}
+
+// URL is where the operator looks, http://127.0.0.1:9090.
+func (a *Admin) URL() string { return "http://" + a.listener.Addr().String() }
+
+// Run serves until ctx is cancelled; a profile under way is cut off.
+func (a *Admin) Run(ctx context.Context) error {
+	unhook := context.AfterFunc(ctx, func() { _ = a.server.Close() }) // Serve returns what matters
+	defer unhook()
+	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", a.listener.Addr(), err)
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client is gone: nobody to tell
+}

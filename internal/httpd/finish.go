@@ -1,0 +1,115 @@
+package httpd
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// compressFrom is the size in bytes below which compressing costs more than it saves.
+const compressFrom = 1024
+
+// finish tags a whole successful body, leaves it out when the client has it, and compresses it as the client asks.
+//
+// fiber's own pair is not used: its ETag is a CRC-32, absent from the 304 and deaf to `*`; its compression looks for
+// a name in Accept-Encoding without reading its q.
+func finish(c *fiber.Ctx) error {
+	response := c.Response()
+	if response.IsBodyStream() || len(response.Body()) == 0 {
+		return nil
+	}
+	asks := c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead
+	if asks && response.StatusCode() == http.StatusOK {
+		tag := string(response.Header.Peek(fiber.HeaderETag))
+		if tag == "" {
+			tag = tagOf(response.Body())
+			c.Set(fiber.HeaderETag, tag)
+		}
+		if matches(c.Get(fiber.HeaderIfNoneMatch), tag) {
+			c.Vary(fiber.HeaderAcceptEncoding)
+			response.ResetBody()
+			c.Status(http.StatusNotModified)
+			return nil
+		}
+	}
+	if compressible(string(response.Header.ContentType())) && len(response.Header.ContentEncoding()) == 0 {
+		c.Vary(fiber.HeaderAcceptEncoding)
+		compress(response, preferred(c.Get(fiber.HeaderAcceptEncoding)))
+	}
+	return nil
+}
+
+// tagOf is weak: the same answer compressed otherwise keeps its tag.
+func tagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
+}
+
+// matches compares weakly (RFC 9110 §13.1.2): W/"a" and "a" are one tag, and * is any.
+func matches(ifNoneMatch, tag string) bool {
+	for known := range strings.SplitSeq(ifNoneMatch, ",") {
+		known = strings.TrimSpace(known)
+		if known == "*" || known != "" && strings.TrimPrefix(known, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
+}
+
+func compressible(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") || strings.HasSuffix(kind, "javascript") || kind == "image/svg+xml"
+}
+
+func compress(response *fasthttp.Response, encoding string) {
+	body := response.Body()
+	if len(body) < compressFrom {
+		return
+	}
+	switch encoding {
+	case "br":
+		response.SetBodyRaw(fasthttp.AppendBrotliBytes(nil, body))
+	case "gzip":
+		response.SetBodyRaw(fasthttp.AppendGzipBytes(nil, body))
+	default:
+		return
+	}
+	response.Header.SetContentEncoding(encoding)
+}
+
+// preferred is br or gzip, whichever the client weighs higher, br between equals, "" when it wants neither
+// (RFC 9110 §12.5.3). A `*` stands for what is not named.
+func preferred(acceptEncoding string) string {
+	weights := map[string]float64{}
+	for part := range strings.SplitSeq(strings.ToLower(acceptEncoding), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		weight := 1.0
+		if q, ok := strings.CutPrefix(strings.TrimSpace(params), "q="); ok {
+			parsed, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+			if err != nil {
+				continue
+			}
+			weight = parsed
+		}
+		weights[strings.TrimSpace(name)] = weight
+	}
+	best, most := "", 0.0
+	for _, encoding := range []string{"br", "gzip"} {
+		weight, named := weights[encoding]
+		if !named {
+			weight = weights["*"]
+		}
+		if weight > most {
+			best, most = encoding, weight
+		}
+	}
+	if identity, named := weights["identity"]; named && identity > most {
+		return ""
+	}
+	return best
+}

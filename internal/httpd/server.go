@@ -1,0 +1,131 @@
+// Package httpd is the edge of every HTTP surface: the public server with our settings, and the admin listener.
+//
+// A surface adds its routes to Server.App and returns errors; the edge gives each request an id and a context, catches
+// panics, turns an error into a body once, adds an ETag, compresses, measures and logs. See edge.go for that way.
+package httpd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config is how a public listener behaves.
+type Config struct {
+	Name         string        // of the listener in logs and metrics: queryapi, collector, …
+	ReadTimeout  time.Duration // for one whole request; fiber's own default is for ever, and then a slow sender holds a connection as long as it likes
+	WriteTimeout time.Duration // for one whole response
+	IdleTimeout  time.Duration // between two requests of a connection; must be set, because a shutdown does not close a waiting one
+	Drain        time.Duration // how long a stop waits for requests under way before it cancels them
+	BodyLimit    int           // bytes of a request's body
+	HeaderLimit  int           // bytes of a request's line and headers; fiber's default of 4 KB refuses a browser with many cookies
+}
+
+// DefaultConfig suits an API that people and programs call.
+func DefaultConfig() Config {
+	return Config{
+		Name:         "public",
+		ReadTimeout:  15 * time.Second,
+		WriteTimeout: 60 * time.Second,
+		IdleTimeout:  60 * time.Second,
+		Drain:        10 * time.Second,
+		BodyLimit:    4 << 20,
+		HeaderLimit:  32 << 10,
+	}
+}
+
+// Validate says everything that is wrong.
+func (c Config) Validate() error {
+	var errs []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	require(c.Name != "", "listener: name is empty: it labels its metrics")
+	require(c.ReadTimeout > 0 && c.WriteTimeout > 0 && c.IdleTimeout > 0, "listener %s: read, write and idle timeouts must be above 0", c.Name)
+	require(c.Drain > 0, "listener %s: drain must be above 0", c.Name)
+	require(c.BodyLimit > 0, "listener %s: body limit must be above 0 bytes", c.Name)
+	require(c.HeaderLimit >= 4<<10, "listener %s: header limit must be at least 4096 bytes", c.Name)
+	return errors.Join(errs...)
+}
+
+// A Server is one public listener. Surfaces add their routes to App before Run.
+type Server struct {
+	App *fiber.App
+
+	cfg      Config
+	listener net.Listener
+	log      *slog.Logger
+	seconds  *prometheus.HistogramVec
+	requests context.Context // parent of every request's context
+	abandon  context.CancelFunc
+}
+
+// Listen takes an address at once, so that a taken one is known before anything else is started.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return listener, nil
+}
+
+// New returns a server that answers GET /healthz, and nothing until Run. It owns listener from then on.
+func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
+	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics)}
+	s.requests, s.abandon = context.WithCancel(context.Background())
+	s.App = fiber.New(fiber.Config{
+		ReadTimeout:           cfg.ReadTimeout,
+		WriteTimeout:          cfg.WriteTimeout,
+		IdleTimeout:           cfg.IdleTimeout,
+		BodyLimit:             cfg.BodyLimit,
+		ReadBufferSize:        cfg.HeaderLimit,
+		ErrorHandler:          s.refuse,
+		CaseSensitive:         true,
+		StrictRouting:         true,
+		Immutable:             true, // strings of a request may be kept; fiber would reuse their bytes for the next one
+		DisableStartupMessage: true,
+	})
+	s.App.Server().CloseOnShutdown = true
+	s.App.Server().Handler = knownMethods(s.App.Server().Handler)
+	s.App.Use(s.edge)
+	s.App.Get("/healthz", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "ok"}) })
+	return s
+}
+
+// URL is where the server is reached, http://127.0.0.1:8080.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Run serves until ctx is cancelled, then takes no new connection, finishes the requests under way and returns.
+// What is not finished after Config.Drain is cancelled.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.abandon()
+	served := make(chan error, 1)
+	go func() { served <- s.App.Listener(s.listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	patience, done := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
+	defer done()
+	err := s.App.ShutdownWithContext(patience)
+	// Shutdown knows the listener only once serving has begun; closed twice it only says so.
+	_ = s.listener.Close()
+	<-served
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests cut off", "after", s.cfg.Drain)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("shut down %s: %w", s.listener.Addr(), err)
+	}
+	return nil
+}
