@@ -1,6 +1,6 @@
 -- The landing table of topic answers: one row per telling of a run, as it was
 -- told and as it was read. Nothing merges rows away, since a replay looks up
--- what has landed; all figures come from the views on this table.
+-- what has landed. All figures come from the views on this table.
 --
 -- A correction is two rows of one insert: the landed row again with sign -1,
 -- the new reading with sign +1. Text, citations as returned, search queries,
@@ -61,7 +61,7 @@ CREATE TABLE IF NOT EXISTS answers
     sentiment           LowCardinality(String),
     sentiment_method    LowCardinality(String),
 
-    competitors         Nested(id UUID, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt8, sentiment String),
+    competitors         Nested(id UUID, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String),
     citations           Nested(url String, title String, cited Bool, host String, domain String, listed_type String, owned Bool, competitor_id UUID),
     cards               Nested(position UInt32, title String, brand String, price_amount Nullable(Decimal(18, 4)), price_currency String, image_url String, merchant_url String, merchant_domain String, rating Nullable(Float64), review_count Nullable(Int64), matched_id UUID, role String)
 )

@@ -1,0 +1,94 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// insertSettings make an insert with a token safe to repeat: the landing table
+// and every view target take only what they lack. That holds while the same
+// rows make the same blocks, so nothing here may depend on how busy the server
+// is: one thread, no asynchronous inserts, no two-level aggregation (its
+// buckets would come as blocks of their own), blocks that are never cut.
+func insertSettings(token string) clickhouse.Settings {
+	return clickhouse.Settings{
+		"insert_deduplicate":                                 1,
+		"insert_deduplication_token":                         token,
+		"deduplicate_blocks_in_dependent_materialized_views": 1,
+		"materialized_views_ignore_errors":                   0,
+		"async_insert":                                       0,
+		"max_insert_threads":                                 1,
+		"max_threads":                                        1,
+		"parallel_view_processing":                           0,
+		"group_by_two_level_threshold":                       0,
+		"group_by_two_level_threshold_bytes":                 0,
+		"max_block_size":                                     1 << 20,
+		"max_insert_block_size":                              1 << 20,
+		"min_insert_block_size_rows":                         1 << 20,
+		"min_insert_block_size_bytes":                        0,
+		"max_partitions_per_insert_block":                    0,
+		"log_comment":                                        "insert " + token,
+	}
+}
+
+// A Landing is a landing table, or another table that a batch is inserted into,
+// with the Go type of its rows.
+type Landing[R any] struct {
+	Table  string
+	insert string
+}
+
+// Answers is the landing table of topic answers.
+var Answers = landing[AnswerRow]("answers")
+
+// DeadLetters keeps records that could not be read.
+var DeadLetters = landing[DeadLetter]("deadletters")
+
+func landing[R any](table string) Landing[R] {
+	var columns []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
+	}
+	return Landing[R]{table, "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ")"}
+}
+
+// Insert sends rows as one native block. The same token must always come with
+// the same rows in the same order: what the server saw of an earlier try is
+// then taken once, and what it lacks is added. Inserting no rows does nothing.
+func (l Landing[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
+	batch, err := conn.PrepareBatch(ctx, l.insert)
+	if err != nil {
+		return fmt.Errorf("prepare insert into %s: %w", l.Table, err)
+	}
+	for i := range rows {
+		if err := batch.AppendStruct(&rows[i]); err != nil {
+			_ = batch.Abort() // says nothing that err does not
+			return fmt.Errorf("encode row %d for %s: %w", i, l.Table, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("insert %d rows into %s: %w", len(rows), l.Table, err)
+	}
+	return nil
+}
+
+// DeadLetter is a record of the log that could not be read, byte for byte.
+type DeadLetter struct {
+	LogTopic     string    `ch:"log_topic"`
+	LogPartition int32     `ch:"log_partition"`
+	LogOffset    int64     `ch:"log_offset"`
+	AppendedAt   time.Time `ch:"appended_at"`
+	Key          string    `ch:"key"`
+	Value        string    `ch:"value"`
+	Reason       string    `ch:"reason"` // a constant: malformed, …
+	Detail       string    `ch:"detail"`
+}

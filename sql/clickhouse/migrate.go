@@ -1,0 +1,275 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/golang-migrate/migrate/v4"
+	driver "github.com/golang-migrate/migrate/v4/database/clickhouse"
+	"github.com/golang-migrate/migrate/v4/source"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+)
+
+// Migrate brings the schema up: the numbered files of migrate/, then function/
+// and query/ as they are in this binary. It may be killed and run again at any
+// point. Two runs at once would race: the caller holds the migration lock of
+// Postgres, since the driver's own lock is local to the process.
+func Migrate(ctx context.Context, c Config, progress func(step string)) error {
+	if err := runNumbered(c, progress); err != nil {
+		return err
+	}
+	conn, err := Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stale, err := staleDefinitions(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, d := range stale {
+		progress(d.name)
+		if err := conn.Exec(ctx, d.create); err != nil {
+			return fmt.Errorf("create %s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+// Pending lists what Migrate would do, in order; nothing when all is up.
+func Pending(ctx context.Context, c Config) ([]string, error) {
+	conn, err := Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	version, dirty, err := appliedVersion(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	var pending []string
+	for _, name := range numbered() {
+		if v := versionOf(name); v > version || v == version && dirty {
+			pending = append(pending, strings.TrimSuffix(name, ".up.sql"))
+		}
+	}
+	stale, err := staleDefinitions(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range stale {
+		pending = append(pending, d.name)
+	}
+	return pending, nil
+}
+
+func runNumbered(c Config, progress func(step string)) error {
+	options, err := options(c)
+	if err != nil {
+		return err
+	}
+	db := clickhouse.OpenDB(options)
+	m, err := migrator(db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer m.Close() // closes db too
+	if err := mend(m); err != nil {
+		return err
+	}
+	for {
+		switch err := m.Steps(1); {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, migrate.ErrNoChange):
+			return nil
+		case err != nil:
+			return fmt.Errorf("migrate clickhouse: %w", err)
+		}
+		version, _, err := m.Version()
+		if err != nil {
+			return fmt.Errorf("migrate clickhouse: read version: %w", err)
+		}
+		progress(nameOf(version))
+	}
+}
+
+func migrator(db *sql.DB) (*migrate.Migrate, error) {
+	source, err := iofs.New(files, "migrate")
+	if err != nil {
+		return nil, fmt.Errorf("read clickhouse migrations: %w", err)
+	}
+	// The driver splits a file at every semicolon, in quotes and comments too:
+	// a test holds our files to semicolons that end statements.
+	target, err := driver.WithInstance(db, &driver.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse for migration: %w", err)
+	}
+	m, err := migrate.NewWithInstance("iofs", source, "clickhouse", target)
+	if err != nil {
+		return nil, fmt.Errorf("prepare clickhouse migrations: %w", err)
+	}
+	return m, nil
+}
+
+// mend steps back from a migration that did not end. Every statement of ours
+// says IF NOT EXISTS, so that the file can be run again from its start.
+func mend(m *migrate.Migrate) error {
+	version, dirty, err := m.Version()
+	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read clickhouse schema version: %w", err)
+	}
+	before := -1 // golang-migrate's word for none
+	for _, name := range numbered() {
+		if v := versionOf(name); v < version {
+			before = int(v)
+		}
+	}
+	if err := m.Force(before); err != nil {
+		return fmt.Errorf("step back from half a migration %d: %w", version, err)
+	}
+	return nil
+}
+
+func numbered() []string {
+	names, err := fs.Glob(files, "migrate/*.up.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for i, name := range names {
+		names[i] = path.Base(name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func versionOf(name string) uint {
+	m, err := source.Parse(name)
+	if err != nil {
+		panic(err) // a misnamed embedded file is a build mistake
+	}
+	return m.Version
+}
+
+func nameOf(version uint) string {
+	for _, name := range numbered() {
+		if versionOf(name) == version {
+			return strings.TrimSuffix(name, ".up.sql")
+		}
+	}
+	return fmt.Sprint(version)
+}
+
+func appliedVersion(ctx context.Context, conn *Conn) (version uint, dirty bool, err error) {
+	var exists uint64
+	err = conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&exists)
+	if err != nil || exists == 0 {
+		return 0, false, err
+	}
+	var v int64
+	var d uint8
+	err = conn.QueryRow(ctx, "SELECT version, dirty FROM schema_migrations ORDER BY sequence DESC LIMIT 1").Scan(&v, &d)
+	if errors.Is(err, sql.ErrNoRows) || v < 0 {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("read clickhouse schema version: %w", err)
+	}
+	return uint(v), d == 1, nil
+}
+
+// A definition is a function or a named view: what the server should have.
+type definition struct {
+	name   string
+	create string
+}
+
+// staleDefinitions are the functions and views that the server lacks or has in
+// another text, in an order in which each finds what it uses.
+func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
+	var stale []definition
+	for _, name := range definitionNames("function") {
+		d := definition{name, "CREATE OR REPLACE FUNCTION " + name + " AS " + mustRead("function/"+name+".sql")}
+		var fresh uint64
+		// A function belongs to the whole server: leaving a right one alone keeps
+		// databases that migrate at the same time out of each other's way.
+		err := conn.QueryRow(ctx,
+			"SELECT count() FROM system.functions WHERE name = {name:String} AND create_query = formatQuerySingleLine({text:String})",
+			clickhouse.Named("name", name), clickhouse.Named("text", strings.Replace(d.create, "OR REPLACE ", "", 1))).Scan(&fresh)
+		if err != nil {
+			return nil, fmt.Errorf("read function %s: %w", name, err)
+		}
+		if fresh == 0 {
+			stale = append(stale, d)
+		}
+	}
+	for _, name := range byUse(definitionNames("query")) {
+		text := mustRead("query/" + name + ".sql")
+		comment := comment(text)
+		var fresh uint64
+		err := conn.QueryRow(ctx,
+			"SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {name:String} AND comment = {comment:String}",
+			clickhouse.Named("name", name), clickhouse.Named("comment", comment)).Scan(&fresh)
+		if err != nil {
+			return nil, fmt.Errorf("read view %s: %w", name, err)
+		}
+		if fresh == 0 {
+			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
+			stale = append(stale, definition{name, create})
+		}
+	}
+	return stale, nil
+}
+
+// comment is what the server shows beside a view: what it answers, and by which
+// text, so that a changed file is seen.
+func comment(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	line, _, _ := strings.Cut(text, "\n")
+	_, says, _ := strings.Cut(line, ": ")
+	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum[:6]) + "]"
+}
+
+func definitionNames(dir string) []string {
+	names, err := fs.Glob(files, dir+"/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(path.Base(name), ".sql")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// byUse orders views so that each comes after those that it calls.
+func byUse(names []string) []string {
+	var ordered []string
+	var add func(name string)
+	add = func(name string) {
+		if slices.Contains(ordered, name) {
+			return
+		}
+		text := mustRead("query/" + name + ".sql")
+		for _, other := range names {
+			if other != name && strings.Contains(text, " "+other+"(") {
+				add(other)
+			}
+		}
+		ordered = append(ordered, name)
+	}
+	for _, name := range names {
+		add(name)
+	}
+	return ordered
+}

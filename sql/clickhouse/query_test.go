@@ -1,0 +1,84 @@
+package clickhouse
+
+import (
+	"io/fs"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every file is a declared Query, starts with its own name, and binds exactly
+// the parameters that its Go type has. Needs no server.
+func TestQueriesAndTheirTypesAgree(t *testing.T) {
+	names, err := fs.Glob(files, "query/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) != len(declared) {
+		t.Errorf("%d files in query/, %d declared", len(names), len(declared))
+	}
+	for _, q := range declared {
+		t.Run(q.name, func(t *testing.T) {
+			if !slices.Contains(names, path.Join("query", q.name+".sql")) {
+				t.Fatalf("no file")
+			}
+			if want := "-- " + q.name + ": "; !strings.HasPrefix(q.text, want) {
+				t.Errorf("first line should start %q", want)
+			}
+			var asks, gives []string
+			for _, m := range placeholder.FindAllStringSubmatch(q.text, -1) {
+				asks = append(asks, m[1])
+			}
+			for _, f := range reflect.VisibleFields(q.params) {
+				if name, ok := f.Tag.Lookup("ch"); ok {
+					gives = append(gives, name)
+				}
+			}
+			slices.Sort(asks)
+			slices.Sort(gives)
+			if asks = slices.Compact(asks); !slices.Equal(asks, gives) {
+				t.Errorf("file asks for %v, %v gives %v", asks, q.params, gives)
+			}
+		})
+	}
+}
+
+var quotedOrComment = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|--[^\n]*`)
+
+// golang-migrate's driver splits at every semicolon, quoted ones too, and left
+// half a statement behind a dirty version when one stood in a string.
+func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
+	for _, name := range numbered() {
+		text := mustRead("migrate/" + name)
+		for _, m := range quotedOrComment.FindAllString(text, -1) {
+			if strings.Contains(m, ";") {
+				t.Errorf("%s: a semicolon in %.60s would end a statement there", name, m)
+			}
+		}
+		for _, statement := range strings.Split(quotedOrComment.ReplaceAllString(text, ""), ";") {
+			s := strings.TrimSpace(statement)
+			if s != "" && !strings.Contains(s, "IF NOT EXISTS") {
+				t.Errorf("%s: %.60s… cannot be run twice", name, s)
+			}
+		}
+	}
+}
+
+// A table that takes inserts with tokens, or is the target of a view, forgets
+// nothing that a replay needs only if it has a window of tokens of its own.
+func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
+	for _, name := range numbered() {
+		text := mustRead("migrate/" + name)
+		for _, statement := range strings.Split(text, ";") {
+			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") {
+				continue
+			}
+			if !strings.Contains(statement, "non_replicated_deduplication_window = 50000") {
+				t.Errorf("%s: %.60s… has no deduplication window", name, strings.TrimSpace(statement))
+			}
+		}
+	}
+}

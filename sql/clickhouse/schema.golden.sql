@@ -1,0 +1,899 @@
+-- answerscope_bucket
+CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(granularity = 'day', day, granularity = 'week', toMonday(day), date_from);
+
+-- answerscope_given
+CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
+
+-- answerscope_margin
+CREATE FUNCTION answerscope_margin AS (k, n, y, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, (yy - ((2 * (y / n)) * yn)) + (((y / n) * (y / n)) * nn)))) / n);
+
+-- answerscope_matches
+CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(filter, value));
+
+-- answerscope_points
+CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, inverse_position) -> (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880));
+
+-- answerscope_ratio
+CREATE FUNCTION answerscope_ratio AS (part, whole) -> if(whole = 0, NULL, part / whole);
+
+-- answerscope_round
+CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + (sign(x) * 1e-9), digits);
+
+-- answerscope_score
+CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> if(answers = 0, NULL, answerscope_points(mention_answers, citation_answers, inverse_position) / answers);
+
+-- answer_daily
+CREATE TABLE answer_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `served_model` LowCardinality(String),
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- answer_daily_view
+CREATE MATERIALIZED VIEW answer_daily_view TO answer_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `served_model` LowCardinality(String),
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    served_model,
+    sum(sign) AS runs,
+    sum(sign * told.given_up) AS given_up,
+    sum(sign * (NOT told.given_up)) AS answers,
+    sum(sign * (mention_count > 0)) AS mention_answers,
+    sum(sign * (citation_count > 0)) AS citation_answers,
+    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position,
+    sum(sign * mention_count) AS mentions,
+    sum(sign * citation_count) AS citations,
+    sum(sign * visibility_score) AS visibility,
+    sum(sign * if(mention_count > 0, visibility_score, 0)) AS visibility_named
+FROM answers AS told
+WHERE NOT endsWith(platform, '-shopping')
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    served_model;
+
+-- answers
+CREATE TABLE answers
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date COMMENT 'UTC day of answered_at',
+    `id` UUID,
+    `sign` Int8,
+    `revision` Int64 COMMENT 'of the brand names, aliases, domains and competitors that judged the row',
+    `extract_version` UInt16,
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `log_offset` Int64 CODEC(Delta(8), ZSTD(1)),
+    `answered_at` DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String) COMMENT 'requested slug',
+    `served_model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `language` LowCardinality(String),
+    `surface` LowCardinality(String),
+    `sample` Int64,
+    `prompt_id` UUID,
+    `prompt_set_id` UUID,
+    `topic_id` UUID,
+    `prompt_text` String CODEC(ZSTD(1)),
+    `is_branded` Nullable(Bool) COMMENT 'as set on the prompt, NULL: decided by its text',
+    `branded` Bool COMMENT 'as read',
+    `job_id` UUID,
+    `simulated` Bool,
+    `given_up` Bool,
+    `given_up_class` LowCardinality(String),
+    `given_up_error` String CODEC(ZSTD(1)),
+    `attempts` UInt32,
+    `latency_ms` Int64,
+    `finish` LowCardinality(String),
+    `text` String CODEC(ZSTD(3)),
+    `search_queries` Array(String) CODEC(ZSTD(1)),
+    `raw_citations.url` Array(String),
+    `raw_citations.title` Array(String),
+    `raw_citations.cited` Array(Bool),
+    `raw_products` String COMMENT 'JSON, as told' CODEC(ZSTD(1)),
+    `input_tokens` Int64,
+    `output_tokens` Int64,
+    `searches` Int64,
+    `cost_usd` Decimal(18, 8),
+    `brand_name` String CODEC(ZSTD(1)),
+    `mention_count` UInt32,
+    `position` UInt32 COMMENT '1-based among the tracked entities, 0: not named',
+    `citation_count` UInt32 COMMENT 'citations to the brand\'s own domains',
+    `visibility_score` UInt8,
+    `sentiment` LowCardinality(String),
+    `sentiment_method` LowCardinality(String),
+    `competitors.id` Array(UUID),
+    `competitors.name` Array(String),
+    `competitors.mention_count` Array(UInt32),
+    `competitors.position` Array(UInt32),
+    `competitors.citation_count` Array(UInt32),
+    `competitors.visibility_score` Array(UInt16),
+    `competitors.sentiment` Array(String),
+    `citations.url` Array(String),
+    `citations.title` Array(String),
+    `citations.cited` Array(Bool),
+    `citations.host` Array(String),
+    `citations.domain` Array(String),
+    `citations.listed_type` Array(String),
+    `citations.owned` Array(Bool),
+    `citations.competitor_id` Array(UUID),
+    `cards.position` Array(UInt32),
+    `cards.title` Array(String),
+    `cards.brand` Array(String),
+    `cards.price_amount` Array(Nullable(Decimal(18, 4))),
+    `cards.price_currency` Array(String),
+    `cards.image_url` Array(String),
+    `cards.merchant_url` Array(String),
+    `cards.merchant_domain` Array(String),
+    `cards.rating` Array(Nullable(Float64)),
+    `cards.review_count` Array(Nullable(Int64)),
+    `cards.matched_id` Array(UUID),
+    `cards.role` Array(String)
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, id)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- brand_visibility
+CREATE VIEW brand_visibility
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [54827ee5e808]'
+AS WITH
+    prompts AS
+    (
+        SELECT
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+            prompt_id,
+            sum(prompt_daily.answers) AS answers,
+            sum(prompt_daily.mention_answers) AS mention_answers,
+            sum(prompt_daily.citation_answers) AS citation_answers,
+            sum(prompt_daily.visible_answers) AS visible_answers,
+            sum(prompt_daily.inverse_position) AS inverse_position,
+            sum(prompt_daily.mentions) AS mentions,
+            sum(prompt_daily.citations) AS citations,
+            sum(prompt_daily.visibility) AS visibility,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
+        FROM prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        GROUP BY
+            bucket,
+            prompt_id
+        HAVING answers > 0
+    ),
+    buckets AS
+    (
+        SELECT
+            bucket,
+            count() AS prompt_count,
+            countIf(visible_answers > 0) AS visible_prompts,
+            sum(prompts.answers) AS answers,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.mentions) AS mentions,
+            sum(prompts.citations) AS citations,
+            sum(prompts.visibility) AS visibility,
+            if(answers = 0, NULL, (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / answers) AS score,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * (sum(prompts.points) / answers)) * sum(prompts.points * prompts.answers))) + (((sum(prompts.points) / answers) * (sum(prompts.points) / answers)) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+        FROM prompts
+        GROUP BY bucket
+    )
+SELECT
+    bucket,
+    answers,
+    mention_answers,
+    citation_answers,
+    mentions,
+    citations,
+    prompt_count,
+    visible_prompts,
+    round(if(prompt_count = 0, NULL, (100 * visible_prompts) / prompt_count) + (sign(if(prompt_count = 0, NULL, (100 * visible_prompts) / prompt_count)) * 1e-9), 1) AS visibility_rate_pct,
+    round(if(answers = 0, NULL, visibility / answers) + (sign(if(answers = 0, NULL, visibility / answers)) * 1e-9), 1) AS avg_visibility,
+    round(if(answers = 0, NULL, (inverse_position / 5354228880) / answers) + (sign(if(answers = 0, NULL, (inverse_position / 5354228880) / answers)) * 1e-9), 4) AS position_factor,
+    round(score + (sign(score) * 1e-9), 1) AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1)) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1)) AS interval_high
+FROM buckets
+ORDER BY bucket ASC;
+
+-- citations
+CREATE TABLE citations
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `answer_id` UUID,
+    `url` String CODEC(ZSTD(1)),
+    `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
+    `title` String CODEC(ZSTD(1)),
+    `listed_type` LowCardinality(String) COMMENT 'source type without regard to who owns the domain',
+    `owned` Bool,
+    `competitor_id` UUID COMMENT 'nil: no competitor\'s',
+    `sign` Int8
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- citations_view
+CREATE MATERIALIZED VIEW citations_view TO citations
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `answer_id` UUID,
+    `url` String,
+    `domain` String,
+    `title` String,
+    `listed_type` String,
+    `owned` Bool,
+    `competitor_id` UUID,
+    `sign` Int8
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    id AS answer_id,
+    c.url AS url,
+    c.domain AS domain,
+    c.title AS title,
+    c.listed_type AS listed_type,
+    c.owned AS owned,
+    c.competitor_id AS competitor_id,
+    sign
+FROM answers
+ARRAY JOIN citations AS c
+WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
+
+-- competitor_prompt_daily
+CREATE TABLE competitor_prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `competitor_id` UUID,
+    `visible_answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- competitor_prompt_daily_view
+CREATE MATERIALIZED VIEW competitor_prompt_daily_view TO competitor_prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `competitor_id` UUID,
+    `visible_answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    c.id AS competitor_id,
+    sum(sign) AS visible_answers,
+    sum(sign * (c.mention_count > 0)) AS mention_answers,
+    sum(sign * (c.citation_count > 0)) AS citation_answers,
+    sum(sign * if(c.position = 0, 0, toInt64(round(5354228880 / c.position)))) AS inverse_position,
+    sum(sign * c.mention_count) AS mentions,
+    sum(sign * c.citation_count) AS citations,
+    sum(sign * c.visibility_score) AS visibility,
+    sum(sign * if(c.mention_count > 0, c.visibility_score, 0)) AS visibility_named
+FROM answers
+ARRAY JOIN competitors AS c
+WHERE (NOT endsWith(platform, '-shopping')) AND ((c.mention_count > 0) OR (c.citation_count > 0))
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    competitor_id;
+
+-- competitor_visibility
+CREATE VIEW competitor_visibility
+COMMENT 'the sums of each live competitor that the filtered answers name or cite, one row per bucket and competitor. [a5da250796d8]'
+AS WITH
+    live AS
+    (
+        SELECT
+            id,
+            name
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ),
+    prompts AS
+    (
+        SELECT
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+            competitor_id,
+            prompt_id,
+            sum(competitor_prompt_daily.visible_answers) AS visible_answers,
+            sum(competitor_prompt_daily.mention_answers) AS mention_answers,
+            sum(competitor_prompt_daily.citation_answers) AS citation_answers,
+            sum(competitor_prompt_daily.inverse_position) AS inverse_position,
+            sum(competitor_prompt_daily.mentions) AS mentions,
+            sum(competitor_prompt_daily.citations) AS citations,
+            sum(competitor_prompt_daily.visibility) AS visibility,
+            sum(competitor_prompt_daily.visibility_named) AS visibility_named
+        FROM competitor_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        GROUP BY
+            bucket,
+            competitor_id,
+            prompt_id
+        HAVING visible_answers > 0
+    )
+SELECT
+    bucket,
+    competitor_id,
+    any(live.name) AS name,
+    count() AS visible_prompts,
+    sum(prompts.mention_answers) AS mention_answers,
+    sum(prompts.citation_answers) AS citation_answers,
+    sum(prompts.inverse_position) AS inverse_position,
+    sum(prompts.mentions) AS mentions,
+    sum(prompts.citations) AS citations,
+    sum(prompts.visibility) AS visibility,
+    sum(prompts.visibility_named) AS visibility_named
+FROM prompts
+INNER JOIN live ON live.id = prompts.competitor_id
+GROUP BY
+    bucket,
+    competitor_id
+ORDER BY
+    bucket ASC,
+    competitor_id ASC;
+
+-- deadletters
+CREATE TABLE deadletters
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `log_offset` Int64,
+    `appended_at` DateTime64(3, 'UTC') COMMENT 'the record\'s time on the log',
+    `key` String,
+    `value` String CODEC(ZSTD(1)),
+    `reason` LowCardinality(String),
+    `detail` String
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(appended_at)
+ORDER BY (log_topic, log_partition, log_offset)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- degraded_platforms
+CREATE VIEW degraded_platforms
+COMMENT 'platforms of which over a fifth of the filtered runs were given up. [f2ef9ac6f729]'
+AS SELECT
+    platform,
+    sum(answer_daily.runs) AS runs,
+    sum(answer_daily.given_up) AS given_up
+FROM answer_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+GROUP BY platform
+HAVING (5 * given_up) > runs
+ORDER BY platform ASC;
+
+-- dimension_brands
+CREATE TABLE dimension_brands
+(
+    `organization_id` UUID,
+    `id` UUID,
+    `name` String,
+    `slug` String,
+    `aliases` Array(String),
+    `domains` Array(String),
+    `industry` String,
+    `region` String,
+    `language` String,
+    `revision` Int64,
+    `is_active` Bool,
+    `version` UInt64,
+    `deleted` Bool
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (organization_id, id)
+SETTINGS index_granularity = 8192;
+
+-- dimension_competitors
+CREATE TABLE dimension_competitors
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `id` UUID,
+    `name` String,
+    `aliases` Array(String),
+    `domains` Array(String),
+    `version` UInt64,
+    `deleted` Bool
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS index_granularity = 8192;
+
+-- dimension_prompts
+CREATE TABLE dimension_prompts
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `id` UUID,
+    `topic_id` UUID COMMENT 'nil: none',
+    `text` String,
+    `is_branded` Nullable(Bool),
+    `is_active` Bool,
+    `version` UInt64,
+    `deleted` Bool
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS index_granularity = 8192;
+
+-- dimension_topics
+CREATE TABLE dimension_topics
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `id` UUID,
+    `name` String,
+    `is_active` Bool,
+    `version` UInt64,
+    `deleted` Bool
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS index_granularity = 8192;
+
+-- landed_answers
+CREATE VIEW landed_answers
+COMMENT 'which of the given answers have landed, and the newest reading of each. [6ecc718e9fd5]'
+AS WITH
+    maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
+SELECT
+    organization_id,
+    brand_id,
+    id,
+    newest.1 AS revision,
+    newest.2 AS extract_version
+FROM answers
+WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})))
+GROUP BY
+    organization_id,
+    brand_id,
+    id;
+
+-- log_position
+CREATE VIEW log_position
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [5d099230de6b]'
+AS SELECT max(last_offset) AS last_offset
+FROM log_progress
+WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
+HAVING count() > 0;
+
+-- log_progress
+CREATE TABLE log_progress
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `last_offset` SimpleAggregateFunction(max, Int64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (log_topic, log_partition)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- log_progress_answers_view
+CREATE MATERIALIZED VIEW log_progress_answers_view TO log_progress
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `last_offset` Int64
+)
+AS SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM answers
+GROUP BY
+    log_topic,
+    log_partition;
+
+-- model_changes
+CREATE VIEW model_changes
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [dbc01363ba0d]'
+AS WITH
+    served AS
+    (
+        SELECT
+            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+            platform,
+            model,
+            served_model
+        FROM answer_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
+        GROUP BY
+            bucket,
+            platform,
+            model,
+            served_model
+        HAVING sum(answers) > 0
+    ),
+    sets AS
+    (
+        SELECT
+            bucket,
+            platform,
+            model,
+            arraySort(groupArray(served_model)) AS now,
+            lagInFrame(now) OVER (PARTITION BY platform, model ORDER BY bucket ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+        FROM served
+        GROUP BY
+            bucket,
+            platform,
+            model
+    )
+SELECT
+    bucket,
+    platform,
+    model,
+    before,
+    now
+FROM sets
+WHERE notEmpty(before) AND (now != before)
+ORDER BY
+    bucket ASC,
+    platform ASC,
+    model ASC;
+
+-- prompt_daily
+CREATE TABLE prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `visible_answers` Int64 COMMENT 'that name or cite the brand',
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- prompt_daily_view
+CREATE MATERIALIZED VIEW prompt_daily_view TO prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `visible_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    sum(sign) AS runs,
+    sum(sign * told.given_up) AS given_up,
+    sum(sign * (NOT told.given_up)) AS answers,
+    sum(sign * (mention_count > 0)) AS mention_answers,
+    sum(sign * (citation_count > 0)) AS citation_answers,
+    sum(sign * ((mention_count > 0) OR (citation_count > 0))) AS visible_answers,
+    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position,
+    sum(sign * mention_count) AS mentions,
+    sum(sign * citation_count) AS citations,
+    sum(sign * visibility_score) AS visibility,
+    sum(sign * if(mention_count > 0, visibility_score, 0)) AS visibility_named
+FROM answers AS told
+WHERE NOT endsWith(platform, '-shopping')
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id;
+
+-- shopping_cards
+CREATE TABLE shopping_cards
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `answered_at` DateTime64(3, 'UTC'),
+    `answer_id` UUID,
+    `id` UUID,
+    `position` UInt32,
+    `title` String CODEC(ZSTD(1)),
+    `product_brand` String CODEC(ZSTD(1)),
+    `price_amount` Nullable(Decimal(18, 4)),
+    `price_currency` LowCardinality(String),
+    `image_url` String CODEC(ZSTD(1)),
+    `merchant_url` String CODEC(ZSTD(1)),
+    `merchant_domain` String CODEC(ZSTD(1)),
+    `rating` Nullable(Float64),
+    `review_count` Nullable(Int64),
+    `matched_id` UUID COMMENT 'the brand or competitor it was matched with, nil: none',
+    `role` LowCardinality(String),
+    `sign` Int8
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, answered_at, id)
+SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+
+-- shopping_cards_view
+CREATE MATERIALIZED VIEW shopping_cards_view TO shopping_cards
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `answered_at` DateTime64(3, 'UTC'),
+    `answer_id` UUID,
+    `id` UUID,
+    `position` UInt32,
+    `title` String,
+    `product_brand` String,
+    `price_amount` Nullable(Decimal(18, 4)),
+    `price_currency` String,
+    `image_url` String,
+    `merchant_url` String,
+    `merchant_domain` String,
+    `rating` Nullable(Float64),
+    `review_count` Nullable(Int64),
+    `matched_id` UUID,
+    `role` String,
+    `sign` Int8
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    answered_at,
+    told.id AS answer_id,
+    reinterpretAsUUID(sipHash128(told.id, place)) AS id,
+    c.position AS position,
+    c.title AS title,
+    c.brand AS product_brand,
+    c.price_amount AS price_amount,
+    c.price_currency AS price_currency,
+    c.image_url AS image_url,
+    c.merchant_url AS merchant_url,
+    c.merchant_domain AS merchant_domain,
+    c.rating AS rating,
+    c.review_count AS review_count,
+    c.matched_id AS matched_id,
+    c.role AS role,
+    sign
+FROM answers AS told
+ARRAY JOIN
+    cards AS c,
+    arrayEnumerate(cards.position) AS place;
+
+-- top_competitors
+CREATE VIEW top_competitors
+COMMENT 'the live competitors that the window’s answers name, most mentioned first. [3523a1b527f4]'
+AS SELECT
+    rivals.competitor_id,
+    rivals.name,
+    rivals.mentions,
+    round(if(brand.answers = 0, NULL, rivals.visibility / brand.answers) + (sign(if(brand.answers = 0, NULL, rivals.visibility / brand.answers)) * 1e-9), 1) AS avg_visibility,
+    round(if(brand.answers = 0, NULL, (((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / brand.answers) + (sign(if(brand.answers = 0, NULL, (((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / brand.answers)) * 1e-9), 1) AS score
+FROM competitor_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS rivals
+INNER JOIN brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS brand ON brand.bucket = rivals.bucket
+WHERE rivals.mentions > 0
+ORDER BY
+    rivals.mentions DESC,
+    rivals.name ASC
+LIMIT {limit:UInt32};
+
+-- visibility_summary
+CREATE VIEW visibility_summary
+COMMENT 'a brand’s figures over the window; no row when the window has no answers. [e9f0733a0df6]'
+AS SELECT *
+FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window');
+
+-- visibility_trend
+CREATE VIEW visibility_trend
+COMMENT 'one row per day, or ISO week, that has answers; granularity is day or week. [746361155b2f]'
+AS WITH
+    rivals AS
+    (
+        SELECT
+            bucket,
+            sum(c.visibility_named) AS visibility,
+            sum(c.mention_answers) AS pairs
+        FROM competitor_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String}) AS c
+        GROUP BY bucket
+    ),
+    changes AS
+    (
+        SELECT DISTINCT bucket
+        FROM model_changes(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String})
+    )
+SELECT
+    brand.bucket AS bucket,
+    brand.answers AS answers,
+    brand.prompt_count AS prompt_count,
+    if({granularity:String} = 'day', brand.ai_visibility_score, NULL) AS ai_visibility_score,
+    if({granularity:String} = 'day', brand.interval_low, NULL) AS interval_low,
+    if({granularity:String} = 'day', brand.interval_high, NULL) AS interval_high,
+    brand.avg_visibility AS avg_visibility,
+    brand.mentions AS mentions,
+    brand.citations AS citations,
+    round(if(rivals.pairs = 0, NULL, rivals.visibility / rivals.pairs) + (sign(if(rivals.pairs = 0, NULL, rivals.visibility / rivals.pairs)) * 1e-9), 1) AS avg_competitor_score,
+    CAST((brand.bucket IN (
+        SELECT bucket
+        FROM changes
+    )), 'Bool') AS model_changed
+FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String}) AS brand
+LEFT JOIN rivals ON rivals.bucket = brand.bucket
+ORDER BY bucket ASC;
+
