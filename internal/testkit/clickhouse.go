@@ -13,24 +13,26 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-// clickHouse is a server by its addresses.
-type clickHouse struct {
-	DSN  string // native, with credentials
-	HTTP string // host:port
+func startClickHouse(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
+	if err != nil {
+		return addresses{}, nil, err
+	}
+	return addresses{ClickHouse: c.DSN(), ClickHouseHTTP: c.HTTPAddr()}, c.Stop, nil
 }
 
 // ClickHouse returns the native address of a fresh database (Atomic) on a real
 // ClickHouse. The database is dropped when the test passed.
 func ClickHouse(t testing.TB) (dsn string) {
 	t.Helper()
-	server := clickHouseServer(t)
+	a := server(t, "clickhouse")
 	name := freshName(t)
-	if err := server.exec(t.Context(), "CREATE DATABASE "+name+" ENGINE = Atomic"); err != nil {
+	if err := a.execClickHouse(t.Context(), "CREATE DATABASE "+name+" ENGINE = Atomic"); err != nil {
 		t.Fatalf("create clickhouse database %s: %v", name, err)
 	}
-	dsn = withPath(server.DSN, name)
+	dsn = withPath(a.ClickHouse, name)
 	cleanUp(t, "clickhouse", name, dsn, func(ctx context.Context) error {
-		return server.exec(ctx, "DROP DATABASE "+name+" SYNC")
+		return a.execClickHouse(ctx, "DROP DATABASE "+name+" SYNC")
 	})
 	return dsn
 }
@@ -39,35 +41,20 @@ func ClickHouse(t testing.TB) (dsn string) {
 // of the server that ClickHouse's databases are on.
 func ClickHouseHTTP(t testing.TB) (address string, user *url.Userinfo) {
 	t.Helper()
-	server := clickHouseServer(t)
-	u, err := url.Parse(server.DSN)
+	a := server(t, "clickhouse")
+	u, err := url.Parse(a.ClickHouse)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server.HTTP, u.User
+	return a.ClickHouseHTTP, u.User
 }
 
-func clickHouseServer(t testing.TB) clickHouse {
-	t.Helper()
-	server, err := once(&own, "clickhouse", func(ctx context.Context, at place) (clickHouse, func(context.Context) error, error) {
-		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
-		if err != nil {
-			return clickHouse{}, nil, err
-		}
-		return clickHouse{DSN: c.DSN(), HTTP: c.HTTPAddr()}, c.Stop, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server
-}
-
-func (c clickHouse) exec(ctx context.Context, query string) error {
-	u, err := url.Parse(c.DSN)
+func (a addresses) execClickHouse(ctx context.Context, query string) error {
+	u, err := url.Parse(a.ClickHouse)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.HTTP, strings.NewReader(query))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+a.ClickHouseHTTP, strings.NewReader(query))
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,9 @@ func freshName(t testing.TB) string {
 	return name + "_" + strconv.FormatUint(rand.Uint64()>>16, 36)
 }
 
-// cleanUp drops a database when its test passed, and else says where it is.
+// cleanUp drops a database when its test passed, and else says where it is. Run
+// the test under `go run ./internal/testkit/serve sh` to look into it: engines of
+// the test binary's own go away with it.
 func cleanUp(t testing.TB, kind, name, dsn string, drop func(context.Context) error) {
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -7,21 +7,42 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-// Kafka returns the address of the embedded broker. It is shared by the tests of
-// a binary: name topics and groups with Prefix.
+func startKafka(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
+	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: at.dir, NoSync: true, Log: at.log})
+	if err != nil {
+		return addresses{}, nil, err
+	}
+	return addresses{Kafka: k.Brokers()}, k.Stop, nil
+}
+
+func startApacheKafka(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
+	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: at.dir, Home: at.home, Log: at.log})
+	if err != nil {
+		return addresses{}, nil, err
+	}
+	return addresses{Apache: k.Brokers()}, k.Stop, nil
+}
+
+// Kafka returns the address of the embedded broker. Tests share it: name topics
+// and groups with Prefix.
 func Kafka(t testing.TB) []string {
 	t.Helper()
-	brokers, err := once(&own, "kafka", func(ctx context.Context, at place) ([]string, func(context.Context) error, error) {
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: at.dir, NoSync: true, Log: at.log})
-		if err != nil {
-			return nil, nil, err
-		}
-		return k.Brokers(), k.Stop, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return brokers
+	return server(t, "kafka").Kafka
+}
+
+// ApacheKafka returns the address of an Apache Kafka. Tests share it: name topics
+// and groups with Prefix.
+func ApacheKafka(t testing.TB) []string {
+	t.Helper()
+	return server(t, "apache").Apache
+}
+
+// Brokers runs test once on the embedded broker and once on Apache Kafka, as
+// subtests kafka and apache.
+func Brokers(t *testing.T, test func(t *testing.T, brokers []string, kind string)) {
+	t.Helper()
+	t.Run("kafka", func(t *testing.T) { test(t, Kafka(t), "kafka") })
+	t.Run("apache", func(t *testing.T) { test(t, ApacheKafka(t), "apache") })
 }
 
 // Prefix returns a prefix for the topics and groups of one test.

@@ -9,21 +9,20 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
+func startPostgres(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
+	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
+	if err != nil {
+		return addresses{}, nil, err
+	}
+	return addresses{Postgres: p.DSN()}, p.Stop, nil
+}
+
 // Postgres returns the address of a fresh database, with a superuser's
 // credentials, on a real PostgreSQL. Roles are the server's and so are shared
 // between databases. The database is dropped when the test passed.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
-	server, err := once(&own, "postgres", func(ctx context.Context, at place) (string, func(context.Context) error, error) {
-		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
-		if err != nil {
-			return "", nil, err
-		}
-		return p.DSN(), p.Stop, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := server(t, "postgres").Postgres
 	name := freshName(t)
 	if err := execPostgres(t.Context(), server, "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("create postgres database %s: %v", name, err)

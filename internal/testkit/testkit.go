@@ -1,7 +1,8 @@
 // Package testkit hands real engines to tests: ClickHouse, PostgreSQL, the
 // embedded Kafka broker and Apache Kafka. They start when a test first asks, once
 // for the test binary, and stop after its last test. A test whose engine is
-// missing fails.
+// missing fails. Where a whole run of tests shares engines (see Serve), they are
+// used instead.
 //
 // A package whose tests use them has
 //
@@ -47,33 +48,8 @@ var own engines
 type engines struct {
 	mu    sync.Mutex
 	dir   string
-	kinds map[string]started
+	kinds map[string]func() (addresses, error)
 	stops []func(context.Context) error
-}
-
-type started struct {
-	value any
-	err   error
-}
-
-// once returns what start made the first time that it was called for kind.
-func once[T any](e *engines, kind string, start func(context.Context, place) (T, func(context.Context) error, error)) (T, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s, ok := e.kinds[kind]; ok {
-		v, _ := s.value.(T)
-		return v, s.err
-	}
-	v, stop, err := e.start(kind, func(ctx context.Context, at place) (any, func(context.Context) error, error) { return start(ctx, at) })
-	if e.kinds == nil {
-		e.kinds = map[string]started{}
-	}
-	e.kinds[kind] = started{v, err}
-	if err == nil && stop != nil {
-		e.stops = append(e.stops, stop)
-	}
-	t, _ := v.(T)
-	return t, err
 }
 
 // place is where an engine of a test binary lives.
@@ -83,23 +59,88 @@ type place struct {
 	log  *slog.Logger
 }
 
-func (e *engines) start(kind string, start func(context.Context, place) (any, func(context.Context) error, error)) (any, func(context.Context) error, error) {
+// starter starts one kind of engine and returns its addresses and its end.
+type starter func(context.Context, place) (addresses, func(context.Context) error, error)
+
+// starters are the kinds of engines.
+var starters = map[string]starter{
+	"clickhouse": startClickHouse,
+	"postgres":   startPostgres,
+	"kafka":      startKafka,
+	"apache":     startApacheKafka,
+}
+
+// server returns the addresses of a kind of engine: one that serves the whole
+// run of tests if there is such (see Serve), else this binary's own.
+func server(t testing.TB, kind string) addresses {
+	t.Helper()
+	if dir := os.Getenv(sharedEnv); dir != "" {
+		a, err := readAddresses(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a, err := own.start(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// start starts a kind of engine the first time that it is asked for. Tests that
+// ask for other kinds do not wait for it.
+func (e *engines) start(kind string) (addresses, error) {
+	e.mu.Lock()
+	if e.kinds == nil {
+		e.kinds = map[string]func() (addresses, error){}
+	}
+	first, ok := e.kinds[kind]
+	if !ok {
+		first = sync.OnceValues(func() (addresses, error) { return e.startNow(kind) })
+		e.kinds[kind] = first
+	}
+	e.mu.Unlock()
+	return first()
+}
+
+func (e *engines) startNow(kind string) (addresses, error) {
 	home, err := engine.FindHome("")
 	if err != nil {
-		return nil, nil, err
+		return addresses{}, err
 	}
-	if e.dir == "" {
-		if e.dir, err = os.MkdirTemp("", "answerscope-test-"); err != nil {
-			return nil, nil, err
-		}
-		// Others must pass: under root PostgreSQL is another user.
-		if err := os.Chmod(e.dir, 0o755); err != nil {
-			return nil, nil, err
-		}
+	dir, err := e.makeDir()
+	if err != nil {
+		return addresses{}, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startBound)
 	defer cancel()
-	return start(ctx, place{filepath.Join(e.dir, kind), home, slog.New(slog.DiscardHandler)})
+	a, stop, err := starters[kind](ctx, place{filepath.Join(dir, kind), home, slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return addresses{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stops = append(e.stops, stop)
+	return a, nil
+}
+
+func (e *engines) makeDir() (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.dir != "" {
+		return e.dir, nil
+	}
+	dir, err := os.MkdirTemp("", "answerscope-test-")
+	if err != nil {
+		return "", err
+	}
+	// Others must pass: under root PostgreSQL is another user.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	e.dir = dir
+	return dir, nil
 }
 
 // close stops what was started, last first, and removes what it kept.

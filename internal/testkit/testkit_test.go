@@ -29,8 +29,11 @@ func TestFreshDatabases(t *testing.T) {
 	}
 }
 
-func TestKafkaMakesNoTopicByItself(t *testing.T) {
-	brokers := testkit.Kafka(t)
+func TestBrokersMakeNoTopicByThemselves(t *testing.T) {
+	testkit.Brokers(t, makesNoTopicByItself)
+}
+
+func makesNoTopicByItself(t *testing.T, brokers []string, _ string) {
 	conn, err := kafka.DialContext(t.Context(), "tcp", brokers[0])
 	if err != nil {
 		t.Fatal(err)

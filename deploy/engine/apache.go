@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+var (
+	//go:embed kafka/server.properties
+	kafkaProperties         string
+	kafkaPropertiesTemplate = template.Must(template.New("server.properties").Parse(kafkaProperties))
+
+	//go:embed kafka/log4j2.properties
+	kafkaLogging []byte
+)
+
+// ApacheKafkaConfig says where an Apache Kafka keeps its log and listens.
+type ApacheKafkaConfig struct {
+	Dir            string // everything it keeps; created
+	Home           Home
+	Port           int    // 0 chooses a free one, kept across restarts
+	ControllerPort int    // likewise
+	Logs           string // directory of its log; Dir/log if empty
+	Log            *slog.Logger
+}
+
+// ApacheKafka is a running Apache Kafka, broker and controller in one JVM, a
+// child of this process. It acknowledges from the page cache: a killed process
+// loses nothing, a crash of the machine may.
+type ApacheKafka struct {
+	*process
+	address string
+}
+
+// StartApacheKafka starts the Apache Kafka of a directory, formatted the first
+// time, and returns when the broker takes requests. It makes no topic by itself.
+func StartApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka, error) {
+	begin := time.Now()
+	libs, err := cfg.Home.apacheLibs()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, fmt.Errorf("start apache kafka: %w", err)
+	}
+	if cfg.Logs == "" {
+		cfg.Logs = filepath.Join(cfg.Dir, "log")
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("start apache kafka: %w", err)
+	}
+	broker, err := keptPort(cfg.Dir, "kafka", cfg.Port)
+	if err != nil {
+		return nil, err
+	}
+	controller, err := keptPort(cfg.Dir, "controller", cfg.ControllerPort)
+	if err != nil {
+		return nil, err
+	}
+	c := apacheKafka{cfg, libs, address(broker), address(controller)}
+	if err := c.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("start apache kafka: %w", err)
+	}
+	p, err := startProcess("kafka", cfg.Logs, syscall.SIGKILL, c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties()))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.ready(ctx, func(ctx context.Context) error { return askKafka(ctx, c.broker) }); err != nil {
+		p.Kill()
+		return nil, err
+	}
+	cfg.Log.Info("engine ready", "engine", "apache kafka", "address", c.broker, "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	return &ApacheKafka{process: p, address: c.broker}, nil
+}
+
+// Brokers are the addresses to bootstrap from.
+func (k *ApacheKafka) Brokers() []string { return []string{k.address} }
+
+// Stop ends the broker after it handed over and flushed what it holds. An
+// ApacheKafka started again on the same Dir has the same address.
+func (k *ApacheKafka) Stop(ctx context.Context) error { return k.stop(ctx, syscall.SIGTERM) }
+
+// apacheLibs returns the directory of the jars after comparing their names, which
+// carry their versions, with the lock file's; the fetch compared their content.
+func (h Home) apacheLibs() (string, error) {
+	libs := filepath.Join(string(h), "apache", "libs")
+	lock, err := os.ReadFile(filepath.Join(string(h), "pom.sha256"))
+	if err != nil {
+		return "", fmt.Errorf("find engine kafka-apache: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(lock))
+	for lines.Scan() {
+		_, jar, _ := strings.Cut(lines.Text(), "  ")
+		if _, err := os.Stat(filepath.Join(libs, jar)); err != nil {
+			return "", &MissingError{"kafka-apache", jar + " is not in " + libs, fetchApache}
+		}
+	}
+	return libs, nil
+}
+
+type apacheKafka struct {
+	cfg                ApacheKafkaConfig
+	libs               string
+	broker, controller string
+}
+
+func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "server.properties") }
+
+// prepare writes the configuration and formats the log the first time.
+func (c apacheKafka) prepare(ctx context.Context) error {
+	data := filepath.Join(c.cfg.Dir, "data")
+	var text bytes.Buffer
+	err := kafkaPropertiesTemplate.Execute(&text, struct{ Broker, Controller, Data string }{c.broker, c.controller, data})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		os.WriteFile(c.properties(), text.Bytes(), 0o600),
+		os.WriteFile(filepath.Join(c.cfg.Dir, "log4j2.properties"), kafkaLogging, 0o600))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(data, "meta.properties")); err == nil {
+		return nil
+	}
+	id := make([]byte, 16)
+	rand.Read(id)
+	// A leading - would be read as an option.
+	id[0] &= 0x7f
+	format := c.java("kafka.tools.StorageTool", "format", "-t", base64.RawURLEncoding.EncodeToString(id), "-c", c.properties())
+	if out, err := format.CombinedOutput(); err != nil {
+		return fmt.Errorf("format log: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return ctx.Err()
+}
+
+func (c apacheKafka) java(args ...string) *exec.Cmd {
+	args = append([]string{
+		"-cp", filepath.Join(c.libs, "*"),
+		"-Dlog4j2.configurationFile=" + filepath.Join(c.cfg.Dir, "log4j2.properties"),
+	}, args...)
+	cmd := exec.Command("java", args...)
+	cmd.Dir = c.cfg.Dir
+	return cmd
+}
+
+// askKafka returns nil when the broker at address lists itself as alive; its
+// port is open some seconds earlier when it was killed before.
+func askKafka(ctx context.Context, address string) error {
+	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.RequestRetries(0), kgo.DialTimeout(time.Second))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	answer, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client)
+	if err != nil {
+		return err
+	}
+	if len(answer.Brokers) == 0 {
+		return errors.New("the broker is not registered yet")
+	}
+	return nil
+}
