@@ -17,10 +17,13 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
 // MarshalJSON writes for example "2026-03-02T09:05:00.000Z".
 func (t Time) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, len(timeLayout)+2)
+	return t.append(make([]byte, 0, len(timeLayout)+2)), nil
+}
+
+func (t Time) append(b []byte) []byte {
 	b = append(b, '"')
 	b = t.UTC().AppendFormat(b, timeLayout)
-	return append(b, '"'), nil
+	return append(b, '"')
 }
 
 // UnmarshalJSON reads any RFC 3339 time with a zone.
@@ -35,3 +38,6 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	*t = At(parsed)
 	return nil
 }
+
+// String is t as on the log.
+func (t Time) String() string { return t.UTC().Format(timeLayout) }
