@@ -1,0 +1,124 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+const hidden = "hunter2"
+
+// Every way in which a value of ours ends up in a text, also from inside somebody else's struct.
+func TestASecretNeverShowsItself(t *testing.T) {
+	type holder struct {
+		secret Secret // fmt does not call methods of unexported fields
+		dsn    DSN
+		Public Secret
+		DSN    DSN
+	}
+	secret, dsn := NewSecret(hidden), NewDSN("postgres://app:"+hidden+"@db:5432/x?sslmode=require&sslpassword="+hidden)
+	held := holder{secret, dsn, secret, dsn}
+	var texts []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
+		texts = append(texts, fmt.Sprintf(verb, secret), fmt.Sprintf(verb, dsn), fmt.Sprintf(verb, held), fmt.Sprintf(verb, &held))
+	}
+	for _, v := range []any{secret, dsn, held, map[string]any{"a": secret, "b": dsn}} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	var log bytes.Buffer
+	for _, handler := range []slog.Handler{slog.NewJSONHandler(&log, nil), slog.NewTextHandler(&log, nil)} {
+		slog.New(handler).Info("connect", "secret", secret, "dsn", dsn, "held", held, "in", []any{secret, dsn})
+	}
+	texts = append(texts, log.String(), wrong("X", dsn.Masked(), "want").Error())
+	for _, text := range texts {
+		if strings.Contains(text, hidden) || strings.Contains(text, fmt.Sprintf("%x", hidden)) {
+			t.Errorf("shown: %s", text)
+		}
+	}
+	if secret.Reveal() != hidden || !strings.Contains(dsn.Reveal(), hidden) {
+		t.Error("Reveal does not reveal")
+	}
+}
+
+func TestADSNShowsWhatHelps(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                                   "",
+		"postgres://app:" + hidden + "@db/x": "postgres://app:****@db/x",
+		"clickhouse://db:9000/x?password=" + hidden + "&secure=true": "clickhouse://db:9000/x?password=****&secure=true",
+		"host=db password=" + hidden:                                 "****",
+		"postgres://app:hun%ter2@db/x":                               "****",
+		"https://gateway.example/v1?api_key=" + hidden:               "https://gateway.example/v1?api_key=****",
+	} {
+		if got := NewDSN(address).Masked(); got != want {
+			t.Errorf("Masked() = %q, want %q", got, want)
+		}
+	}
+}
+
+func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
+	right := Settings{DataDir: "./var", LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	if err := right.Validate(); err != nil {
+		t.Errorf("right settings: %v", err)
+	}
+	err := Settings{
+		LogLevel: "loud", LogFormat: "xml",
+		Kafka:   Kafka{Brokers: []string{"kafka"}, SASL: "gssapi", TopicPrefix: "a b", Partitions: 0, Replicas: 99, Retention: time.Minute},
+		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x", "ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
+	}.Validate()
+	want := `ANSWERSCOPE_DATA_DIR is "": want a directory, such as ./var
+ANSWERSCOPE_LOG_LEVEL is "loud": want debug, info, warn or error
+ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
+ANSWERSCOPE_KAFKA_BROKERS is "kafka": want HOST:PORT, such as 127.0.0.1:8080
+ANSWERSCOPE_KAFKA_SASL is "gssapi": want plain, scram-sha-256 or scram-sha-512
+ANSWERSCOPE_KAFKA_SASL is "gssapi": want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them
+ANSWERSCOPE_KAFKA_TOPIC_PREFIX is "a b": want at most 200 of a–z, A–Z, 0–9, dot, _ and -
+ANSWERSCOPE_KAFKA_PARTITIONS is "0": want 1 to 1000
+ANSWERSCOPE_KAFKA_REPLICAS is "99": want 1 to 15, and no more than there are brokers
+ANSWERSCOPE_KAFKA_RETENTION is "1m0s": want at least 1h: what expires unread is lost
+ANSWERSCOPE_CLICKHOUSE_DSN is "mysql://root:****@db/x": want clickhouse:// or http:// or https://USER:PASSWORD@HOST:PORT/DATABASE
+ANSWERSCOPE_POSTGRES_DSN is "****": want postgres:// or postgresql://USER:PASSWORD@HOST:PORT/DATABASE
+ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
+	if err == nil || err.Error() != want {
+		t.Errorf("Validate() said\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestAddressesNameAPort(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"127.0.0.1:8080": true, ":8080": true, "[::1]:0": true, "db.example:9000": true,
+		"8080": false, "db:port": false, "db:70000": false, "http://db:80": false, "[nonsense:x]:80": false, "a b:80": false,
+	} {
+		if err := Address(address); (err == nil) != ok {
+			t.Errorf("Address(%q) = %v", address, err)
+		}
+	}
+}
+
+func TestAMisspeltVariableIsNamed(t *testing.T) {
+	known := []string{"ANSWERSCOPE_KAFKA_BROKERS", "ANSWERSCOPE_LISTEN", "ANSWERSCOPE_DATA_DIR"}
+	environ := []string{"HOME=/", "ANSWERSCOPE_KAFKA_BROKER=x", "ANSWERSCOPE_LISTEN=y", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=z"}
+	errs := Unknown(environ, known)
+	if len(errs) != 1 || errs[0].Error() != "ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKERS?" {
+		t.Errorf("Unknown() = %v", errs)
+	}
+}
+
+func TestPlatformsComeFromTheirVariables(t *testing.T) {
+	o := FromEnvironment([]string{"ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_API_KEY=" + hidden, "ANSWERSCOPE_PLATFORM_GOOGLE_AI_MODE_BASE_URL=http://127.0.0.1:1"})
+	if len(o.Platforms) != 1 || o.Platforms[0].Name != "GOOGLE_AI_MODE" || o.Platforms[0].APIKey.Reveal() != hidden || o.Platforms[0].BaseURL != "http://127.0.0.1:1" {
+		t.Errorf("Platforms = %+v", o.Platforms)
+	}
+	for _, v := range o.Variables() {
+		if strings.Contains(v.Masked, hidden) {
+			t.Errorf("%s shows its value", v.Name)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Outside is what comes from the environment alone: how engines that run elsewhere are entered, and secrets.
+type Outside struct {
+	ClickHouse    DSN    // clickhouse:// or http(s)://; none starts the embedded engine
+	Postgres      DSN    // postgres://; none starts the embedded engine
+	KafkaUsername string // of SASL
+	KafkaPassword Secret
+	JWTSecret     Secret // signs and verifies the tokens of /rest/v1 and /api
+	AnonKey       Secret // the public key that clients of /rest/v1 send
+	CronSecret    Secret // proves that /cron/* is called by the scheduler
+	Platforms     []Platform
+}
+
+// A Platform is how one AI platform is reached.
+type Platform struct {
+	Name    string // as in its variables: OPENAI of ANSWERSCOPE_PLATFORM_OPENAI_API_KEY
+	APIKey  Secret
+	BaseURL string // another address for it: a proxy, a gateway, a recorded answer
+}
+
+// A Variable is one name in the environment that is no flag, with what may be shown of its value.
+type Variable struct {
+	Name   string
+	Masked string
+}
+
+// FromEnvironment reads environ, whose entries are NAME=value.
+func FromEnvironment(environ []string) Outside {
+	env := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	return Outside{
+		ClickHouse:    NewDSN(env[Prefix+"CLICKHOUSE_DSN"]),
+		Postgres:      NewDSN(env[Prefix+"POSTGRES_DSN"]),
+		KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
+		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]),
+		JWTSecret:     NewSecret(env[Prefix+"JWT_SECRET"]),
+		AnonKey:       NewSecret(env[Prefix+"ANON_KEY"]),
+		CronSecret:    NewSecret(env["CRON_SECRET"]),
+		Platforms:     platforms(env),
+	}
+}
+
+// Variables lists every variable of Outside, set or not; platforms only as far as one of their variables is set.
+func (o Outside) Variables() []Variable {
+	list := []Variable{
+		{Prefix + "CLICKHOUSE_DSN", o.ClickHouse.Masked()},
+		{Prefix + "POSTGRES_DSN", o.Postgres.Masked()},
+		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
+		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
+		{Prefix + "JWT_SECRET", o.JWTSecret.Masked()},
+		{Prefix + "ANON_KEY", o.AnonKey.Masked()},
+		{"CRON_SECRET", o.CronSecret.Masked()},
+	}
+	for _, p := range o.Platforms {
+		list = append(list, Variable{Prefix + "PLATFORM_" + p.Name + "_API_KEY", p.APIKey.Masked()},
+			Variable{Prefix + "PLATFORM_" + p.Name + "_BASE_URL", NewDSN(p.BaseURL).Masked()})
+	}
+	return list
+}
+
+var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL)$`)
+
+func platforms(env map[string]string) []Platform {
+	var found []Platform
+	for name, value := range env {
+		m := platformVariable.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		i := slices.IndexFunc(found, func(p Platform) bool { return p.Name == m[1] })
+		if i < 0 {
+			i = len(found)
+			found = append(found, Platform{Name: m[1]})
+		}
+		if m[2] == "API_KEY" {
+			found[i].APIKey = NewSecret(value)
+		} else {
+			found[i].BaseURL = value
+		}
+	}
+	slices.SortFunc(found, func(a, b Platform) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+func (o Outside) validate() error {
+	errs := []error{
+		address("CLICKHOUSE_DSN", o.ClickHouse, "clickhouse", "http", "https"),
+		address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql"),
+	}
+	for _, p := range o.Platforms {
+		if p.BaseURL == "" {
+			continue
+		}
+		if err := webAddress(p.BaseURL); err != nil {
+			errs = append(errs, wrong("PLATFORM_"+p.Name+"_BASE_URL", NewDSN(p.BaseURL).Masked(), err.Error()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// address checks the form of a DSN; an answer from its server is asked for by whoever connects.
+func address(name string, dsn DSN, schemes ...string) error {
+	if !dsn.IsSet() {
+		return nil
+	}
+	want := fmt.Sprintf("want %s://USER:PASSWORD@HOST:PORT/DATABASE", strings.Join(schemes, ":// or "))
+	parsed, err := url.Parse(dsn.Reveal())
+	if err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" {
+		return wrong(name, dsn.Masked(), want)
+	}
+	return nil
+}
+
+// Unknown returns the names of environ that begin like ours but name nothing in known, each with the nearest one
+// that does: a misspelt variable is otherwise silently without effect.
+func Unknown(environ, known []string) []error {
+	var errs []error
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || platformVariable.MatchString(name) {
+			continue
+		}
+		nearest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
+		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest))
+	}
+	return errs
+}
+
+// distance is how many letters must be put in, left out or changed to make b of a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
