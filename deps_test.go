@@ -14,7 +14,7 @@ var anything = []string{"collector", "ingest", "pipeline", "queryapi", "sql", "d
 var law = map[string][]string{
 	"":                 {"internal/cli"}, // main names the command line, nothing else
 	"collector":        {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
-	"ingest":           {"sql/postgres", "internal"},
+	"ingest":           {"ingest/event", "sql/postgres", "internal"},
 	"ingest/event":     {},                                                     // the contract on the log imports nobody
 	"pipeline":         {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
 	"queryapi":         {"sql", "internal"},                                    // readers never see the log
@@ -59,6 +59,9 @@ var homes = []home{
 	{"github.com/schollz/progressbar/v3", []string{"internal/cli"}, "a bar is shown by the command line alone"},
 	{"golang.org/x/term", []string{"internal/cli"}, "is there a terminal to show a bar on, or a password to read"},
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
+	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
+	{"github.com/shopspring/decimal", []string{"sql/clickhouse"}, "the type that the warehouse's driver takes a Decimal as"},
+	{"github.com/go-faster/jx", []string{"ingest/event"}, "the codec of the log, chosen by its benchmark"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "internal", "sql"}, "goroutines that fail together"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake"}, "public suffixes and international host names"},

@@ -21,6 +21,7 @@ const maxLines = 450
 type source struct {
 	path    string
 	dir     string // "" at the root
+	name    string // of its package
 	test    bool
 	imports []string
 	doc     string // the package comment, if this file holds one
@@ -67,7 +68,7 @@ func sources(root fs.FS) ([]source, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+		s := source{path: name, dir: path.Dir(name), name: file.Name.Name, test: strings.HasSuffix(name, "_test.go")}
 		if s.dir == "." {
 			s.dir = ""
 		}
@@ -92,15 +93,22 @@ func docOf(file *ast.File) string {
 	return file.Doc.Text()
 }
 
-// undocumented names every package that does not open with what it owns: "Package sink turns …", or for main the
-// program's name.
+// undocumented names every package that does not open with what it owns: "Package sink turns …", "Command serve runs …"
+// for a program, and for main at the root the product's name.
 func undocumented(files []source) []string {
 	documented := map[string]bool{}
 	for _, f := range files {
 		if f.test {
 			continue
 		}
-		said := strings.HasPrefix(f.doc, "Package "+path.Base(f.dir)+" ") || f.dir == "" && strings.HasPrefix(f.doc, "Answerscope ")
+		opening := "Package " + path.Base(f.dir)
+		switch {
+		case f.dir == "":
+			opening = "Answerscope"
+		case f.name == "main":
+			opening = "Command " + path.Base(f.dir)
+		}
+		said := strings.HasPrefix(f.doc, opening+" ")
 		documented[f.dir] = documented[f.dir] || said
 	}
 	var broken []string
