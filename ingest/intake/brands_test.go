@@ -1,0 +1,44 @@
+package intake
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestReadBrandsNormalisesDomains(t *testing.T) {
+	got, err := ReadBrands(strings.NewReader(`{"brands":[{"name":"Müller","slug":"mueller","domains":["WWW.Müller.Example.","shop.example"],
+		"competitors":[{"name":"Ross","aliases":["Roß"],"domains":["ross.example"]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []BrandSpec{{Name: "Müller", Slug: "mueller", Domains: []string{"xn--mller-kva.example", "shop.example"},
+		Competitors: []CompetitorSpec{{Name: "Ross", Aliases: []string{"Roß"}, Domains: []string{"ross.example"}}}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestReadBrandsSaysAllThatIsWrong(t *testing.T) {
+	cases := []struct {
+		file string
+		want []string
+	}{
+		{`{"brands":[]}`, []string{"no brands"}},
+		{`[]`, []string{`want {"brands"`}},
+		{`{"brands":[{"name":"A","domain":"a.example"}]}`, []string{`unknown field "domain"`, "want"}},
+		{`{"brands":[{"name":"A"}]} x`, []string{"want one JSON object"}},
+		{`{"brands":[{"name":" ","slug":"A b","domains":["https://a.example/","a.example:80","com","ä .example"]},{"name":"B","slug":"b",
+			"competitors":[{"name":"C","aliases":[""]},{"name":"C"}]},{"name":"B","slug":"b"}]}`, []string{
+			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "https://a.example/"`, "domains[1]", "domains[2]", "domains[3]",
+			"brands[1].competitors[0].aliases[0]", `brands[1].competitors[1].name "C"`, `brands[2].slug "b"`}},
+	}
+	for _, c := range cases {
+		_, err := ReadBrands(strings.NewReader(c.file))
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s\n got %v\nwant %s", c.file, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package intake
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+)
+
+var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+const least = `"platform":"chatgpt-web","prompt":"best laptop?","answered_at":"2026-03-01T08:00:00Z","text":"A ThinkPad."`
+
+func TestParseTakesEveryField(t *testing.T) {
+	got, err := Parse([]byte(`{"platform":"chatgpt-shopping","prompt":" best laptop? ","topic":"electronics","model":"gpt","surface":"consumer",
+		"region":"us","language":"en","sample":2.0,"answered_at":"2026-03-01T09:30:00.1239+01:00","text":"A “ThinkPad”.","served_model":"gpt-2026",
+		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B","cited":false}],
+		"products":[{"title":"X1","brand":"Lenovo","price_amount":1299.90,"price_currency":"USD","position":3,"url":"https://shop.example/x1",
+		"image_url":"https://shop.example/x1.png","rating":4.5,"review_count":12},{"title":"T14","price_amount":"899.00"}],
+		"Text":"another","unknown":{"a":[1,"]",{"b":"}"}]}}`), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Capture{
+		Platform: "chatgpt-shopping", Prompt: " best laptop? ", Topic: "electronics", Model: "gpt", Region: "us", Language: "en", Sample: 2,
+		AnsweredAt: time.Date(2026, 3, 1, 8, 30, 0, 123e6, time.UTC),
+		Reply: platform.Reply{
+			ServedModel: "gpt-2026", Surface: event.SurfaceConsumer, Text: "A “ThinkPad”.",
+			Citations: []platform.Citation{
+				{Citation: event.Citation{URL: "https://a.example/", Cited: true}},
+				{Citation: event.Citation{URL: "https://b.example/", Title: "B"}},
+			},
+			Products: []event.Product{
+				{Position: 3, Title: "X1", Brand: "Lenovo", PriceAmount: "1299.90", PriceCurrency: "USD", URL: "https://shop.example/x1",
+					ImageURL: "https://shop.example/x1.png", Rating: 4.5, ReviewCount: 12},
+				{Title: "T14", PriceAmount: "899.00"},
+			},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestParseFillsInWhatMayBeAbsent(t *testing.T) {
+	got, err := Parse([]byte("{"+least+`,"sample":null,"citations":null,"products":[]}`), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Capture{Platform: "chatgpt-web", Prompt: "best laptop?", Sample: 1, AnsweredAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
+		Reply: platform.Reply{Text: "A ThinkPad."}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// Each line breaks one thing; the reason must name it and say what would be right.
+func TestParseRefusesWithAReason(t *testing.T) {
+	with := func(field string) string {
+		name, _, _ := strings.Cut(field, ":")
+		var fields []string
+		for _, f := range strings.Split(least, `,"`) {
+			if f = `"` + strings.TrimPrefix(f, `"`); !strings.HasPrefix(f, name+":") {
+				fields = append(fields, f)
+			}
+		}
+		if strings.HasSuffix(field, ":") {
+			return "{" + strings.Join(fields, ",") + "}"
+		}
+		return "{" + strings.Join(append(fields, field), ",") + "}"
+	}
+	cases := []struct{ line, want string }{
+		{``, "want one JSON object a line"},
+		{`{"platform":"x"`, "want one JSON object a line"},
+		{`{` + least + `} {}`, "want one JSON object a line"},
+		{`[1]`, "want a JSON object"},
+		{"{\"platform\":\"\xff\"}", "byte 14 is not UTF-8"},
+		{`{` + least + `,"text":"again"}`, "text is there twice"},
+		{with(`"platform":`), "platform is missing"},
+		{with(`"prompt":null`), "prompt is missing"},
+		{with(`"answered_at":`), "answered_at is missing"},
+		{with(`"text":`), "text is missing"},
+		{with(`"text":" \n"`), "text is empty"},
+		{with(`"text":["a"]`), `text ["a"]: want a string`},
+		{with(`"prompt":"a\u0000b"`), "prompt holds U+0000"},
+		{with(`"model":7`), "model 7: want a string"},
+		{with(`"platform":"` + strings.Repeat("x", 201) + `"`), "platform of 201 bytes: want at most 200"},
+		{with(`"surface":"app"`), `surface "app": want "api" or "consumer"`},
+		{with(`"sample":0`), "sample 0: want an integer of 1 or more"},
+		{with(`"sample":1.5`), "sample 1.5: want an integer of 1 or more"},
+		{with(`"sample":"1"`), `sample "1": want an integer of 1 or more`},
+		{with(`"sample":9223372036854775808`), "sample 9223372036854775808: want an integer"},
+		{with(`"answered_at":"yesterday"`), `answered_at "yesterday": want RFC 3339`},
+		{with(`"answered_at":"2026-03-01"`), "want RFC 3339"},
+		{with(`"answered_at":"2026-03-01T8:00:00Z"`), "want RFC 3339"},
+		{with(`"answered_at":"2026-02-30T08:00:00Z"`), "want RFC 3339"},
+		{with(`"answered_at":"2026-03-01T08:00:00+0100"`), "want RFC 3339"},
+		{with(`"answered_at":1772352000`), "answered_at 1772352000: want a string"},
+		{with(`"answered_at":"2019-12-31T23:59:59Z"`), "want a time from 2020-01-01"},
+		{with(`"answered_at":"2026-03-03T12:00:01Z"`), "to a day from now, 2026-03-03T12:00:00Z"},
+		{with(`"citations":{}`), "citations {}: want a list"},
+		{with(`"citations":["https://a.example"]`), `citations[0] "https://a.example": want an object`},
+		{with(`"citations":[{"url":"https://a.example"},{"title":"A"}]`), "citations[1].url is missing"},
+		{with(`"citations":[{"url":"https://a.example","cited":1}]`), "citations[0].cited 1: want true or false"},
+		{with(`"products":[{"price_amount":1}]`), "products[0].title is missing"},
+		{with(`"products":[{"title":"X","price_amount":"$5"}]`), `products[0].price_amount "$5": want a number`},
+		{with(`"products":[{"title":"X","price_amount":-5}]`), "price_amount -5: want a number of 0 or more"},
+		{with(`"products":[{"title":"X","price_amount":1e99}]`), "price_amount 1e99: want"},
+		{with(`"products":[{"title":"X","position":0}]`), "products[0].position 0: want an integer of 1 or more"},
+		{with(`"products":[{"title":"X","rating":"5"}]`), `rating "5": want a number`},
+		{with(`"products":[{"title":"X","review_count":-1}]`), "review_count -1: want an integer of 0 or more"},
+		{`{}`, "platform is missing: want a string; prompt is missing: want a string; answered_at is missing"},
+	}
+	for _, c := range cases {
+		_, err := Parse([]byte(c.line), now)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\n got %v\nwant %s", clip([]byte(c.line)), err, c.want)
+		}
+	}
+}
+
+func TestInstantIsUTCWithoutAZone(t *testing.T) {
+	want := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	for _, text := range []string{"2026-03-01T08:00:00Z", "2026-03-01T08:00:00", "2026-03-01 08:00:00", "2026-03-01t08:00:00z", "2026-03-01T09:00:00.000+01:00", "2026-03-01T07:59:60"} {
+		got, ok := instant(text)
+		if bad := strings.HasSuffix(text, ":60"); ok == bad || !bad && !got.Equal(want) {
+			t.Errorf("%s: got %v, %v", text, got, ok)
+		}
+	}
+}
+
+func TestDecimalKeepsEveryDigit(t *testing.T) {
+	cases := map[string]string{
+		"0": "0", "1250": "1250", "12.50": "12.50", "0.10": "0.10", "1.25e3": "1250", "1.25E+1": "12.5", "5e-2": "0.05", "1e-3": "0.001",
+		"100000000000000.1": "", "99999999999999.9999": "99999999999999.9999", "12.": "", ".5": "", "-1": "", "+1": "", "": "", "1,5": "", "1e31": "", "0e30": "0",
+	}
+	for text, want := range cases {
+		if got, _ := decimal(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What Parse accepts must be JSON whose fields encoding/json reads alike, and what it refuses must say why.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("{" + least + "}"))
+	f.Add([]byte(`{` + least + `,"sample":1e0,"citations":[{"url":"https://a.example/]}\"","cited":false}],"products":[{"title":"X","price_amount":1.50}]}`))
+	f.Add([]byte(`{"platform":"\ud800","prompt":"é","answered_at":"2026-03-01T08:00:00+14:00","text":"\u0000"}`))
+	f.Add([]byte(`{"a":[[],{}],"b":"\\\"","platform":1}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		c, err := Parse(line, now)
+		if err != nil {
+			if !strings.Contains(err.Error(), "want") || !utf8.ValidString(err.Error()) {
+				t.Fatalf("reason %q", err)
+			}
+			return
+		}
+		var plain map[string]any
+		if err := json.Unmarshal(line, &plain); err != nil {
+			t.Fatalf("accepted what is no JSON: %v", err)
+		}
+		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt || plain["text"] != c.Reply.Text || c.Sample < 1 || c.AnsweredAt.Before(earliest) {
+			t.Fatalf("read %+v", c)
+		}
+		if cited, _ := plain["citations"].([]any); len(cited) != len(c.Reply.Citations) {
+			t.Fatalf("%d citations, want %d", len(c.Reply.Citations), len(cited))
+		}
+	})
+}
