@@ -1,0 +1,126 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+)
+
+// Record is one record of a partition. Key and Value are not shared with
+// anything.
+type Record struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Key       []byte
+	Value     []byte
+	Time      time.Time // when it was appended
+}
+
+// Batch is a contiguous range of a partition's records as the target read them.
+type Batch[T any] struct {
+	Topic     string
+	Partition int32
+	First     int64
+	Last      int64
+	Checksum  uint32 // CRC-32C of the first record's value
+	Plan      Plan
+	Items     []T
+}
+
+// Token names the batch to a target that takes each token once. The checksum
+// keeps the batches of a log that was replaced from passing for those of the
+// old one.
+func (b *Batch[T]) Token() string {
+	return fmt.Sprintf("%s/%d@%d-%d/%08x", b.Topic, b.Partition, b.First, b.Last, b.Checksum)
+}
+
+// String names the batch to people.
+func (b *Batch[T]) String() string {
+	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
+}
+
+// ErrNewer is what a target's Read returns of a record that only a newer build
+// understands. The partition stops before it.
+var ErrNewer = errors.New("record of a newer version")
+
+// A Target reads records into items and takes batches of them.
+type Target[T any] interface {
+	// Version is the extract version that new plans name.
+	Version() int
+	// Supports says whether a plan of that version can be replayed.
+	Supports(version int) bool
+	// Read makes the item of a record. It is pure: the same record and version
+	// always make the same item. Month is the number of the month that the item
+	// falls into. A record that cannot be understood makes an item too, since a
+	// batch has no gaps; only ErrNewer keeps a record out.
+	Read(version int, r Record) (item T, month int, err error)
+	// Land takes the batch wholly, and what of it was taken before only once. It
+	// is repeated until it returns nil.
+	Land(ctx context.Context, b *Batch[T]) error
+	// Position is the largest offset of a partition that was ever taken; ok is
+	// false when none was.
+	Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// builder grows one batch until it is full.
+type builder[T any] struct {
+	batch  Batch[T]
+	limits Limits
+	bytes  int
+	months []int
+}
+
+// Limits bound a batch. A record that is larger than Bytes is a batch of its
+// own.
+type Limits struct {
+	Records int
+	Bytes   int
+	Linger  time.Duration // how long the first record waits for others
+}
+
+// maxMonths is how many months a batch may touch: an insert costs one entry of
+// the deduplication windows for each.
+const maxMonths = 4
+
+func newBuilder[T any](topic string, partition int32, limits Limits) *builder[T] {
+	return &builder[T]{batch: Batch[T]{Topic: topic, Partition: partition}, limits: limits}
+}
+
+// fits says whether a record of that size and month may join.
+func (b *builder[T]) fits(size, month int) bool {
+	if len(b.batch.Items) == 0 {
+		return true
+	}
+	return len(b.batch.Items) < b.limits.Records && b.bytes+size <= b.limits.Bytes && (b.touches(month) || len(b.months) < maxMonths)
+}
+
+func (b *builder[T]) touches(month int) bool {
+	for _, m := range b.months {
+		if m == month {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder[T]) add(r *Record, item T, month int) {
+	if len(b.batch.Items) == 0 {
+		b.batch.First = r.Offset
+		b.batch.Checksum = crc32.Checksum(r.Value, castagnoli)
+	}
+	b.batch.Last = r.Offset
+	b.batch.Items = append(b.batch.Items, item)
+	b.bytes += len(r.Key) + len(r.Value)
+	if !b.touches(month) {
+		b.months = append(b.months, month)
+	}
+}
+
+func (b *builder[T]) full() bool {
+	return len(b.batch.Items) >= b.limits.Records || b.bytes >= b.limits.Bytes
+}

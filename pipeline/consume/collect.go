@@ -1,0 +1,166 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/segmentio/kafka-go"
+)
+
+// collected is a batch that is ready to land, or the reason why there will be
+// no further one, or both.
+type collected[T any] struct {
+	batch *Batch[T]
+	stop  error
+}
+
+// collect reads ahead: while one batch lands, the next is fetched and read. At
+// most two batches of a partition are in memory.
+func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- collected[T]) {
+	f, err := p.open(p.topic, int(p.id), next)
+	if err != nil {
+		p.hand(ctx, out, collected[T]{stop: err})
+		return
+	}
+	defer f.close(p.log)
+	var held *Record // fetched, but of the next batch
+	for {
+		var c collected[T]
+		c, held = p.batch(ctx, f, &next, held)
+		if ctx.Err() != nil || !p.hand(ctx, out, c) || c.stop != nil {
+			return
+		}
+	}
+}
+
+func (p *partition[T]) hand(ctx context.Context, out chan<- collected[T], c collected[T]) bool {
+	select {
+	case out <- c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// batch collects one batch: it waits for a first record as long as it takes and
+// for further ones until the batch is full or has lingered.
+func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
+	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
+	b.batch.Plan.ExtractVersion = p.target.Version()
+	waiting := ctx
+	for !b.full() {
+		r := held
+		held = nil
+		if r == nil {
+			var err error
+			if r, err = p.fetch(waiting, f); err != nil {
+				if waiting.Err() != nil {
+					break // lingered, or sent away
+				}
+				return p.end(b, p.gone(err, *next)), nil
+			}
+			if r.Offset != *next {
+				return p.end(b, p.stopped(fmt.Sprintf("offsets %d to %d are gone from the log", *next, r.Offset-1))), nil
+			}
+			*next++
+		}
+		item, month, err := p.target.Read(b.batch.Plan.ExtractVersion, *r)
+		if err != nil {
+			return p.end(b, p.stopped(fmt.Sprintf("offset %d: %v", r.Offset, err))), nil
+		}
+		if !b.fits(len(r.Key)+len(r.Value), month) {
+			return p.end(b, nil), r
+		}
+		if len(b.batch.Items) == 0 {
+			var cancel context.CancelFunc
+			waiting, cancel = context.WithTimeout(ctx, p.cfg.Limits.Linger)
+			defer cancel()
+		}
+		b.add(r, item, month)
+	}
+	return p.end(b, nil), nil
+}
+
+func (p *partition[T]) end(b *builder[T], stop error) collected[T] {
+	if len(b.batch.Items) == 0 {
+		return collected[T]{stop: stop}
+	}
+	b.batch.Plan.Last = b.batch.Last
+	return collected[T]{batch: &b.batch, stop: stop}
+}
+
+// fetch takes the next record, however often the broker goes away meanwhile.
+func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
+	r, err := f.fetch(ctx)
+	if err == nil || errors.Is(err, kafka.OffsetOutOfRange) || ctx.Err() != nil {
+		return r, err
+	}
+	p.log.Warn("fetching", "cause", err)
+	return retry(ctx, p, "fetch", func() (*Record, error) {
+		r, err := f.fetch(ctx)
+		if errors.Is(err, kafka.OffsetOutOfRange) {
+			err = backoff.Permanent(err)
+		}
+		return r, err
+	})
+}
+
+// gone turns the broker's word that an offset is not there into a reason to
+// stop.
+func (p *partition[T]) gone(err error, next int64) error {
+	if errors.Is(err, kafka.OffsetOutOfRange) {
+		return p.stopped(fmt.Sprintf("offset %d is not in the log: its records expired unread, or the log was replaced", next))
+	}
+	return err
+}
+
+// fetcher reads one partition in order.
+type fetcher struct {
+	reader *kafka.Reader
+	lag    func(int64)
+}
+
+func (f fetcher) fetch(ctx context.Context) (*Record, error) {
+	m, err := f.reader.FetchMessage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.lag(m.HighWaterMark - m.Offset - 1)
+	return &Record{m.Topic, int32(m.Partition), m.Offset, m.Key, m.Value, m.Time}, nil
+}
+
+func (f fetcher) close(log *slog.Logger) {
+	if err := f.reader.Close(); err != nil {
+		log.Warn("closing reader", "cause", err)
+	}
+}
+
+// reader opens a partition at an offset.
+func (c *Consumer[T]) reader(topic string, partition int, from int64) (fetcher, error) {
+	r := kafka.NewReader(kafka.ReaderConfig{
+		Brokers:               c.cfg.Brokers,
+		Topic:                 topic,
+		Partition:             partition,
+		Dialer:                c.dialer,
+		MinBytes:              1,
+		MaxBytes:              c.cfg.FetchBytes,
+		MaxWait:               500 * time.Millisecond,
+		ReadBatchTimeout:      10 * time.Second,
+		QueueCapacity:         1000,
+		ReadLagInterval:       -1, // the high-water mark comes with every record
+		ReadBackoffMin:        50 * time.Millisecond,
+		ReadBackoffMax:        time.Second,
+		MaxAttempts:           3,
+		OffsetOutOfRangeError: true,
+		ErrorLogger:           nil,
+	})
+	if err := r.SetOffset(from); err != nil {
+		return fetcher{}, errors.Join(fmt.Errorf("open %s/%d@%d: %w", topic, partition, from, err), r.Close())
+	}
+	lag := c.metrics.lag.WithLabelValues(fmt.Sprint(partition))
+	return fetcher{r, func(n int64) { lag.Set(float64(n)) }}, nil
+}

@@ -1,0 +1,172 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+)
+
+// Config says what is read and in which portions.
+type Config struct {
+	Brokers        []string
+	Group          string // consumer group
+	Topic          string // with the configured prefix
+	Limits         Limits
+	FetchBytes     int           // most that one fetch brings; at least the largest record
+	SessionTimeout time.Duration // without a heartbeat for so long, the partitions go to others
+	Finish         time.Duration // what a planned batch is given to land when the partition is taken away
+}
+
+// DefaultConfig needs Brokers, Group and Topic.
+func DefaultConfig() Config {
+	return Config{
+		Limits:         Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
+		FetchBytes:     9 << 20,
+		SessionTimeout: 10 * time.Second,
+		Finish:         8 * time.Second,
+	}
+}
+
+// Validate says what is wrong with c, all at once.
+func (c Config) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(len(c.Brokers) > 0, "consume brokers: want at least one host:port")
+	check(c.Group != "" && c.Topic != "", "consume group and topic: want both")
+	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
+	check(c.SessionTimeout >= 6*time.Second, "consume session timeout %s: brokers take no less than 6s", c.SessionTimeout)
+	check(c.Finish > 0 && c.Finish < c.SessionTimeout, "consume finish %s: want more than 0 and less than the session timeout", c.Finish)
+	return errors.Join(errs...)
+}
+
+// Consumer is one member of a consumer group.
+type Consumer[T any] struct {
+	cfg     Config
+	target  Target[T]
+	client  *kafka.Client
+	dialer  *kafka.Dialer
+	metrics *metrics
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	joined  bool
+	stopped map[int32]error
+}
+
+// New does nothing yet.
+func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, log *slog.Logger) (*Consumer[T], error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &Consumer[T]{
+		cfg:     cfg,
+		target:  target,
+		client:  &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second},
+		dialer:  &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true},
+		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
+		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
+		stopped: map[int32]error{},
+	}, nil
+}
+
+// Run reads the partitions that the group gives to this member until ctx is
+// cancelled. It survives every absence of the broker and of the target.
+func (c *Consumer[T]) Run(ctx context.Context) error {
+	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID:                     c.cfg.Group,
+		Brokers:                c.cfg.Brokers,
+		Topics:                 []string{c.cfg.Topic},
+		Dialer:                 c.dialer,
+		HeartbeatInterval:      c.cfg.SessionTimeout / 5,
+		SessionTimeout:         c.cfg.SessionTimeout,
+		RebalanceTimeout:       c.cfg.SessionTimeout,
+		JoinGroupBackoff:       500 * time.Millisecond,
+		WatchPartitionChanges:  true,
+		PartitionWatchInterval: 5 * time.Second,
+	})
+	if err != nil {
+		return fmt.Errorf("join group %s: %w", c.cfg.Group, err)
+	}
+	for {
+		generation, err := group.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return group.Close()
+		case err != nil:
+			// The first group of a new cluster is refused until its coordinator
+			// exists, and any group while the broker is away.
+			c.log.Warn("joining group", "cause", err)
+			continue
+		}
+		c.serve(generation)
+	}
+}
+
+// serve starts reading every partition of a generation.
+func (c *Consumer[T]) serve(g *kafka.Generation) {
+	assigned := g.Assignments[c.cfg.Topic]
+	c.log.Info("partitions assigned", "generation", g.ID, "partitions", len(assigned))
+	c.mu.Lock()
+	c.joined = true
+	clear(c.stopped)
+	c.mu.Unlock()
+	c.metrics.stopped.Reset()
+	c.metrics.lag.Reset()
+	for _, a := range assigned {
+		g.Start(func(ctx context.Context) { c.read(ctx, g, a.ID) })
+	}
+}
+
+// read returns only when the generation has ended: returning earlier would end
+// it, and a partition that waits for a person must not take the others along.
+func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
+	p := &partition[T]{
+		topic: c.cfg.Topic,
+		id:    int32(id),
+		cfg:   c.cfg,
+		offsets: &offsets{
+			client: c.client, group: c.cfg.Group, topic: c.cfg.Topic, partition: id, generation: int(g.ID), member: g.MemberID,
+		},
+		target:  c.target,
+		metrics: c.metrics,
+		log:     c.log.With("partition", id),
+		open:    c.reader,
+	}
+	err := p.run(ctx)
+	if err == nil {
+		return // given up, or fenced: the next generation says who reads on
+	}
+	p.log.Error("partition stopped", "cause", err)
+	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
+	c.mu.Lock()
+	c.stopped[int32(id)] = err
+	c.mu.Unlock()
+	<-ctx.Done()
+}
+
+// Ready is nil once the group was joined and while no partition waits for a
+// person.
+func (c *Consumer[T]) Ready(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.joined {
+		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)
+	}
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(c.stopped)) {
+		errs = append(errs, c.stopped[id])
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,97 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// errFenced is a commit that the group no longer takes from this consumer:
+// another one has the partition, or is about to.
+var errFenced = errors.New("the partition was given to another consumer")
+
+// offsets speaks to the group's coordinator about one partition, as one member
+// of one generation.
+type offsets struct {
+	client     *kafka.Client
+	group      string
+	topic      string
+	partition  int
+	generation int
+	member     string
+}
+
+// commit stores an offset with its metadata.
+func (o *offsets) commit(ctx context.Context, offset int64, metadata string) error {
+	answer, err := o.client.OffsetCommit(ctx, &kafka.OffsetCommitRequest{
+		GroupID:      o.group,
+		GenerationID: o.generation,
+		MemberID:     o.member,
+		Topics: map[string][]kafka.OffsetCommit{
+			o.topic: {{Partition: o.partition, Offset: offset, Metadata: metadata}},
+		},
+	})
+	if err == nil {
+		for _, p := range answer.Topics[o.topic] {
+			err = errors.Join(err, p.Error)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, kafka.IllegalGeneration), errors.Is(err, kafka.UnknownMemberId),
+		errors.Is(err, kafka.RebalanceInProgress), errors.Is(err, kafka.FencedInstanceID):
+		return fmt.Errorf("commit %s/%d@%d: %w: %w", o.topic, o.partition, offset, errFenced, err)
+	default:
+		return fmt.Errorf("commit %s/%d@%d: %w", o.topic, o.partition, offset, err)
+	}
+}
+
+// committed is the offset stored for the partition, with its metadata; -1 when
+// the group knows of none.
+func (o *offsets) committed(ctx context.Context) (offset int64, metadata string, err error) {
+	answer, err := o.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
+		GroupID: o.group,
+		Topics:  map[string][]int{o.topic: {o.partition}},
+	})
+	if err == nil {
+		err = answer.Error
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("fetch offset of %s/%d: %w", o.topic, o.partition, err)
+	}
+	for _, p := range answer.Topics[o.topic] {
+		if p.Partition != o.partition {
+			continue
+		}
+		if p.Error != nil {
+			return 0, "", fmt.Errorf("fetch offset of %s/%d: %w", o.topic, o.partition, p.Error)
+		}
+		return p.CommittedOffset, p.Metadata, nil
+	}
+	return 0, "", fmt.Errorf("fetch offset of %s/%d: the broker did not name the partition", o.topic, o.partition)
+}
+
+// bounds are the first offset of the log and the one after its last.
+func (o *offsets) bounds(ctx context.Context) (first, end int64, err error) {
+	answer, err := o.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		Topics: map[string][]kafka.OffsetRequest{
+			o.topic: {kafka.FirstOffsetOf(o.partition), kafka.LastOffsetOf(o.partition)},
+		},
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("list offsets of %s/%d: %w", o.topic, o.partition, err)
+	}
+	for _, p := range answer.Topics[o.topic] {
+		if p.Partition != o.partition {
+			continue
+		}
+		if p.Error != nil {
+			return 0, 0, fmt.Errorf("list offsets of %s/%d: %w", o.topic, o.partition, p.Error)
+		}
+		return p.FirstOffset, p.LastOffset, nil
+	}
+	return 0, 0, fmt.Errorf("list offsets of %s/%d: the broker did not name the partition", o.topic, o.partition)
+}

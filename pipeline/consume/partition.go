@@ -1,0 +1,192 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// planValid is how long a plan proves that the partition is ours. An older one
+// is committed again before the batch is sent.
+const planValid = 30 * time.Second
+
+// partition reads one partition in one generation of the group.
+type partition[T any] struct {
+	topic   string
+	id      int32
+	cfg     Config
+	offsets *offsets
+	target  Target[T]
+	metrics *metrics
+	log     *slog.Logger
+	open    func(topic string, partition int, from int64) (fetcher, error)
+}
+
+// run reads until the partition is taken away, which is no error, or stops with
+// a StoppedError. What was planned is finished first, within Config.Finish.
+func (p *partition[T]) run(ctx context.Context) error {
+	at, err := retry(ctx, p, "start partition", func() (position, error) { return p.start(ctx) })
+	if err != nil {
+		return p.ended(ctx, err)
+	}
+	if at.plan != nil {
+		if err := p.replay(ctx, at); err != nil {
+			return p.ended(ctx, err)
+		}
+		at.next = at.plan.Last + 1
+	}
+	collecting, stop := context.WithCancel(ctx)
+	batches := make(chan collected[T])
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.collect(collecting, at.next, batches)
+	}()
+	err = p.process(ctx, batches)
+	stop()
+	<-done
+	return p.ended(ctx, err)
+}
+
+// ended tells being sent away from having failed.
+func (p *partition[T]) ended(ctx context.Context, err error) error {
+	var stopped *StoppedError
+	if errors.As(err, &stopped) {
+		return stopped
+	}
+	if errors.Is(err, errFenced) {
+		p.log.Info("partition given up", "cause", err)
+		return nil
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (p *partition[T]) process(ctx context.Context, batches <-chan collected[T]) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case c := <-batches:
+			if c.batch != nil {
+				if err := p.land(ctx, c.batch); err != nil {
+					return err
+				}
+			}
+			if c.stop != nil {
+				return c.stop
+			}
+		}
+	}
+}
+
+// replay lands the batch of a plan that was found open: the same records, read
+// by the same version, under the same token.
+func (p *partition[T]) replay(ctx context.Context, at position) error {
+	if !p.target.Supports(at.plan.ExtractVersion) {
+		return p.stopped(fmt.Sprintf("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion))
+	}
+	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.reread(ctx, at) })
+	if err != nil {
+		return err
+	}
+	p.metrics.replays.Inc()
+	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last)
+	return p.land(ctx, batch)
+}
+
+// reread fetches exactly the records of a plan.
+func (p *partition[T]) reread(ctx context.Context, at position) (*Batch[T], error) {
+	f, err := p.open(p.topic, int(p.id), at.next)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close(p.log)
+	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
+	for next := at.next; next <= at.plan.Last; next++ {
+		r, err := f.fetch(ctx)
+		if err != nil {
+			return nil, p.gone(err, next)
+		}
+		if r.Offset != next {
+			return nil, p.stopped(fmt.Sprintf("offset %d of the planned batch %d to %d is gone from the log", next, at.next, at.plan.Last))
+		}
+		item, month, err := p.target.Read(at.plan.ExtractVersion, *r)
+		if err != nil {
+			return nil, p.stopped(fmt.Sprintf("offset %d: %v", next, err))
+		}
+		b.add(r, item, month)
+	}
+	b.batch.Plan = *at.plan
+	return &b.batch, nil
+}
+
+// land plans, lands and commits one batch. Once it is planned it is finished
+// even if the partition is being taken away meanwhile, for a bounded time: that
+// spares the successor a replay.
+func (p *partition[T]) land(ctx context.Context, b *Batch[T]) error {
+	finish, cancel := finishing(ctx, p.cfg.Finish)
+	defer cancel()
+	began := time.Now()
+	var planned time.Time
+	_, err := retry(finish, p, "land batch", func() (struct{}, error) {
+		if time.Since(planned) > planValid {
+			if err := p.offsets.commit(finish, b.First, b.Plan.metadata()); err != nil {
+				return struct{}{}, err
+			}
+			planned = time.Now()
+		}
+		return struct{}{}, p.target.Land(finish, b)
+	})
+	if err != nil {
+		return fmt.Errorf("land batch %s: %w", b, err)
+	}
+	_, err = retry(finish, p, "commit batch", func() (struct{}, error) {
+		return struct{}{}, p.offsets.commit(finish, b.Last+1, "")
+	})
+	if err != nil {
+		return err
+	}
+	p.metrics.landed(p.id, len(b.Items), b.Last, time.Since(began))
+	return nil
+}
+
+// finishing outlives ctx by at most d.
+func finishing(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(d, cancel)
+		context.AfterFunc(outliving, func() { timer.Stop() })
+	})
+	return outliving, func() { unhook(); cancel() }
+}
+
+// retry repeats do until it works, is told to stop, or cannot ever work.
+func retry[T, R any](ctx context.Context, p *partition[T], what string, do func() (R, error)) (R, error) {
+	return backoff.Retry(ctx, func() (R, error) {
+		r, err := do()
+		var stopped *StoppedError
+		if errors.Is(err, errFenced) || errors.As(err, &stopped) || err != nil && ctx.Err() != nil {
+			return r, backoff.Permanent(err)
+		}
+		return r, err
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval:     100 * time.Millisecond,
+		RandomizationFactor: 0.5,
+		Multiplier:          2,
+		MaxInterval:         10 * time.Second,
+	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
+		p.metrics.retries.Inc()
+		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err)
+	}))
+}
+
+func (p *partition[T]) stopped(reason string) *StoppedError {
+	return &StoppedError{p.topic, p.id, reason}
+}

@@ -1,0 +1,39 @@
+package consume
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Plan is what the batch that begins at a committed offset is: it stands in the
+// metadata of that commit until the batch has landed.
+type Plan struct {
+	Last           int64 `json:"last"`
+	Shard          int   `json:"shard"`
+	ExtractVersion int   `json:"extract_version"`
+}
+
+// metadata is the plan as Kafka keeps it, far below its limit of 4 KB.
+func (p Plan) metadata() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // three numbers always marshal
+	}
+	return string(text)
+}
+
+// readPlan reads the metadata of the commit at first; nil when there is no open
+// plan.
+func readPlan(first int64, metadata string) (*Plan, error) {
+	if metadata == "" {
+		return nil, nil
+	}
+	var p Plan
+	if err := json.Unmarshal([]byte(metadata), &p); err != nil {
+		return nil, fmt.Errorf("read plan %.80q: %w", metadata, err)
+	}
+	if p.Last < first {
+		return nil, fmt.Errorf("read plan %.80q: it ends before offset %d, where it begins", metadata, first)
+	}
+	return &p, nil
+}

@@ -1,0 +1,85 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+)
+
+// A StoppedError is why a partition is not read any further until a person has
+// looked at it. The other partitions go on.
+type StoppedError struct {
+	Topic     string
+	Partition int32
+	Reason    string
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("partition %s/%d stopped: %s", e.Topic, e.Partition, e.Reason)
+}
+
+// position is where a partition is to be read from, and the batch that must be
+// landed first.
+type position struct {
+	next int64
+	plan *Plan
+}
+
+// state is what three parties remember of a partition when it is assigned.
+type state struct {
+	committed int64  // by the group; -1: nothing
+	metadata  string // of that commit
+	first     int64  // of the log
+	end       int64  // of the log: the offset after its last
+	landed    int64  // by the target
+	hasLanded bool
+}
+
+// decide finds where to go on. It never starts over: a log that does not hold
+// what was promised stops the partition, since reading on would lose records or
+// count others in their place.
+func decide(s state) (position, string) {
+	switch {
+	case s.committed > s.end, s.hasLanded && s.landed >= s.end:
+		return position{}, fmt.Sprintf("the log was replaced: it ends at %d, but offset %d is committed and %d has landed; "+
+			"a replaced log needs a new topic prefix", s.end, s.committed, s.landed)
+	case s.committed < 0 && s.hasLanded:
+		s.committed = s.landed + 1
+	case s.committed < 0:
+		s.committed = s.first // nothing was ever read here
+	}
+	if s.first > s.committed {
+		return position{}, fmt.Sprintf("records expired unread: %d to %d are gone from the log; "+
+			"to go on without them, set the group's offset to %d", s.committed, s.first-1, s.first)
+	}
+	plan, err := readPlan(s.committed, s.metadata)
+	if err != nil {
+		return position{}, err.Error()
+	}
+	if plan != nil && plan.Last >= s.end {
+		return position{}, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d", s.committed, plan.Last, s.end)
+	}
+	return position{s.committed, plan}, ""
+}
+
+// start asks the three parties and decides.
+func (p *partition[T]) start(ctx context.Context) (position, error) {
+	var s state
+	var err error
+	if s.committed, s.metadata, err = p.offsets.committed(ctx); err != nil {
+		return position{}, err
+	}
+	if s.first, s.end, err = p.offsets.bounds(ctx); err != nil {
+		return position{}, err
+	}
+	if s.landed, s.hasLanded, err = p.target.Position(ctx, p.topic, p.id); err != nil {
+		return position{}, err
+	}
+	if s.committed < 0 && !s.hasLanded && s.first > 0 {
+		p.log.Warn("earlier records expired before this group first read", "first", s.first)
+	}
+	at, reason := decide(s)
+	if reason != "" {
+		return position{}, p.stopped(reason)
+	}
+	return at, nil
+}

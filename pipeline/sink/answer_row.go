@@ -1,0 +1,182 @@
+package sink
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/shopspring/decimal"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// answerRow is the landing row of a record and its reading.
+func answerRow(at *consume.Record, a *event.Answer, r *extract.Reading, version int) (clickhouse.AnswerRow, error) {
+	row := clickhouse.AnswerRow{
+		OrganizationID: clickhouse.UUID(a.OrganizationID),
+		BrandID:        clickhouse.UUID(a.Brand.ID),
+		Day:            a.AnsweredAt.Truncate(24 * time.Hour),
+		ID:             clickhouse.UUID(a.ID),
+		Sign:           1,
+		Revision:       a.Brand.Revision,
+		ExtractVersion: uint16(version), //nolint:gosec // ours, and small
+		LogTopic:       at.Topic,
+		LogPartition:   at.Partition,
+		LogOffset:      at.Offset,
+
+		AnsweredAt:  a.AnsweredAt.Time,
+		Platform:    a.Platform,
+		Model:       a.Model,
+		ServedModel: a.ServedModel,
+		Region:      a.Region,
+		Language:    a.Language,
+		Surface:     string(a.Surface),
+		Sample:      a.Sample,
+		PromptID:    clickhouse.UUID(a.Prompt.ID),
+		PromptSetID: clickhouse.UUID(a.Prompt.SetID),
+		TopicID:     orNil(a.Prompt.TopicID),
+		PromptText:  a.Prompt.Text,
+		IsBranded:   a.Prompt.IsBranded,
+		Branded:     r.Branded,
+		JobID:       orNil(a.JobID),
+		Simulated:   a.Simulated,
+
+		Attempts:      uint32(min(max(a.Attempts, 0), math.MaxUint32)), //nolint:gosec // clamped
+		LatencyMS:     a.LatencyMS,
+		Finish:        string(a.Finish),
+		Text:          a.Text,
+		SearchQueries: a.SearchQueries,
+
+		BrandName:       a.Brand.Name,
+		MentionCount:    r.Brand.Mentions,
+		Position:        r.Brand.Position,
+		CitationCount:   r.Brand.Citations,
+		VisibilityScore: r.Brand.VisibilityScore,
+		Sentiment:       string(r.Brand.Sentiment),
+		SentimentMethod: r.SentimentMethod,
+	}
+	if a.GivenUp != nil {
+		row.GivenUp, row.GivenUpClass, row.GivenUpError = true, a.GivenUp.Class, a.GivenUp.Error
+	}
+	raw(&row, a)
+	competitors(&row, a, r)
+	citations(&row, r)
+	if err := usage(&row, a.Usage); err != nil {
+		return row, err
+	}
+	return row, cards(&row, r)
+}
+
+// raw keeps what was told, for whoever reads the answer again.
+func raw(row *clickhouse.AnswerRow, a *event.Answer) {
+	for _, c := range a.Citations {
+		row.RawCitationURLs = append(row.RawCitationURLs, c.URL)
+		row.RawCitationTitles = append(row.RawCitationTitles, c.Title)
+		row.RawCitationCited = append(row.RawCitationCited, c.Cited)
+	}
+	if len(a.Products) > 0 {
+		text, err := json.Marshal(a.Products)
+		if err != nil {
+			panic(err) // texts and finite numbers that came from JSON
+		}
+		row.RawProducts = string(text)
+	}
+}
+
+func usage(row *clickhouse.AnswerRow, u *event.Usage) error {
+	if u == nil {
+		return nil
+	}
+	row.InputTokens, row.OutputTokens, row.Searches = u.InputTokens, u.OutputTokens, u.Searches
+	cost, err := amount(u.CostUSD, 18, 8)
+	if err != nil {
+		return fmt.Errorf("read cost_usd: %w", err)
+	}
+	if cost != nil {
+		row.CostUSD = *cost
+	}
+	return nil
+}
+
+func competitors(row *clickhouse.AnswerRow, a *event.Answer, r *extract.Reading) {
+	for i, c := range r.Competitors {
+		row.CompetitorIDs = append(row.CompetitorIDs, clickhouse.UUID(c.ID))
+		row.CompetitorNames = append(row.CompetitorNames, a.Competitors[i].Name)
+		row.CompetitorMentionCounts = append(row.CompetitorMentionCounts, c.Mentions)
+		row.CompetitorPositions = append(row.CompetitorPositions, c.Position)
+		row.CompetitorCitationCounts = append(row.CompetitorCitationCounts, c.Citations)
+		row.CompetitorVisibilityScores = append(row.CompetitorVisibilityScores, uint16(c.VisibilityScore))
+		row.CompetitorSentiments = append(row.CompetitorSentiments, string(c.Sentiment))
+	}
+}
+
+func citations(row *clickhouse.AnswerRow, r *extract.Reading) {
+	for _, c := range r.Citations {
+		row.CitationURLs = append(row.CitationURLs, c.URL)
+		row.CitationTitles = append(row.CitationTitles, c.Title)
+		row.CitationCited = append(row.CitationCited, c.Cited)
+		row.CitationHosts = append(row.CitationHosts, c.Host)
+		row.CitationDomains = append(row.CitationDomains, c.Domain)
+		row.CitationListedTypes = append(row.CitationListedTypes, string(c.Listed))
+		row.CitationOwned = append(row.CitationOwned, c.Owned)
+		row.CitationCompetitorIDs = append(row.CitationCompetitorIDs, clickhouse.UUID(c.CompetitorID))
+	}
+}
+
+func cards(row *clickhouse.AnswerRow, r *extract.Reading) error {
+	for i, c := range r.Cards {
+		price, err := amount(c.PriceAmount, 18, 4)
+		if err != nil {
+			return fmt.Errorf("read price of product %d: %w", i+1, err)
+		}
+		row.CardPositions = append(row.CardPositions, c.Position)
+		row.CardTitles = append(row.CardTitles, c.Title)
+		row.CardBrands = append(row.CardBrands, c.Brand)
+		row.CardPriceAmounts = append(row.CardPriceAmounts, price)
+		row.CardPriceCurrencies = append(row.CardPriceCurrencies, c.PriceCurrency)
+		row.CardImageURLs = append(row.CardImageURLs, c.ImageURL)
+		row.CardMerchantURLs = append(row.CardMerchantURLs, c.MerchantURL)
+		row.CardMerchantDomains = append(row.CardMerchantDomains, c.MerchantDomain)
+		row.CardRatings = append(row.CardRatings, unlessZero(c.Rating))
+		row.CardReviewCounts = append(row.CardReviewCounts, unlessZero(c.ReviewCount))
+		row.CardMatchedIDs = append(row.CardMatchedIDs, clickhouse.UUID(c.MatchedID))
+		row.CardRoles = append(row.CardRoles, string(c.Role))
+	}
+	return nil
+}
+
+// amount reads a decimal number for a column of that precision and scale; nil
+// for the empty text.
+func amount(text string, precision, scale int32) (*decimal.Decimal, error) {
+	if text == "" {
+		return nil, nil
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil {
+		return nil, fmt.Errorf("amount %.40q: want a decimal number", text)
+	}
+	d = d.Round(scale)
+	if d.Abs().GreaterThanOrEqual(decimal.New(1, precision-scale)) {
+		return nil, fmt.Errorf("amount %.40q: want fewer than %d digits before the point", text, precision-scale+1)
+	}
+	return &d, nil
+}
+
+func unlessZero[T int64 | float64](n T) *T {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func orNil(id *uuid.UUID) clickhouse.UUID {
+	if id == nil {
+		return clickhouse.UUID{}
+	}
+	return clickhouse.UUID(*id)
+}

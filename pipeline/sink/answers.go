@@ -1,0 +1,153 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Answers lands topic answers. It is safe for concurrent use.
+type Answers struct {
+	conn    *clickhouse.Conn
+	metrics *metrics
+	log     *slog.Logger
+}
+
+// New does nothing yet.
+func New(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Answers {
+	return &Answers{conn, newMetrics(registerer), log}
+}
+
+// Item is a record as a row of the landing table, or of the dead letters.
+type Item struct {
+	row  clickhouse.AnswerRow
+	dead *clickhouse.DeadLetter
+}
+
+// Version is the extractor that new batches are read with.
+func (s *Answers) Version() int { return extract.Version }
+
+// Supports says whether this build carries an extractor of that version.
+func (s *Answers) Supports(version int) bool {
+	_, ok := extract.At(version)
+	return ok
+}
+
+// Read makes the row of a record. What cannot be understood becomes a dead
+// letter, byte for byte; a record of a newer version is not touched.
+func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err error) {
+	read, ok := extract.At(version)
+	if !ok {
+		return Item{}, 0, fmt.Errorf("extract version %d: %w", version, consume.ErrNewer)
+	}
+	var a event.Answer
+	switch err := event.DecodeAnswer(r.Value, &a); {
+	case errors.Is(err, event.ErrNewer):
+		return Item{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
+	case err != nil:
+		return dead(&r, "malformed", err.Error())
+	case a.Reread != nil:
+		return dead(&r, "reread", "this build takes first tellings only")
+	}
+	reading := read(&a)
+	row, err := answerRow(&r, &a, &reading, version)
+	if err != nil {
+		return dead(&r, "malformed", err.Error())
+	}
+	return Item{row: row}, monthOf(a.AnsweredAt.Time), nil
+}
+
+func dead(r *consume.Record, reason, detail string) (Item, int, error) {
+	at := r.Time.UTC().Truncate(time.Millisecond)
+	if at.Year() < 1970 || at.Year() > 2199 { // whatever a producer's clock said, the column must hold it
+		at = time.UnixMilli(0).UTC()
+	}
+	return Item{dead: &clickhouse.DeadLetter{
+		LogTopic:     r.Topic,
+		LogPartition: r.Partition,
+		LogOffset:    r.Offset,
+		AppendedAt:   at,
+		Key:          string(r.Key),
+		Value:        string(r.Value),
+		Reason:       reason,
+		Detail:       detail,
+	}}, monthOf(at), nil
+}
+
+// monthOf numbers months without gaps.
+func monthOf(t time.Time) int { return t.Year()*12 + int(t.Month()) }
+
+// Land inserts what the batch tells first. A run ends once: an answer that has
+// landed, or that an earlier record of the batch tells, is dropped whatever the
+// record says.
+func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item]) error {
+	landed, err := s.landed(ctx, b)
+	if err != nil {
+		return err
+	}
+	rows := make([]clickhouse.AnswerRow, 0, len(b.Items))
+	var letters []clickhouse.DeadLetter
+	for i := range b.Items {
+		item := &b.Items[i]
+		if item.dead != nil {
+			letters = append(letters, *item.dead)
+			continue
+		}
+		key := keyOf(&item.row)
+		if _, told := landed[key]; told {
+			continue
+		}
+		landed[key] = clickhouse.Reading{Revision: item.row.Revision, ExtractVersion: item.row.ExtractVersion}
+		rows = append(rows, item.row)
+	}
+	if err := clickhouse.DeadLetters.Insert(ctx, s.conn, b.Token(), letters); err != nil {
+		return err
+	}
+	if err := clickhouse.Answers.Insert(ctx, s.conn, b.Token(), rows); err != nil {
+		return err
+	}
+	s.count(b, len(rows), letters)
+	return nil
+}
+
+// landed looks up every answer of the batch among the rows below it.
+func (s *Answers) landed(ctx context.Context, b *consume.Batch[Item]) (map[clickhouse.AnswerKey]clickhouse.Reading, error) {
+	keys := make([]clickhouse.AnswerKey, 0, len(b.Items))
+	for i := range b.Items {
+		if b.Items[i].dead == nil {
+			keys = append(keys, keyOf(&b.Items[i].row))
+		}
+	}
+	below := clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First}
+	return clickhouse.LandedAnswers(ctx, s.conn, keys, due, below)
+}
+
+func keyOf(row *clickhouse.AnswerRow) clickhouse.AnswerKey {
+	return clickhouse.AnswerKey{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID}
+}
+
+func due(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+
+func (s *Answers) count(b *consume.Batch[Item], rows int, letters []clickhouse.DeadLetter) {
+	s.metrics.rows.Add(float64(rows))
+	s.metrics.duplicates.Add(float64(len(b.Items) - rows - len(letters)))
+	for i := range letters {
+		s.metrics.letters.WithLabelValues(letters[i].Reason).Inc()
+		s.log.Warn("dead letter", "topic", b.Topic, "partition", b.Partition, "offset", letters[i].LogOffset, "reason", letters[i].Reason, "cause", letters[i].Detail)
+	}
+}
+
+// Position is the largest offset of a partition that has landed.
+func (s *Answers) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
+	return clickhouse.LogPosition(ctx, s.conn, topic, partition)
+}
