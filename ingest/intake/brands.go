@@ -30,9 +30,9 @@ type CompetitorSpec struct {
 	Domains []string `json:"domains"`
 }
 
-// slugForm is what a slug may be where it is given. An absent one is made from
+// brandSlugForm is what a slug may be where it is given. An absent one is made from
 // the name by the store.
-var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var brandSlugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // ReadBrands reads {"brands": [{name, slug, industry, region, language,
 // aliases, domains, competitors: [{name, aliases, domains}]}]}. Domains come
@@ -72,7 +72,7 @@ func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 
 func (b *BrandSpec) check(at string) []error {
 	faults := checkEntity(at, b.Name, b.Aliases, b.Domains)
-	if b.Slug != "" && !slugForm.MatchString(b.Slug) {
+	if b.Slug != "" && !brandSlugForm.MatchString(b.Slug) {
 		faults = append(faults, fmt.Errorf("%s.slug %q: want lower-case letters, digits and single hyphens", at, b.Slug))
 	}
 	names := map[string]bool{}

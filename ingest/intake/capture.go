@@ -29,13 +29,8 @@ type Capture struct {
 	Reply      platform.Reply
 }
 
-// Bounds in bytes. A slug is a name that people filter by. Prompt and topic are rows in
-// Postgres, with the same bounds there.
-const (
-	maxSlug   = 200
-	maxPrompt = 10_000
-	maxTopic  = 200
-)
+// maxTopic bounds a topic's name, in bytes.
+const maxTopic = event.MaxName
 
 // maxFaults is how many faults of one line are told.
 const maxFaults = 5
@@ -56,26 +51,26 @@ func Parse(line []byte, now time.Time) (Capture, error) {
 	var faults []string
 	o := open("", bytes.TrimSpace(line), &faults)
 	c := Capture{
-		Platform: o.must("platform", maxSlug),
-		Prompt:   o.row("prompt", o.must("prompt", maxPrompt)),
+		Platform: o.slug("platform"),
+		Prompt:   o.row("prompt", o.must("prompt", event.MaxPrompt)),
 		Topic:    o.row("topic", o.text("topic", maxTopic)),
-		Model:    o.text("model", maxSlug),
-		Region:   o.text("region", maxSlug),
-		Language: o.text("language", maxSlug),
+		Model:    o.text("model", event.MaxName),
+		Region:   o.text("region", event.MaxLabel),
+		Language: o.text("language", event.MaxLabel),
 		Sample:   o.integer("sample", 1, math.MaxInt64, 1),
 
 		AnsweredAt: o.instant("answered_at", now),
 		Reply: platform.Reply{
-			ServedModel: o.text("served_model", maxSlug),
+			ServedModel: o.text("served_model", event.MaxName),
 			Surface:     o.surface(),
 			Products:    o.products(),
 			Citations:   o.citations(),
 		},
 	}
 	if len(c.Reply.Products) > 0 {
-		c.Reply.Text = o.given("text", math.MaxInt)
+		c.Reply.Text = o.given("text", event.MaxText)
 	} else {
-		c.Reply.Text = o.must("text", math.MaxInt)
+		c.Reply.Text = o.must("text", event.MaxText)
 	}
 	if len(faults) > maxFaults {
 		faults = append(faults[:maxFaults], fmt.Sprintf("and %d more", len(faults)-maxFaults))
@@ -126,7 +121,7 @@ var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)
 
 func (o object) instant(name string, now time.Time) time.Time {
 	before := len(*o.faults)
-	text := o.must(name, math.MaxInt)
+	text := o.must(name, event.MaxLabel)
 	if len(*o.faults) > before {
 		return time.Time{}
 	}
@@ -156,7 +151,7 @@ func instant(text string) (time.Time, bool) {
 }
 
 func (o object) surface() event.Surface {
-	surface := event.Surface(o.text("surface", maxSlug))
+	surface := event.Surface(o.text("surface", event.MaxLabel))
 	switch surface {
 	case "", event.SurfaceAPI, event.SurfaceConsumer:
 	default:
@@ -167,30 +162,55 @@ func (o object) surface() event.Surface {
 
 func (o object) citations() []platform.Citation {
 	var citations []platform.Citation
-	for _, item := range o.list("citations") {
-		citations = append(citations, platform.Citation{Citation: event.Citation{
-			URL:   item.given("url", math.MaxInt),
-			Title: item.text("title", math.MaxInt),
+	for _, item := range o.list("citations", event.MaxSources) {
+		c := platform.Citation{Citation: event.Citation{
+			URL:   item.given("url", event.MaxURL),
+			Title: item.text("title", event.MaxTitle),
 			Cited: item.truth("cited", true),
-		}})
+		}}
+		if c.URL != "" { // an empty one cites nothing
+			citations = append(citations, c)
+		}
 	}
 	return citations
 }
 
 func (o object) products() []event.Product {
 	var products []event.Product
-	for _, item := range o.list("products") {
+	for _, item := range o.list("products", event.MaxCards) {
 		products = append(products, event.Product{
 			Position:      int(item.integer("position", 1, math.MaxInt32, 0)),
-			Title:         item.given("title", math.MaxInt),
-			Brand:         item.text("brand", math.MaxInt),
+			Title:         item.given("title", event.MaxTitle),
+			Brand:         item.text("brand", event.MaxName),
 			PriceAmount:   item.price("price_amount"),
-			PriceCurrency: item.text("price_currency", maxSlug),
-			URL:           item.text("url", math.MaxInt),
-			ImageURL:      item.text("image_url", math.MaxInt),
-			Rating:        item.number("rating"),
+			PriceCurrency: item.currency("price_currency"),
+			URL:           item.text("url", event.MaxURL),
+			ImageURL:      item.text("image_url", event.MaxURL),
+			Rating:        item.number("rating", 1e6),
 			ReviewCount:   item.integer("review_count", 0, math.MaxInt64, 0),
 		})
 	}
 	return products
+}
+
+var (
+	slugForm     = regexp.MustCompile(`^[a-z0-9._-]+$`)
+	currencyForm = regexp.MustCompile(`^([A-Z]{3})?$`)
+)
+
+func (o object) slug(name string) string {
+	before := len(*o.faults)
+	s := o.must(name, event.MaxLabel)
+	if len(*o.faults) == before && !slugForm.MatchString(s) {
+		o.fault("%s %q: want a slug of lower-case letters, digits, - _ and . such as %q", name, s, "chatgpt-web")
+	}
+	return s
+}
+
+func (o object) currency(name string) string {
+	s := o.text(name, event.MaxLabel)
+	if !currencyForm.MatchString(s) {
+		o.fault("%s %q: want three capital letters such as %q", name, s, "EUR")
+	}
+	return s
 }

@@ -19,7 +19,7 @@ const least = `"platform":"chatgpt-web","prompt":"best laptop?","answered_at":"2
 func TestParseTakesEveryField(t *testing.T) {
 	got, err := Parse([]byte(`{"platform":"chatgpt-shopping","prompt":" best laptop? ","topic":"electronics","model":"gpt","surface":"consumer",
 		"region":"us","language":"en","sample":2.0,"answered_at":"2026-03-01T09:30:00.1239+01:00","text":"A “ThinkPad”.","served_model":"gpt-2026",
-		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B","cited":false}],
+		"citations":[{"url":"https://a.example/","title":null},{"url":"https://b.example/","title":"B","cited":false},{"url":""}],
 		"products":[{"title":"X1","brand":"Lenovo","price_amount":1299.90,"price_currency":"USD","position":3,"url":"https://shop.example/x1",
 		"image_url":"https://shop.example/x1.png","rating":4.5,"review_count":12},{"title":"T14","price_amount":"899.00"}],
 		"Text":"another","unknown":{"a":[1,"]",{"b":"}"}]}}`), now)
@@ -89,7 +89,10 @@ func TestParseRefusesWithAReason(t *testing.T) {
 		{with(`"text":["a"]`), `text ["a"]: want a string`},
 		{with(`"prompt":"a\u0000b"`), "prompt holds U+0000"},
 		{with(`"model":7`), "model 7: want a string"},
-		{with(`"platform":"` + strings.Repeat("x", 201) + `"`), "platform of 201 bytes: want at most 200"},
+		{with(`"platform":"` + strings.Repeat("x", 65) + `"`), "platform of 65 bytes: want at most 64"},
+		{with(`"platform":"ChatGPT web"`), `platform "ChatGPT web": want a slug`},
+		{with(`"products":[{"title":"X","price_currency":"$"}]`), `products[0].price_currency "$": want three capital letters`},
+		{with(`"citations":[` + strings.Repeat(`{"url":""},`, 4096) + `{"url":""}]`), "citations of over 4096"},
 		{with(`"surface":"app"`), `surface "app": want "api" or "consumer"`},
 		{with(`"sample":0`), "sample 0: want an integer of 1 or more"},
 		{with(`"sample":1.5`), "sample 1.5: want an integer of 1 or more"},
@@ -137,7 +140,7 @@ func TestInstantIsUTCWithoutAZone(t *testing.T) {
 func TestDecimalKeepsEveryDigit(t *testing.T) {
 	cases := map[string]string{
 		"0": "0", "1250": "1250", "12.50": "12.50", "0.10": "0.10", "1.25e3": "1250", "1.25E+1": "12.5", "5e-2": "0.05", "1e-3": "0.001",
-		"100000000000000.1": "", "99999999999999.9999": "99999999999999.9999", "12.": "", ".5": "", "-1": "", "+1": "", "": "", "1,5": "", "1e31": "", "0e30": "0",
+		"1000000000000.1": "", "999999999999.999999": "999999999999.999999", "999999999999.9999995": "", "19.989999771118164": "19.990000", "0.0000004": "0.000000", "0.0000005": "0.000001", "12.": "", ".5": "", "-1": "", "+1": "", "": "", "1,5": "", "1e31": "", "0e30": "0",
 	}
 	for text, want := range cases {
 		if got, _ := decimal(text); got != want {
@@ -167,7 +170,7 @@ func FuzzParse(f *testing.F) {
 		if plain["platform"] != c.Platform || plain["prompt"] != c.Prompt || plain["text"] != c.Reply.Text || c.Sample < 1 || c.AnsweredAt.Before(earliest) {
 			t.Fatalf("read %+v", c)
 		}
-		if cited, _ := plain["citations"].([]any); len(cited) != len(c.Reply.Citations) {
+		if cited, _ := plain["citations"].([]any); len(cited) < len(c.Reply.Citations) {
 			t.Fatalf("%d citations, want %d", len(c.Reply.Citations), len(cited))
 		}
 	})

@@ -21,5 +21,6 @@
 //   - Times are kept in milliseconds: what differs by less is the same instant.
 //   - An empty text refuses the line unless it has products: no answer was
 //     captured.
+//   - A citation with an empty url cites nothing and is left out.
 //   - Blank lines, a byte-order mark at the beginning and CRLF are read over.
 package intake

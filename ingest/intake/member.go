@@ -147,15 +147,15 @@ func (o object) integer(name string, least, most, otherwise int64) int64 {
 	return n
 }
 
-// number takes a number of 0 or more; 0 when it is absent.
-func (o object) number(name string) float64 {
+// number takes a number from 0 to most; 0 when it is absent.
+func (o object) number(name string, most float64) float64 {
 	raw := o.take(name)
 	if raw == nil {
 		return 0
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || f < 0 {
-		o.fault("%s %s: want a number of 0 or more", name, clip(raw))
+	if err != nil || f < 0 || f > most {
+		o.fault("%s %s: want a number from 0 to %.0f", name, clip(raw), most)
 	}
 	return f
 }
@@ -172,8 +172,8 @@ func (o object) truth(name string, otherwise bool) bool {
 	return string(raw) == "true"
 }
 
-// list takes an array of objects.
-func (o object) list(name string) []object {
+// list takes an array of at most so many objects.
+func (o object) list(name string, most int) []object {
 	raw := o.take(name)
 	if raw == nil {
 		return nil
@@ -190,6 +190,10 @@ func (o object) list(name string) []object {
 			return objects
 		}
 		rest = after
+		if len(objects) == most {
+			o.fault("%s of over %d: want at most so many", name, most)
+			return nil
+		}
 		at := fmt.Sprintf("%s%s[%d]", o.at, name, len(objects))
 		if item[0] != '{' {
 			*o.faults = append(*o.faults, fmt.Sprintf("%s %s: want an object", at, clip(item)))

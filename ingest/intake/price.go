@@ -2,19 +2,23 @@ package intake
 
 import (
 	"encoding/json"
+	"math/big"
 	"strconv"
 	"strings"
 )
 
-// A price has at most this many digits before and after its point: what the
-// warehouse holds of it, and no bomb such as 1e999999999.
+// A price has at most this many digits before its point, as event says, and a
+// number is not written out beyond the exponent, which could be 1e999999999.
 const (
-	maxWhole    = 14
-	maxFraction = 30
+	maxWhole    = 12
+	maxFraction = 6
+	maxExponent = 30
 )
 
 // price takes a decimal number, written as a number or as a string, as the
-// exact decimal text of it; "" when it is absent.
+// exact decimal text of it, rounded half up where it has more than maxFraction
+// digits after its point (19.989999771118164 is a float's 19.99); "" when it is
+// absent.
 func (o object) price(name string) string {
 	raw := o.take(name)
 	if raw == nil {
@@ -38,7 +42,7 @@ func decimal(text string) (string, bool) {
 	mantissa, exponent := text, 0
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		n, err := strconv.Atoi(text[at+1:])
-		if err != nil || n < -maxFraction || n > maxFraction {
+		if err != nil || n < -maxExponent || n > maxExponent {
 			return "", false
 		}
 		mantissa, exponent = text[:at], n
@@ -61,17 +65,33 @@ func decimal(text string) (string, bool) {
 		}
 		fraction = digit + fraction
 	}
+	if len(fraction) > maxFraction {
+		whole, fraction = round(whole, fraction)
+	}
 	whole = strings.TrimLeft(whole, "0")
 	if whole == "" {
 		whole = "0"
 	}
-	if len(whole) > maxWhole || len(fraction) > maxFraction {
+	if len(whole) > maxWhole {
 		return "", false
 	}
 	if fraction == "" {
 		return whole, true
 	}
 	return whole + "." + fraction, true
+}
+
+// round keeps maxFraction digits after the point.
+func round(whole, fraction string) (string, string) {
+	n, _ := new(big.Int).SetString(whole+fraction[:maxFraction], 10)
+	if fraction[maxFraction] >= '5' {
+		n.Add(n, big.NewInt(1))
+	}
+	all := n.String()
+	if short := maxFraction + 1 - len(all); short > 0 {
+		all = strings.Repeat("0", short) + all
+	}
+	return all[:len(all)-maxFraction], all[len(all)-maxFraction:]
 }
 
 func digits(s string) bool {
