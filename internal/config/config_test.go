@@ -74,7 +74,7 @@ func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x", "ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
 	}.Validate()
 	want := `ANSWERSCOPE_DATA_DIR is "": want a directory, such as ./var
-ANSWERSCOPE_LOG_LEVEL is "loud": want debug, info, warn or error
+ANSWERSCOPE_LOG_LEVEL is "loud": want debug, info, warn, error or auto
 ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
 ANSWERSCOPE_KAFKA_BROKERS is "kafka": want HOST:PORT, such as 127.0.0.1:8080
 ANSWERSCOPE_KAFKA_SASL is "gssapi": want plain, scram-sha-256 or scram-sha-512

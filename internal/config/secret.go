@@ -42,11 +42,20 @@ func (s Secret) Masked() string {
 	return mask
 }
 
-func (s Secret) String() string               { return s.Masked() }
-func (s Secret) GoString() string             { return fmt.Sprintf("config.Secret(%q)", s.Masked()) }
-func (s Secret) Format(f fmt.State, _ rune)   { fmt.Fprint(f, s.Masked()) }
+// String is Masked.
+func (s Secret) String() string { return s.Masked() }
+
+// GoString is Masked, for %#v.
+func (s Secret) GoString() string { return fmt.Sprintf("config.Secret(%q)", s.Masked()) }
+
+// Format prints Masked whatever the verb: %d would otherwise print the fields.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.Masked()) }
+
+// MarshalText is Masked, for JSON and everything else that asks.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.Masked()), nil }
-func (s Secret) LogValue() slog.Value         { return slog.StringValue(s.Masked()) }
+
+// LogValue is Masked, for log/slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.Masked()) }
 
 // A DSN is the address of an engine, with the credentials to enter it: a URL whose password does not show itself.
 type DSN struct{ secret Secret }
@@ -94,11 +103,20 @@ func (d DSN) Masked() string {
 	return masked
 }
 
-func (d DSN) String() string               { return d.Masked() }
-func (d DSN) GoString() string             { return fmt.Sprintf("config.DSN(%q)", d.Masked()) }
-func (d DSN) Format(f fmt.State, _ rune)   { fmt.Fprint(f, d.Masked()) }
+// String is Masked.
+func (d DSN) String() string { return d.Masked() }
+
+// GoString is Masked, for %#v.
+func (d DSN) GoString() string { return fmt.Sprintf("config.DSN(%q)", d.Masked()) }
+
+// Format prints Masked whatever the verb: %d would otherwise print the fields.
+func (d DSN) Format(f fmt.State, _ rune) { fmt.Fprint(f, d.Masked()) }
+
+// MarshalText is Masked, for JSON and everything else that asks.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.Masked()), nil }
-func (d DSN) LogValue() slog.Value         { return slog.StringValue(d.Masked()) }
+
+// LogValue is Masked, for log/slog.
+func (d DSN) LogValue() slog.Value { return slog.StringValue(d.Masked()) }
 
 // secretive tells by its name that a parameter may hold a secret.
 func secretive(name string) bool {

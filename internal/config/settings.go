@@ -19,10 +19,13 @@ import (
 // Prefix begins the name of every variable that is ours alone.
 const Prefix = "ANSWERSCOPE_"
 
+// LevelAuto lets the command choose how much it logs.
+const LevelAuto = "auto"
+
 // Settings are the ones that every command takes.
 type Settings struct {
 	DataDir   string `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
-	LogLevel  string `default:"info" placeholder:"LEVEL" help:"debug, info, warn or error (default info)."`
+	LogLevel  string `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
 	LogFormat string `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka     Kafka  `embed:"" prefix:"kafka-"`
 	Outside   `kong:"-"`
@@ -45,8 +48,8 @@ func (s Settings) Validate() error {
 	if s.DataDir == "" {
 		errs = append(errs, wrong("DATA_DIR", s.DataDir, "want a directory, such as ./var"))
 	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel) {
-		errs = append(errs, wrong("LOG_LEVEL", s.LogLevel, "want debug, info, warn or error"))
+	if !slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel) {
+		errs = append(errs, wrong("LOG_LEVEL", s.LogLevel, "want debug, info, warn, error or auto"))
 	}
 	if !slices.Contains([]string{"text", "json"}, s.LogFormat) {
 		errs = append(errs, wrong("LOG_FORMAT", s.LogFormat, "want text or json"))

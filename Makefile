@@ -1,0 +1,59 @@
+# answerscope: what one does with a checkout. `make` alone lists it.
+
+SHELL := /bin/sh
+BIN := bin
+GOLANGCI := $(BIN)/golangci-lint
+GOLANGCI_VERSION := v2.15.0
+# Packages that hold tests of ours; the engines' packages bring Go files of nobody.
+PACKAGES := ./...
+
+include deploy/engine/engine.mk
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint demo up bench clean java
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: engines ## build bin/answerscope and fetch the engines that it starts
+	@echo "building $(BIN)/answerscope …" >&2
+	@go build -trimpath -o $(BIN)/answerscope .
+
+test: engines java kafka-apache ## run every test, on real engines
+	@go vet $(PACKAGES)
+	@mkdir -p $(BIN)
+	@go build -trimpath -o $(BIN)/answerscope .
+	@go build -trimpath -o $(BIN)/serve ./internal/testkit/serve
+	@ANSWERSCOPE_BINARY=$(CURDIR)/$(BIN)/answerscope $(BIN)/serve go test -timeout 20m $(PACKAGES)
+
+lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
+	@$(GOLANGCI) run $(PACKAGES)
+
+demo: build ## run everything on ./var with 60 days of simulated answers
+	@$(BIN)/answerscope demo
+
+up: build ## run everything on ./var
+	@$(BIN)/answerscope all
+
+bench: build java kafka-apache ## measure this machine
+	@for name in $$($(BIN)/answerscope bench --list); do $(BIN)/answerscope bench $$name || exit 1; done
+
+clean: ## remove what was built and fetched; ./var stays
+	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs
+
+# Java 17 and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
+java:
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then exit 0; fi; \
+	  install="apt-get install -y --no-install-recommends openjdk-17-jre-headless maven"; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Java 17 and Maven …" >&2; \
+	    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive $$install -qq >&2; \
+	  else \
+	    echo "Java 17 and Maven are missing. On Debian or Ubuntu: sudo apt-get update && sudo $$install" >&2; exit 1; \
+	  fi
+
+# Built from the Go module proxy, so that everyone lints with the same version.
+$(GOLANGCI): Makefile
+	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute) …" >&2
+	@GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@touch $@
