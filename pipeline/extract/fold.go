@@ -1,0 +1,200 @@
+package extract
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold brings text and names to the form in which they are compared.
+func fold(s string) string {
+	var f folder
+	f.add(s)
+	return string(f.out)
+}
+
+// folder folds text that comes in pieces. A piece must not begin with a mark or
+// a character that composes with what comes before.
+//
+// Most of any text needs no normalisation: a character that neither composes
+// with its predecessor nor is followed by one that does folds by itself, ASCII
+// by a table of bytes, the scripts below tableEnd by a table of characters. The
+// rest goes through foldSlow, cut where nothing reaches across.
+type folder struct {
+	out     []byte
+	inSpace bool // out ends in a space
+}
+
+func (f *folder) add(s string) {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
+			f.put(asciiFold[c])
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		alone, folded := foldAlone(r)
+		end := i + n
+		if next, _ := utf8.DecodeRuneInString(s[end:]); end < len(s) && !standsAlone(next) {
+			alone = false
+		}
+		if !alone {
+			end = aloneFrom(s, end)
+			folded = foldSlow(s[i:end])
+		} else if folded == "" {
+			folded = s[i:end]
+		}
+		f.putAll(folded)
+		i = end
+	}
+}
+
+// put appends one byte; a space after a space is left out.
+func (f *folder) put(c byte) {
+	if c == ' ' && f.inSpace {
+		return
+	}
+	f.inSpace = c == ' '
+	f.out = append(f.out, c)
+}
+
+func (f *folder) putAll(s string) {
+	for i := range len(s) {
+		f.put(s[i])
+	}
+}
+
+// aloneFrom is the first position from i on whose character stands alone.
+func aloneFrom(s string, i int) int {
+	for i < len(s) {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if standsAlone(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// foldSlow folds by the definition, all but the joining of spaces.
+func foldSlow(s string) string {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		if isMarkOfTrade(r) {
+			r = ' '
+		}
+		out = append(out, r)
+	}
+	s = norm.NFKC.String(caseFold.String(norm.NFKC.String(string(out))))
+	out = out[:0]
+	accented := false // the last base is a Latin, Greek or Cyrillic letter
+	for _, r := range norm.NFD.String(s) {
+		if unicode.Is(unicode.Mn, r) {
+			if accented {
+				continue
+			}
+		} else {
+			accented = unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
+		}
+		out = append(out, r)
+	}
+	out = []rune(norm.NFC.String(string(out)))
+	for i, r := range out {
+		out[i] = plain(r)
+	}
+	return string(out)
+}
+
+// caseFold is stateless, so all may share it.
+var caseFold = cases.Fold()
+
+// isMarkOfTrade tells the signs that stand beside a name and are no part of it:
+// ™ ℠, superscripts, subscripts and enclosed numbers and letters.
+func isMarkOfTrade(r rune) bool {
+	switch {
+	case r == '™', r == '℠', r == '¹', r == '²', r == '³':
+		return true
+	}
+	return 0x2070 <= r && r <= 0x209C || 0x2460 <= r && r <= 0x24FF
+}
+
+// plain maps the quotes, dashes and spaces that writers use without difference.
+func plain(r rune) rune {
+	switch {
+	case r == '’' || r == '‘' || r == 'ʼ':
+		return '\''
+	case 0x2010 <= r && r <= 0x2013 || r == 0x2212:
+		return '-'
+	case unicode.IsSpace(r):
+		return ' '
+	}
+	return r
+}
+
+// tableEnd bounds the characters that fold by table: the alphabets, common
+// signs, Kana.
+const tableEnd = 0x3400
+
+// A folding is what one character folds to where it stands alone: where
+// normalisation neither joins it to what comes before nor counts it as a mark.
+type folding struct {
+	alone  bool
+	folded string
+}
+
+var foldings = sync.OnceValue(func() *[tableEnd]folding {
+	table := new([tableEnd]folding)
+	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
+		table[r] = folding{standsAloneSlow(r), foldSlow(string(r))}
+	}
+	return table
+})
+
+// foldAlone folds a character that stands alone; folded is empty where it
+// stays as it is.
+func foldAlone(r rune) (alone bool, folded string) {
+	switch {
+	case r < utf8.RuneSelf:
+		return true, asciiText[r : r+1]
+	case r < tableEnd:
+		entry := &foldings()[r]
+		return entry.alone, entry.folded
+	case isPlainIdeograph(r):
+		return true, ""
+	case !standsAloneSlow(r):
+		return false, ""
+	}
+	return true, foldSlow(string(r))
+}
+
+func standsAlone(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return true
+	case r < tableEnd:
+		return foldings()[r].alone
+	}
+	return isPlainIdeograph(r) || standsAloneSlow(r)
+}
+
+func standsAloneSlow(r rune) bool {
+	return !unicode.IsMark(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
+}
+
+// isPlainIdeograph tells unified ideographs and Hangul syllables: neither
+// folds.
+func isPlainIdeograph(r rune) bool {
+	return 0x4E00 <= r && r <= 0x9FFF || 0xAC00 <= r && r <= 0xD7A3 || 0x3400 <= r && r <= 0x4DBF
+}
+
+var asciiFold = func() (table [utf8.RuneSelf]byte) {
+	for c := range table {
+		table[c] = byte(plain(unicode.ToLower(rune(c))))
+	}
+	return table
+}()
+
+var asciiText = string(asciiFold[:])

@@ -1,0 +1,103 @@
+package extract
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// mentions calls found for every occurrence of an entity's name in folded text
+// that counts as a mention, from left to right, with the byte where it starts.
+// Of one entity's names that fit at a place the longest is taken, and no
+// character is taken twice; entities do not shadow each other.
+func (n *names) mentions(text []byte, found func(entity, at int)) {
+	taken := make([]int, n.entities) // up to where the text is taken, by entity
+	for at := range text {
+		c := text[at]
+		first, last := n.starts[c], n.starts[int(c)+1]
+		if first == last || at > 0 && asciiWord[text[at-1]] && asciiWord[c] {
+			continue
+		}
+		var begins, known bool
+		for _, each := range n.all[first:last] {
+			end := at + len(each.text)
+			if at < taken[each.entity] || end > len(text) || string(text[at:end]) != each.text {
+				continue
+			}
+			if !known {
+				begins, known = isWordEdge(text, at), true
+			}
+			if !begins {
+				break
+			}
+			if isWordEdge(text, end) || isHangulSyllableAt(text, end) {
+				taken[each.entity] = end
+				found(each.entity, at)
+			}
+		}
+	}
+}
+
+// isWordEdge tells whether a name may begin or end at byte i: at a UAX 29 word
+// boundary or beside a character that is no letter, mark or digit.
+func isWordEdge(text []byte, i int) bool {
+	if i == 0 || i == len(text) {
+		return true
+	}
+	if a, b := text[i-1], text[i]; a < utf8.RuneSelf && b < utf8.RuneSelf {
+		return !asciiWord[a] || !asciiWord[b]
+	}
+	before, n := utf8.DecodeLastRune(text[:i])
+	after, m := utf8.DecodeRune(text[i:])
+	if !inWord(before) || !inWord(after) {
+		return true
+	}
+	if unicode.IsMark(after) {
+		return false // WB4: a mark never starts a word
+	}
+	from := i - n
+	for unicode.IsMark(before) && from > 0 {
+		before, n = utf8.DecodeLastRune(text[:from])
+		from -= n
+		for from > 0 && !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+			before, n = utf8.DecodeLastRune(text[:from])
+			from -= n
+		}
+	}
+	return isBoundary(text[from:i+m], i-from)
+}
+
+// isBoundary asks UAX 29 whether a word ends at byte i. Whatever stands before
+// a letter or digit does not reach across it, so text may begin at the last one
+// before i and end with the character at i.
+func isBoundary(text []byte, i int) bool {
+	state := -1
+	for at := 0; at < i; {
+		var word []byte
+		word, _, state = uniseg.FirstWord(text[at:], state)
+		at += len(word)
+		if at == i {
+			return true
+		}
+	}
+	return false
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// isHangulSyllableAt tells whether what follows a name may be a particle, which
+// Korean writes without a space: `Apple은`.
+func isHangulSyllableAt(text []byte, i int) bool {
+	r, _ := utf8.DecodeRune(text[i:])
+	return 0xAC00 <= r && r <= 0xD7A3
+}
+
+var asciiWord = func() (set [256]bool) {
+	for c := range utf8.RuneSelf {
+		set[c] = inWord(rune(c))
+	}
+	return set
+}()

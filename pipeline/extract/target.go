@@ -1,0 +1,162 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// dropTargets removes the targets of links and images, `](…)`, with their
+// titles; the label and its brackets stay, so `[HP]()` names HP. What looks
+// like a target and is none, such as `[1](see below)`, stays whole.
+func dropTargets(s string) string {
+	at := strings.Index(s, "](")
+	if at < 0 {
+		return s
+	}
+	var out strings.Builder
+	out.Grow(len(s))
+	scan := targets{s: s}
+	kept := 0
+	for {
+		next := at + len("](")
+		if end, ok := scan.target(next); ok {
+			out.WriteString(s[kept : at+1])
+			out.WriteByte(' ')
+			kept, next = end, end
+		}
+		i := strings.Index(s[next:], "](")
+		if i < 0 {
+			break
+		}
+		at = next + i
+	}
+	out.WriteString(s[kept:])
+	return out.String()
+}
+
+// targets reads targets from left to right. It remembers where each character
+// that closes a title comes next, so that a text full of unclosed titles is not
+// searched to its end for each of them.
+type targets struct {
+	s       string
+	closers [3]struct{ from, at int } // of ", ' and ): searched from there, found there
+}
+
+// target reads what follows `](` at p: white space, a target or nothing, a
+// title or nothing, `)`. It gives where that ends.
+func (t *targets) target(p int) (end int, ok bool) {
+	opened := p
+	p = skipSpace(t.s, p)
+	if q, ok := t.bracketed(p); ok {
+		if end, ok := t.titleAndClose(q, false); ok {
+			return end, true
+		}
+	}
+	q := t.bare(p)
+	return t.titleAndClose(q, q == p && p > opened)
+}
+
+// bracketed reads a target `<…>`, which ends on its line.
+func (t *targets) bracketed(p int) (end int, ok bool) {
+	if p >= len(t.s) || t.s[p] != '<' {
+		return p, false
+	}
+	i := strings.IndexAny(t.s[p+1:], "<>\n")
+	if i < 0 || t.s[p+1+i] != '>' {
+		return p, false
+	}
+	return p + 1 + i + 1, true
+}
+
+// bare reads a target without white space, with parentheses nested once.
+func (t *targets) bare(p int) (end int) {
+	depth, open := 0, p
+	for p < len(t.s) {
+		switch c := t.s[p]; {
+		case c == '(' && depth == 1, c == ')' && depth == 0:
+			if depth == 1 {
+				return open
+			}
+			return p
+		case c == '(':
+			depth, open = 1, p
+		case c == ')':
+			depth = 0
+		default:
+			if n := spaceAt(t.s, p); n > 0 {
+				if depth == 1 {
+					return open
+				}
+				return p
+			}
+		}
+		p++
+	}
+	if depth == 1 {
+		return open
+	}
+	return p
+}
+
+// titleAndClose reads a title or nothing, then `)`. White space comes before a
+// title; apart says that it was read already, which is so without a target.
+func (t *targets) titleAndClose(p int, apart bool) (end int, ok bool) {
+	q := skipSpace(t.s, p)
+	if q < len(t.s) && (apart || q > p) {
+		if closed, ok := t.title(q); ok {
+			q = skipSpace(t.s, closed)
+		}
+	}
+	if q < len(t.s) && t.s[q] == ')' {
+		return q + 1, true
+	}
+	return 0, false
+}
+
+// title reads "…", '…' or (…).
+func (t *targets) title(p int) (end int, ok bool) {
+	which := strings.IndexByte(`"'(`, t.s[p])
+	if which < 0 {
+		return 0, false
+	}
+	closer := &t.closers[which]
+	if closer.from > p+1 || closer.at < p+1 {
+		closer.from, closer.at = p+1, len(t.s)
+		if i := strings.IndexByte(t.s[p+1:], `"')`[which]); i >= 0 {
+			closer.at = p + 1 + i
+		}
+	}
+	if closer.at == len(t.s) {
+		return 0, false
+	}
+	if which == 2 && strings.IndexByte(t.s[p+1:closer.at], '(') >= 0 {
+		return 0, false
+	}
+	return closer.at + 1, true
+}
+
+func skipSpace(s string, p int) int {
+	for p < len(s) {
+		n := spaceAt(s, p)
+		if n == 0 {
+			break
+		}
+		p += n
+	}
+	return p
+}
+
+// spaceAt is the length in bytes of the white space character at p, 0: none.
+func spaceAt(s string, p int) int {
+	if s[p] < utf8.RuneSelf {
+		if c := s[p]; c == ' ' || '\t' <= c && c <= '\r' {
+			return 1
+		}
+		return 0
+	}
+	if r, n := utf8.DecodeRuneInString(s[p:]); unicode.IsSpace(r) {
+		return n
+	}
+	return 0
+}

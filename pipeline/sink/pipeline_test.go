@@ -1,0 +1,343 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// world is a topic, a group and a database of their own.
+type world struct {
+	brokers []string
+	topic   string
+	group   string
+	conn    *clickhouse.Conn
+}
+
+func newWorld(t *testing.T, brokers []string, partitions int) *world {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	prefix := testkit.Prefix(t)
+	w := &world{brokers, prefix + "answers", prefix + "sink", conn}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: w.topic, NumPartitions: partitions, ReplicationFactor: 1,
+	}}})
+	if err == nil {
+		err = made.Errors[w.topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// tell appends values to partition 0 in one request, in order.
+func (w *world) tell(t *testing.T, values ...[]byte) {
+	t.Helper()
+	var records []kafka.Record
+	for _, v := range values {
+		records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
+	}
+	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic: w.topic, Partition: 0, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+		})
+		if err == nil {
+			err = answer.Error
+		}
+		// a topic just made may not have its leader yet
+		if errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, kafka.LeaderNotAvailable) || errors.Is(err, kafka.NotLeaderForPartition) {
+			if time.Now().Before(deadline) {
+				continue
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+}
+
+// consume runs a consumer until done is true, then stops it as it would be
+// stopped by a signal, or if crash is set, as a kill would: what is in hand
+// gets no time.
+func (w *world) consume(t *testing.T, target consume.Target[sink.Item], limits consume.Limits, done func(*consume.Consumer[sink.Item]) bool) {
+	t.Helper()
+	cfg := consume.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
+	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
+	c, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	until(t, func() bool { return done(c) })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	bound := time.NewTimer(90 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer bound.Stop()
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-bound.C:
+			t.Fatal("waited 90 s in vain")
+		}
+	}
+}
+
+// number is the answer to a question for one number.
+func (w *world) number(t *testing.T, question string) uint64 {
+	t.Helper()
+	var n uint64
+	if err := w.conn.QueryRow(context.Background(), question).Scan(&n); err != nil {
+		t.Fatal(question, err)
+	}
+	return n
+}
+
+// eachOnce are questions of every table that a record feeds; answers with a
+// competitor named, a citation and a card count 1 in each.
+var eachOnce = map[string]string{
+	"answers":                 "SELECT count() FROM answers",
+	"distinct answers":        "SELECT uniqExact(id) FROM answers",
+	"answer_daily":            "SELECT toUInt64(sum(answers)) FROM answer_daily",
+	"prompt_daily":            "SELECT toUInt64(sum(answers)) FROM prompt_daily",
+	"competitor_prompt_daily": "SELECT toUInt64(sum(mention_answers)) FROM competitor_prompt_daily",
+	"citations":               "SELECT count() FROM citations",
+	"shopping_cards":          "SELECT uniqExact(id) FROM shopping_cards",
+	"all shopping_cards":      "SELECT count() FROM shopping_cards",
+}
+
+func (w *world) wantEachOnce(t *testing.T, want uint64) {
+	t.Helper()
+	for name, question := range eachOnce {
+		if got := w.number(t, question); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
+
+// answer is the n-th answer of a brand.
+func answer(n int) *event.Answer {
+	brand := uuid.Must(uuid.FromString("01890000-0000-7000-8000-000000000001"))
+	at := day.AddDate(0, n%3, n%20)
+	return &event.Answer{
+		V:              event.Version,
+		ID:             event.RunID(event.Identity{BrandID: brand, PromptText: "best lamp?", Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
+		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")),
+		Brand:          event.Brand{Entity: event.Entity{ID: brand, Name: "Lumen", Domains: []string{"lumen.example"}}, Revision: 1},
+		Competitors:    []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000c")), Name: "Glow", Domains: []string{"glow.example"}}},
+		Prompt: event.Prompt{
+			ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000d")), Text: "best lamp?",
+			SetID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000e")),
+		},
+		Platform: "openai", Model: "m", Sample: int64(n + 1), Surface: event.SurfaceAPI,
+		AnsweredAt: event.At(at), Attempts: 1, Finish: event.FinishComplete,
+		Text:      "Lumen is good. Glow is brighter.",
+		Citations: []event.Citation{{URL: "https://lumen.example/a", Cited: true}},
+		Products:  []event.Product{{Title: "Lumen One", PriceAmount: "12.50", PriceCurrency: "EUR"}},
+	}
+}
+
+func encoded(t *testing.T, a *event.Answer) []byte {
+	t.Helper()
+	b, err := event.EncodeAnswer(nil, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func answers(t *testing.T, from, to int) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for n := from; n < to; n++ {
+		all = append(all, encoded(t, answer(n)))
+	}
+	return all
+}
+
+func (w *world) sink(t *testing.T) *sink.Answers {
+	return sink.New(w.conn, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+}
+
+var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
+
+func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.Item]) bool {
+	return func(*consume.Consumer[sink.Item]) bool {
+		return w.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") > uint64(offset) //nolint:gosec // offsets are not negative
+	}
+}
+
+func TestEachAnswerOnce(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		w := newWorld(t, brokers, 1)
+		w.tell(t, answers(t, 0, 50)...)
+		w.tell(t, answers(t, 30, 60)...) // 20 of them told again
+		w.consume(t, w.sink(t), small, w.landed(t, 79))
+		w.wantEachOnce(t, 60)
+		w.tell(t, answers(t, 55, 65)...)
+		w.consume(t, w.sink(t), small, w.landed(t, 89))
+		w.wantEachOnce(t, 65)
+	})
+}
+
+// crashing fails at one step of one batch, as a process that was killed there.
+type crashing struct {
+	consume.Target[sink.Item]
+	batch   int32 // counts down to the batch
+	after   bool  // the rows were sent
+	crashed chan struct{}
+}
+
+var errCrash = errors.New("crash")
+
+func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Item]) error {
+	if atomic.AddInt32(&c.batch, -1) > 0 {
+		return c.Target.Land(ctx, b)
+	}
+	if atomic.LoadInt32(&c.batch) == 0 {
+		if c.after {
+			if err := c.Target.Land(ctx, b); err != nil {
+				return err
+			}
+		}
+		close(c.crashed)
+	}
+	return errCrash
+}
+
+// A consumer that ends between its plan and its insert, or between its insert
+// and its commit, leaves a plan. Its successor has other limits and meets more
+// records, and must land the planned batch all the same, once.
+func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
+				w := newWorld(t, brokers, 1)
+				w.tell(t, answers(t, 0, 40)...)
+				c := &crashing{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
+				w.consume(t, c, small, func(*consume.Consumer[sink.Item]) bool {
+					select {
+					case <-c.crashed:
+						return true
+					default:
+						return false
+					}
+				})
+				w.tell(t, answers(t, 20, 50)...)
+				w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, w.landed(t, 69))
+				w.wantEachOnce(t, 50)
+			})
+		}
+	})
+}
+
+// What cannot be read is kept with its reason; its neighbours are counted.
+func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	w.tell(t, encoded(t, answer(0)), []byte(`{"v":1,"id":"no"}`), []byte("\xff"), encoded(t, answer(1)))
+	w.consume(t, w.sink(t), small, w.landed(t, 3))
+	w.wantEachOnce(t, 2)
+	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset IN (1, 2) AND value IN ('{\"v\":1,\"id\":\"no\"}', '\\xff')"); n != 2 {
+		t.Errorf("%d dead letters, want 2", n)
+	}
+}
+
+// A record of a newer version waits: what is before it lands, and readiness
+// says which partition stopped and why.
+func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	newer := strings.Replace(string(encoded(t, answer(1))), `"v":1`, `"v":99`, 1)
+	w.tell(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		err := c.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "/0 stopped: offset 1") && strings.Contains(err.Error(), "99") &&
+			w.number(t, "SELECT count() FROM answers") == 1
+	})
+	w.wantEachOnce(t, 1)
+}
+
+// A broker whose disk was emptied numbers its records anew: counting them under
+// old offsets would drop them as replays.
+func TestAReplacedLogStopsThePartition(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	w.tell(t, answers(t, 0, 5)...)
+	w.consume(t, w.sink(t), small, w.landed(t, 4))
+	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{w.topic}}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: w.topic, NumPartitions: 1, ReplicationFactor: 1}}})
+	if err != nil || made.Errors[w.topic] != nil {
+		t.Fatal(err, made.Errors)
+	}
+	w.tell(t, answers(t, 10, 12)...)
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		err := c.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "log was replaced")
+	})
+}
+
+// Two members share the partitions; each record lands once.
+func TestTwoConsumersShareTheWork(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		w := newWorld(t, brokers, 1)
+		w.tell(t, answers(t, 0, 30)...)
+		w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
+			done := false
+			w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
+				done = w.landed(t, 29)(nil)
+				return done
+			})
+			return done
+		})
+		w.wantEachOnce(t, 30)
+	})
+}
