@@ -1,0 +1,93 @@
+package simulator
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+)
+
+// The shares of days, of each model, with an outage or a tight rate limit, and of the
+// questions that then fail.
+const (
+	outageDays     = 0.03
+	outageFailures = 0.7
+	tightDays      = 0.04
+	tightFailures  = 0.25
+	anyFailures    = 0.008
+)
+
+// weather says whether the question fails, and how.
+func (s *Simulator) weather(q platform.Question) error {
+	day := q.Due.UTC().Format(time.DateOnly)
+	sky := chance(s.config.Seed, "weather", s.slug, q.Model, day).Float64()
+	c := chance(s.config.Seed, "failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
+	drawn := c.Float64()
+	switch {
+	case sky < outageDays && drawn < outageFailures:
+		return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
+	case sky >= outageDays && sky < outageDays+tightDays && drawn < tightFailures:
+		return &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(15+c.IntN(45)) * time.Second, Cause: errors.New("simulated rate limit")}
+	case drawn > 1-anyFailures:
+		class := pick(c, []platform.Class{platform.Timeout, platform.Timeout, platform.ContentFiltered, platform.ChangedShape})
+		return &platform.Error{Class: class, Cause: errors.New("simulated failure")}
+	}
+	return nil
+}
+
+// renewal is how long a model serves before the next version: each is renewed
+// once in any two months.
+const renewal = 60 * 24 * time.Hour
+
+// served names the version of model that answers at due, by the day it began.
+func served(seed uint64, model string, due time.Time) string {
+	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(chance(seed, "served", model).IntN(60)) * 24 * time.Hour)
+	n := int64(math.Floor(float64(due.Sub(first)) / float64(renewal)))
+	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
+}
+
+// visibility is how likely an answer of model names the entity on that day: a
+// share of its own, more or less with each model, that swings over seven to
+// eighteen weeks.
+func (s *Simulator) visibility(e event.Entity, model string, due time.Time) float64 {
+	own := chance(s.config.Seed, "visibility", e.Name)
+	share, swing, weeks, phase := 0.25+0.4*own.Float64(), 0.08+0.17*own.Float64(), 7+11*own.Float64(), own.Float64()
+	if e.Name == s.config.Cast.Brand.Name {
+		share = 0.45 // who looks at the demo should see the brand
+	}
+	skew := 0.2*chance(s.config.Seed, "skew", e.Name, model).Float64() - 0.1
+	day := float64(due.Unix()) / (24 * 60 * 60)
+	return min(max(share+skew+swing*math.Sin(2*math.Pi*(day/(7*weeks)+phase)), 0.03), 0.97)
+}
+
+// named draws who the answer names, first first. Who the prompt itself names is
+// nearly always among them.
+func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
+	type candidate struct {
+		entity event.Entity
+		rank   float64
+	}
+	var drawn []candidate
+	for _, e := range s.entities {
+		p := s.visibility(e, q.Model, q.Due)
+		p += 0.3*chance(s.config.Seed, "affinity", e.Name, q.Text).Float64() - 0.15
+		if strings.Contains(strings.ToLower(q.Text), strings.ToLower(e.Name)) {
+			p = 0.98
+		}
+		if here, noise := c.Float64() < p, c.Float64(); here {
+			drawn = append(drawn, candidate{e, p + 0.5*noise})
+		}
+	}
+	sort.SliceStable(drawn, func(i, j int) bool { return drawn[i].rank > drawn[j].rank })
+	entities := make([]event.Entity, len(drawn))
+	for i := range drawn {
+		entities[i] = drawn[i].entity
+	}
+	return entities
+}
