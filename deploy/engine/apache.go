@@ -53,41 +53,52 @@ type ApacheKafka struct {
 // time, and returns when the broker takes requests. It makes no topic by itself.
 func StartApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka, error) {
 	begin := time.Now()
+	k, err := startApacheKafka(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("start apache kafka: %w", err)
+	}
+	cfg.Log.Info("engine ready", "engine", "apache kafka", "address", k.address, "pid", k.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	return k, nil
+}
+
+func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka, error) {
 	libs, err := cfg.Home.apacheLibs()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
-		return nil, fmt.Errorf("start apache kafka: %w", err)
+	if _, err := exec.LookPath("java"); err != nil {
+		return nil, fmt.Errorf("%w; Apache Kafka needs Java 17 (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)", err)
 	}
-	if cfg.Logs == "" {
-		cfg.Logs = filepath.Join(cfg.Dir, "log")
+	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("start apache kafka: %w", err)
+	place, err := claim(ctx, cfg.Dir)
+	if err != nil {
+		return nil, err
 	}
+	defer place.release()
 	broker, err := keptPort(cfg.Dir, "kafka", cfg.Port)
 	if err != nil {
 		return nil, err
 	}
-	controller, err := keptPort(cfg.Dir, "controller", cfg.ControllerPort)
+	controller, err := keptPort(cfg.Dir, "kafka-controller", cfg.ControllerPort)
 	if err != nil {
 		return nil, err
 	}
 	c := apacheKafka{cfg, libs, address(broker), address(controller)}
-	if err := c.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("start apache kafka: %w", err)
-	}
-	p, err := startProcess("kafka", cfg.Logs, syscall.SIGKILL, c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties()))
-	if err != nil {
+	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	if err := p.ready(ctx, func(ctx context.Context) error { return askKafka(ctx, c.broker) }); err != nil {
-		p.Kill()
+	server := c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties())
+	k := &ApacheKafka{address: c.broker}
+	if k.process, err = startProcess("kafka", cfg.Logs, place, syscall.SIGKILL, server); err != nil {
 		return nil, err
 	}
-	cfg.Log.Info("engine ready", "engine", "apache kafka", "address", c.broker, "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
-	return &ApacheKafka{process: p, address: c.broker}, nil
+	if err := k.ready(ctx, func(ctx context.Context) error { return askKafka(ctx, c.broker) }); err != nil {
+		k.Kill()
+		return nil, err
+	}
+	return k, nil
 }
 
 // Brokers are the addresses to bootstrap from.
@@ -95,7 +106,9 @@ func (k *ApacheKafka) Brokers() []string { return []string{k.address} }
 
 // Stop ends the broker after it handed over and flushed what it holds. An
 // ApacheKafka started again on the same Dir has the same address.
-func (k *ApacheKafka) Stop(ctx context.Context) error { return k.stop(ctx, syscall.SIGTERM) }
+func (k *ApacheKafka) Stop(ctx context.Context) error {
+	return k.stop(ctx, func() error { return k.signal(syscall.SIGTERM) })
+}
 
 // apacheLibs returns the directory of the jars after comparing their names, which
 // carry their versions, with the lock file's; the fetch compared their content.
@@ -124,10 +137,10 @@ type apacheKafka struct {
 func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "server.properties") }
 
 // prepare writes the configuration and formats the log the first time.
-func (c apacheKafka) prepare(ctx context.Context) error {
+func (c apacheKafka) prepare() error {
 	data := filepath.Join(c.cfg.Dir, "data")
 	var text bytes.Buffer
-	err := kafkaPropertiesTemplate.Execute(&text, struct{ Broker, Controller, Data string }{c.broker, c.controller, data})
+	err := kafkaPropertiesTemplate.Execute(&text, struct{ Broker, Controller string }{c.broker, c.controller})
 	if err != nil {
 		return err
 	}
@@ -144,11 +157,7 @@ func (c apacheKafka) prepare(ctx context.Context) error {
 	rand.Read(id)
 	// A leading - would be read as an option.
 	id[0] &= 0x7f
-	format := c.java("kafka.tools.StorageTool", "format", "-t", base64.RawURLEncoding.EncodeToString(id), "-c", c.properties())
-	if out, err := format.CombinedOutput(); err != nil {
-		return fmt.Errorf("format log: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return ctx.Err()
+	return runTool("format of the log", c.java("kafka.tools.StorageTool", "format", "-t", base64.RawURLEncoding.EncodeToString(id), "-c", c.properties()))
 }
 
 func (c apacheKafka) java(args ...string) *exec.Cmd {

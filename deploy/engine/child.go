@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 )
 
 // The hidden subcommands by which this package runs parts of itself in a child
@@ -10,6 +12,7 @@ import (
 // Main.
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
+	execChild       = "engine-exec"       // DIR COMMAND ARG…: becomes COMMAND
 	guardChild      = "engine-guard"      // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
 )
 
@@ -23,6 +26,8 @@ func Main() {
 	switch os.Args[1] {
 	case clickHouseChild:
 		err = runClickHouse(os.Args[2], os.Args[3:])
+	case execChild:
+		err = runExec(os.Args[2], os.Args[3:])
 	case guardChild:
 		err = runGuard(os.Args[2], os.Args[3:])
 	default:
@@ -33,4 +38,18 @@ func Main() {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// selfCommand runs one of our subcommands in a child.
+func selfCommand(args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS == "linux" {
+		self = "/proc/self/exe" // ours, also when the file was replaced by a newer build
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = "answerscope"
+	return cmd, nil
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -43,68 +42,86 @@ type ClickHouse struct {
 // answers queries. Database answerscope (Atomic) exists then.
 func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
 	begin := time.Now()
+	c, err := startClickHouse(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("start clickhouse: %w", err)
+	}
+	cfg.Log.Info("engine ready", "engine", "clickhouse", "address", c.native, "pid", c.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	return c, nil
+}
+
+func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
 	pkg, err := cfg.Home.npmPackage("clickhouse", clickHouseNPM)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
-		return nil, fmt.Errorf("start clickhouse: %w", err)
+	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
+		return nil, err
 	}
-	if cfg.Logs == "" {
-		cfg.Logs = filepath.Join(cfg.Dir, "log")
-	}
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("start clickhouse: %w", err)
-	}
-	password, err := keptPassword(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("start clickhouse: %w", err)
-	}
-	native, err := keptPort(cfg.Dir, "native", cfg.Port)
+	place, err := claim(ctx, cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	web, err := keptPort(cfg.Dir, "http", cfg.HTTPPort)
+	defer place.release()
+	c := &ClickHouse{}
+	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
 	if err != nil {
 		return nil, err
 	}
-	config, err := writeClickHouseConfig(cfg, password)
-	if err != nil {
-		return nil, fmt.Errorf("start clickhouse: %w", err)
+	if c.process, err = startProcess("clickhouse-console", cfg.Logs, place, syscall.SIGKILL, cmd); err != nil {
+		return nil, err
 	}
-	self, err := os.Executable()
+	err = c.ready(ctx, func(ctx context.Context) error {
+		_, err := c.query(ctx, "CREATE DATABASE IF NOT EXISTS "+Database+" ENGINE = Atomic")
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("start clickhouse: %w", err)
+		c.Kill()
+		return nil, err
 	}
-	cmd := exec.Command(self, clickHouseChild, filepath.Join(pkg, "libchdb.so"),
+	return c, nil
+}
+
+// command settles address and password, writes the configuration and returns what
+// runs the server.
+func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, error) {
+	var err error
+	if c.password, err = keptPassword(cfg.Dir); err != nil {
+		return nil, err
+	}
+	native, err := keptPort(cfg.Dir, "clickhouse", cfg.Port)
+	if err != nil {
+		return nil, err
+	}
+	web, err := keptPort(cfg.Dir, "clickhouse-http", cfg.HTTPPort)
+	if err != nil {
+		return nil, err
+	}
+	c.native, c.http = address(native), address(web)
+	config, err := writeClickHouseConfig(cfg, c.password)
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := selfCommand(clickHouseChild, library,
 		"--config-file="+config,
 		"--path="+filepath.Join(cfg.Dir, "data"),
 		"--listen_host="+host,
 		"--tcp_port="+strconv.Itoa(native),
 		"--http_port="+strconv.Itoa(web),
 		"--output-format=TSV",
+		"--log-level=warning", // without it the engine logs at trace, whatever its configuration says
 		"--query="+listenQuery)
+	if err != nil {
+		return nil, err
+	}
 	cmd.Dir = cfg.Dir
-	p, err := startProcess("clickhouse", cfg.Logs, syscall.SIGKILL, cmd)
-	if err != nil {
-		return nil, err
-	}
-	c := &ClickHouse{process: p, native: address(native), http: address(web), password: password}
-	err = p.ready(ctx, func(ctx context.Context) error {
-		return c.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+Database+" ENGINE = Atomic")
-	})
-	if err != nil {
-		p.Kill()
-		return nil, err
-	}
-	cfg.Log.Info("engine ready", "engine", "clickhouse", "address", c.native, "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
-	return c, nil
+	return cmd, nil
 }
 
 // listenQuery opens the listeners and then keeps the engine's command line busy,
 // which is what keeps the process alive.
-const listenQuery = `SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP;
-SELECT sleepEachRow(1) FROM system.numbers
+const listenQuery = `SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP;
+SELECT sleepEachRow(0.1) FROM system.numbers
 SETTINGS function_sleep_max_microseconds_per_block = 0, max_block_size = 1
 FORMAT Null`
 
@@ -119,28 +136,37 @@ func (c *ClickHouse) HTTPAddr() string { return c.http }
 
 // Stop ends the server; it finishes what it is writing. A ClickHouse started
 // again on the same Dir has the same address.
-func (c *ClickHouse) Stop(ctx context.Context) error { return c.stop(ctx, syscall.SIGTERM) }
+func (c *ClickHouse) Stop(ctx context.Context) error {
+	return c.stop(ctx, func() error {
+		// The command line is the one query of no user; when it ends, the server
+		// shuts down in order, which it does on no signal.
+		_, err := c.query(ctx, "KILL QUERY WHERE user = '' ASYNC")
+		return err
+	})
+}
 
-func (c *ClickHouse) exec(ctx context.Context, query string) error {
+// query runs a statement over HTTP and returns its answer as tab-separated text.
+func (c *ClickHouse) query(ctx context.Context, statement string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.http, strings.NewReader(query))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.http, strings.NewReader(statement))
 	if err != nil {
-		return err
+		return "", err
 	}
 	req.SetBasicAuth(clickHouseUser, c.password)
 	req.Close = true
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return err
+		return "", err
 	}
+	text := strings.TrimSpace(string(body))
 	if resp.StatusCode != http.StatusOK {
-		return errors.New(strings.TrimSpace(string(body)))
+		return "", errors.New(text)
 	}
-	return nil
+	return text, nil
 }

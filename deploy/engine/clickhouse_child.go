@@ -4,16 +4,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
 
 // runClickHouse loads the engine's library and runs its command line, which
-// returns when the engine was told to end. The engine also ends, at once, when
-// stdin does: then the process that started us is gone.
+// returns when that was told to end (see ClickHouse.Stop). The engine also ends,
+// at once, when stdin does: then the process that started us is gone. Signals that
+// a supervisor sends to every process it sees are left to that process, which
+// still has rows to insert.
 func runClickHouse(library string, args []string) error {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"text/template"
@@ -24,21 +26,15 @@ var (
 // others put into config.d and users.d beside them are left alone and included.
 func writeClickHouseConfig(cfg ClickHouseConfig, password string) (string, error) {
 	values := struct {
-		Dir, User, Password string
-		Sync                bool
-	}{cfg.Dir, clickHouseUser, password, !cfg.NoSync}
-	for _, f := range []struct {
-		t    *template.Template
-		mode os.FileMode
-	}{
-		{clickHouseConfigTemplate, 0o600},
-		{clickHouseUsersTemplate, 0o600},
-	} {
+		Dir, Logs, User, PasswordSHA256 string
+		Sync                            bool
+	}{cfg.Dir, cfg.Logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(password))), !cfg.NoSync}
+	for _, t := range []*template.Template{clickHouseConfigTemplate, clickHouseUsersTemplate} {
 		var text bytes.Buffer
-		if err := f.t.Execute(&text, values); err != nil {
+		if err := t.Execute(&text, values); err != nil {
 			return "", err
 		}
-		if err := replaceFile(filepath.Join(cfg.Dir, f.t.Name()), text.Bytes(), f.mode); err != nil {
+		if err := replaceFile(filepath.Join(cfg.Dir, t.Name()), text.Bytes(), 0o600); err != nil {
 			return "", err
 		}
 	}

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,6 +24,7 @@ type KafkaConfig struct {
 // after a crash its directory is read again.
 type Kafka struct {
 	cluster *kfake.Cluster
+	place   *lock
 	address string
 	once    sync.Once
 	done    chan struct{}
@@ -31,11 +32,26 @@ type Kafka struct {
 
 // StartKafka starts the embedded broker of a directory. It has one broker and
 // makes no topic by itself; every acknowledged record is on the disk.
-func StartKafka(_ context.Context, cfg KafkaConfig) (*Kafka, error) {
+func StartKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 	begin := time.Now()
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+	k, err := startKafka(ctx, cfg)
+	if err != nil {
 		return nil, fmt.Errorf("start kafka: %w", err)
 	}
+	cfg.Log.Info("engine ready", "engine", "kafka", "address", k.address, "took", time.Since(begin).Round(time.Millisecond))
+	return k, nil
+}
+
+func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
+	place, err := claim(ctx, cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, place.release())
+		}
+	}()
 	port, err := keptPort(cfg.Dir, "kafka", cfg.Port)
 	if err != nil {
 		return nil, err
@@ -50,10 +66,9 @@ func StartKafka(_ context.Context, cfg KafkaConfig) (*Kafka, error) {
 	}
 	cluster, err := kfake.NewCluster(options...)
 	if err != nil {
-		return nil, fmt.Errorf("start kafka: %w", err)
+		return nil, err
 	}
-	cfg.Log.Info("engine ready", "engine", "kafka", "address", address(port), "took", time.Since(begin).Round(time.Millisecond))
-	return &Kafka{cluster: cluster, address: address(port), done: make(chan struct{})}, nil
+	return &Kafka{cluster: cluster, place: place, address: address(port), done: make(chan struct{})}, nil
 }
 
 // Brokers are the addresses to bootstrap from.
@@ -61,12 +76,13 @@ func (k *Kafka) Brokers() []string { return []string{k.address} }
 
 // Stop closes the broker; a Kafka started again on the same Dir has the same
 // address, topics, records and committed offsets.
-func (k *Kafka) Stop(context.Context) error {
+func (k *Kafka) Stop(context.Context) (err error) {
 	k.once.Do(func() {
 		k.cluster.Close()
 		close(k.done)
+		err = k.place.release()
 	})
-	return nil
+	return err
 }
 
 // Done is closed when the broker was stopped; it does not end by itself.

@@ -22,6 +22,9 @@ const lowPort, highPort = 20000, 30000
 // name when it is free, or else a free port, which dir then remembers.
 func keptPort(dir, name string, wanted int) (int, error) {
 	if wanted != 0 {
+		if !portFree(wanted) {
+			return 0, fmt.Errorf("port %d, configured for %s, is taken", wanted, name)
+		}
 		return wanted, nil
 	}
 	path := filepath.Join(dir, name+".port")

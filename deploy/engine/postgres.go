@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -36,37 +38,47 @@ type Postgres struct {
 // root it runs as an unprivileged user, because it refuses root.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	begin := time.Now()
+	p, err := startPostgres(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("start postgres: %w", err)
+	}
+	cfg.Log.Info("engine ready", "engine", "postgres", "address", p.address, "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
+	return p, nil
+}
+
+func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	pkg, err := cfg.Home.npmPackage("postgres", postgresNPM)
 	if err != nil {
 		return nil, err
 	}
 	if err := makeLibraryLinks(pkg); err != nil {
-		return nil, fmt.Errorf("start postgres: %w", err)
+		return nil, err
 	}
-	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
-		return nil, fmt.Errorf("start postgres: %w", err)
+	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
+		return nil, err
 	}
-	if cfg.Logs == "" {
-		cfg.Logs = filepath.Join(cfg.Dir, "log")
+	place, err := claim(ctx, cfg.Dir)
+	if err != nil {
+		return nil, err
 	}
+	defer place.release()
 	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
 	if err := c.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("start postgres: %w", err)
+		return nil, err
 	}
 	port, err := keptPort(cfg.Dir, "postgres", cfg.Port)
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess("postgres", cfg.Logs, syscall.SIGQUIT, c.server(port))
-	if err != nil {
+	p := &Postgres{address: address(port), password: c.password}
+	if p.process, err = startProcess("postgres", cfg.Logs, place, syscall.SIGQUIT, c.server(port)); err != nil {
 		return nil, err
 	}
-	if err := p.ready(ctx, func(ctx context.Context) error { return askPostgres(ctx, address(port)) }); err != nil {
+	if err := p.ready(ctx, func(ctx context.Context) error { return askPostgres(ctx, p.address) }); err != nil {
 		p.Kill()
 		return nil, err
 	}
-	cfg.Log.Info("engine ready", "engine", "postgres", "address", address(port), "pid", p.PID(), "took", time.Since(begin).Round(time.Millisecond))
-	return &Postgres{process: p, address: address(port), password: c.password}, nil
+	return p, nil
 }
 
 // DSN is the address with the credentials of the superuser and the database.
@@ -78,7 +90,8 @@ func (p *Postgres) DSN() string {
 // Stop ends the server after rolling back what is open; what was committed is
 // on the disk. A Postgres started again on the same Dir has the same address.
 func (p *Postgres) Stop(ctx context.Context) error {
-	return p.stop(ctx, syscall.SIGINT) // its "fast shutdown"; SIGTERM would wait for clients
+	// SIGINT is its "fast shutdown"; on SIGTERM it would wait for clients to leave.
+	return p.stop(ctx, func() error { return p.signal(syscall.SIGINT) })
 }
 
 // postgresCluster is a cluster on the disk and the user that it belongs to.
@@ -86,30 +99,29 @@ type postgresCluster struct {
 	cfg       PostgresConfig
 	bin, data string
 	password  string
-	run       *syscall.SysProcAttr // as whom
+	user      *account
 }
 
 // prepare makes the cluster if there is none. A cluster is made aside and put
 // in place complete, so one that is there needs no more than a start.
 func (c *postgresCluster) prepare(ctx context.Context) error {
-	if err := os.MkdirAll(c.cfg.Dir, 0o700); err != nil {
-		return err
-	}
-	uid, err := chooseUser(c.cfg.Dir)
-	if err != nil {
-		return err
-	}
-	if c.run, err = runAs(uid, c.bin, c.cfg.Dir); err != nil {
+	var err error
+	if c.user, err = chooseAccount(c.cfg.Dir, c.bin); err != nil {
 		return err
 	}
 	if c.password, err = keptPassword(c.cfg.Dir); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
+		// We have the claim on the directory, so this is a killed server's. Its pid
+		// may be another process's by now, which PostgreSQL would take for a server.
+		if err := os.Remove(filepath.Join(c.data, "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		return c.checkVersion()
 	}
 	password := filepath.Join(c.cfg.Dir, "password")
-	if err := os.Chown(password, uid, -1); err != nil {
+	if err := os.Chown(password, c.user.uid, -1); err != nil {
 		return err
 	}
 	fresh := c.data + ".new"
@@ -134,15 +146,9 @@ func (c *postgresCluster) prepare(ctx context.Context) error {
 
 // tool runs one of the package's programs to its end.
 func (c *postgresCluster) tool(ctx context.Context, stdin string, args ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, args[0]), args[1:]...)
-	cmd.Dir, cmd.Stdin, cmd.Env = c.cfg.Dir, strings.NewReader(stdin), postgresEnv()
-	attr := *c.run
-	cmd.SysProcAttr = &attr
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("run %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
-	}
-	return nil
+	cmd := c.user.command(ctx, c.cfg.Dir, filepath.Join(c.bin, args[0]), args[1:]...)
+	cmd.Stdin, cmd.Env = strings.NewReader(stdin), postgresEnv()
+	return runTool(args[0], cmd)
 }
 
 // checkVersion refuses a cluster made by another major version, with what
@@ -179,10 +185,8 @@ func (c *postgresCluster) server(port int) *exec.Cmd {
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
-	cmd := exec.Command(filepath.Join(c.bin, "postgres"), args...)
-	cmd.Dir, cmd.Env = c.cfg.Dir, postgresEnv()
-	attr := *c.run
-	cmd.SysProcAttr = &attr
+	cmd := c.user.command(context.Background(), c.cfg.Dir, filepath.Join(c.bin, "postgres"), args...)
+	cmd.Env = postgresEnv()
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,6 @@ const (
 	logKeepSize = 8 << 20          // a log beyond this is put aside at the next start
 )
 
-// errKilled says that a child was ended by Kill.
-var errKilled = errors.New("killed")
-
 // process is one child. It does not outlive us, whatever ends us: see spawn.
 type process struct {
 	name string
@@ -30,8 +28,12 @@ type process struct {
 	err  error         // why, valid after done
 }
 
-// startProcess starts cmd with its output appended to logs/<name>.log.
-func startProcess(name, logs string, onOurDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
+// startProcess starts cmd with its output appended to logs/<name>.log. When we die,
+// however, it gets the signal onOurDeath. The claim on its directory becomes the
+// child's.
+func startProcess(name, logs string, place *lock, onOurDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
+	defer place.release()
+	cmd.ExtraFiles = []*os.File{place.file}
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
@@ -61,6 +63,35 @@ func startProcess(name, logs string, onOurDeath syscall.Signal, cmd *exec.Cmd) (
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// runTool runs a program of an engine to its end and returns what it said when it
+// fails. Like an engine, it does not outlive us.
+func runTool(name string, cmd *exec.Cmd) error {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	err := spawn(cmd, syscall.SIGKILL)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w: %s", name, err, bytes.TrimSpace(out.Bytes()))
+	}
+	return nil
+}
+
+// absoluteDirs returns an engine's directory and that of its logs, which is
+// below the first unless it is given.
+func absoluteDirs(dir, logs string) (string, string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil || logs == "" {
+		return dir, filepath.Join(dir, "log"), err
+	}
+	logs, err = filepath.Abs(logs)
+	return dir, logs, err
 }
 
 func orExit0(err error) error {
@@ -122,21 +153,36 @@ func (p *process) Kill() {
 	<-p.done
 }
 
-// stop asks the child to end by sig and kills it when it has not within
-// stopBound or until ctx is done. Stopping an ended child is not an error.
-func (p *process) stop(ctx context.Context, sig syscall.Signal) error {
+// stop has the child asked to end, and kills it when it has not within stopBound
+// or until ctx is done. Stopping an ended child is not an error.
+func (p *process) stop(ctx context.Context, ask func() error) error {
 	defer p.line.Close()
-	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stop %s: %w", p.name, err)
-	}
-	bound := time.NewTimer(stopBound)
-	defer bound.Stop()
 	select {
 	case <-p.done:
 		return nil
-	case <-ctx.Done():
-	case <-bound.C:
+	default:
+	}
+	asked := ask()
+	bound := time.NewTimer(stopBound)
+	defer bound.Stop()
+	if asked == nil {
+		select {
+		case <-p.done:
+			return nil
+		case <-ctx.Done():
+			asked = context.Cause(ctx)
+		case <-bound.C:
+			asked = fmt.Errorf("no end within %s", stopBound)
+		}
 	}
 	p.Kill()
-	return fmt.Errorf("stop %s: it did not end by itself: %w", p.name, errKilled)
+	return fmt.Errorf("stop %s: %w: killed", p.name, asked)
+}
+
+// signal asks the child to end by a signal; one that has ended needs none.
+func (p *process) signal(sig syscall.Signal) error {
+	if err := p.cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 // passClosed lets the process pass directories that are closed to its user (a
 // checkout below /root, say) by leaving it the one capability for that, and says
-// whether we have one to leave.
+// whether we have one to leave. It is in effect after the next exec.
 func passClosed(attr *syscall.SysProcAttr) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

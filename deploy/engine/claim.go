@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lock is an exclusive lock on a file. The kernel ends it with the last process
+// that holds the file open.
+type lock struct{ file *os.File }
+
+// tryLock returns nil when another process has the lock.
+func tryLock(path string) (*lock, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, f.Close()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return &lock{f}, nil
+}
+
+func (l *lock) release() error { return l.file.Close() }
+
+// claimBound is how long a killed predecessor may take to leave a directory.
+const claimBound = 15 * time.Second
+
+// claim makes an engine's directory and takes the lock that says an engine runs
+// there. The lock is handed on to the engine's process, so it is free once that
+// and every process that it started are gone, whatever ended them.
+func claim(ctx context.Context, dir string) (*lock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for begin := time.Now(); ; {
+		l, err := tryLock(filepath.Join(dir, "running"))
+		if l != nil || err != nil {
+			return l, err
+		}
+		if time.Since(begin) > claimBound {
+			return nil, fmt.Errorf("an engine runs in %s already", dir)
+		}
+		if err := pause(ctx, retryEvery); err != nil {
+			return nil, err
+		}
+	}
+}
