@@ -1,8 +1,10 @@
 package event
 
+import "strconv"
+
 func (r *reader) answer(a *Answer) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "v":
 			return r.small(&a.V)
 		case "id":
@@ -28,7 +30,7 @@ func (r *reader) answer(a *Answer) error {
 		case "surface":
 			return r.text((*string)(&a.Surface))
 		case "sample":
-			return r.number(&a.Sample)
+			return r.integer(&a.Sample)
 		case "job_id":
 			return optional(r, &a.JobID, r.id)
 		case "simulated":
@@ -36,7 +38,7 @@ func (r *reader) answer(a *Answer) error {
 		case "answered_at":
 			return r.instant(&a.AnsweredAt)
 		case "latency_ms":
-			return r.number(&a.LatencyMS)
+			return r.integer(&a.LatencyMS)
 		case "attempts":
 			return r.small(&a.Attempts)
 		case "finish":
@@ -63,20 +65,20 @@ func (r *reader) answer(a *Answer) error {
 
 func (r *reader) brand(b *Brand) error {
 	*b = Brand{}
-	return r.object(func(key []byte) error {
-		if string(key) == "revision" {
-			return r.number(&b.Revision)
+	return r.object(func(key string) error {
+		if key == "revision" {
+			return r.integer(&b.Revision)
 		}
 		return r.entity(&b.Entity, key)
 	})
 }
 
 func (r *reader) competitor(e *Entity) error {
-	return r.object(func(key []byte) error { return r.entity(e, key) })
+	return r.object(func(key string) error { return r.entity(e, key) })
 }
 
-func (r *reader) entity(e *Entity, key []byte) error {
-	switch string(key) {
+func (r *reader) entity(e *Entity, key string) error {
+	switch key {
 	case "id":
 		return r.id(&e.ID)
 	case "name":
@@ -92,8 +94,8 @@ func (r *reader) entity(e *Entity, key []byte) error {
 
 func (r *reader) prompt(p *Prompt) error {
 	*p = Prompt{}
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "id":
 			return r.id(&p.ID)
 		case "text":
@@ -111,8 +113,8 @@ func (r *reader) prompt(p *Prompt) error {
 }
 
 func (r *reader) citation(c *Citation) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "url":
 			return r.text(&c.URL)
 		case "title":
@@ -126,8 +128,8 @@ func (r *reader) citation(c *Citation) error {
 }
 
 func (r *reader) product(p *Product) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "position":
 			return r.small(&p.Position)
 		case "title":
@@ -145,7 +147,7 @@ func (r *reader) product(p *Product) error {
 		case "rating":
 			return r.real(&p.Rating)
 		case "review_count":
-			return r.number(&p.ReviewCount)
+			return r.integer(&p.ReviewCount)
 		default:
 			return r.skip()
 		}
@@ -153,14 +155,14 @@ func (r *reader) product(p *Product) error {
 }
 
 func (r *reader) usage(u *Usage) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "input_tokens":
-			return r.number(&u.InputTokens)
+			return r.integer(&u.InputTokens)
 		case "output_tokens":
-			return r.number(&u.OutputTokens)
+			return r.integer(&u.OutputTokens)
 		case "searches":
-			return r.number(&u.Searches)
+			return r.integer(&u.Searches)
 		case "cost_usd":
 			return r.text(&u.CostUSD)
 		default:
@@ -170,8 +172,8 @@ func (r *reader) usage(u *Usage) error {
 }
 
 func (r *reader) givenUp(g *GivenUp) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "class":
 			return r.text(&g.Class)
 		case "error":
@@ -183,8 +185,8 @@ func (r *reader) givenUp(g *GivenUp) error {
 }
 
 func (r *reader) reread(m *Reread) error {
-	return r.object(func(key []byte) error {
-		if string(key) == "min_extract_version" {
+	return r.object(func(key string) error {
+		if key == "min_extract_version" {
 			return r.small(&m.MinExtractVersion)
 		}
 		return r.skip()
@@ -192,20 +194,19 @@ func (r *reader) reread(m *Reread) error {
 }
 
 func (w *writer) answer(a *Answer) {
-	w.RawStr(`{"v":`)
-	w.Int(Version)
+	w.integer(`{"v":`, Version)
 	w.id(`,"id":`, a.ID)
 	w.id(`,"organization_id":`, a.OrganizationID)
-	w.RawStr(`,"brand":{`)
+	w.raw(`,"brand":{`)
 	w.entity(&a.Brand.Entity)
-	w.number(`,"revision":`, a.Brand.Revision)
-	w.RawStr(`},"competitors":[`)
+	w.integer(`,"revision":`, a.Brand.Revision)
+	w.raw(`},"competitors":[`)
 	for i := range a.Competitors {
-		w.RawStr(open(i))
+		w.raw(open(i))
 		w.entity(&a.Competitors[i])
-		w.RawStr(`}`)
+		w.raw(`}`)
 	}
-	w.RawStr(`],"prompt":{`)
+	w.raw(`],"prompt":{`)
 	w.id(`"id":`, a.Prompt.ID)
 	w.text(`,"text":`, a.Prompt.Text)
 	w.id(`,"set_id":`, a.Prompt.SetID)
@@ -219,19 +220,19 @@ func (w *writer) answer(a *Answer) {
 	w.text(`,"region":`, a.Region)
 	w.someText(`,"language":`, a.Language)
 	w.someText(`,"surface":`, string(a.Surface))
-	w.number(`,"sample":`, a.Sample)
+	w.integer(`,"sample":`, a.Sample)
 	w.someID(`,"job_id":`, a.JobID)
 	w.someFlag(`,"simulated":true`, a.Simulated)
 	w.instant(`,"answered_at":`, a.AnsweredAt)
-	w.someNumber(`,"latency_ms":`, a.LatencyMS)
-	w.someNumber(`,"attempts":`, int64(a.Attempts))
+	w.someInteger(`,"latency_ms":`, a.LatencyMS)
+	w.someInteger(`,"attempts":`, int64(a.Attempts))
 	w.someText(`,"finish":`, string(a.Finish))
 	w.someText(`,"text":`, a.Text)
 	w.citations(a.Citations)
 	w.texts(`,"search_queries":`, a.SearchQueries)
 	w.products(a.Products)
 	w.outcome(a)
-	w.RawStr(`}`)
+	w.raw(`}`)
 }
 
 // open begins the i-th object of a list.
@@ -253,57 +254,57 @@ func (w *writer) citations(all []Citation) {
 	if len(all) == 0 {
 		return
 	}
-	w.RawStr(`,"citations":[`)
+	w.raw(`,"citations":[`)
 	for i := range all {
-		w.RawStr(open(i))
+		w.raw(open(i))
 		w.text(`"url":`, all[i].URL)
 		w.someText(`,"title":`, all[i].Title)
 		w.flag(`,"cited":`, all[i].Cited)
-		w.RawStr(`}`)
+		w.raw(`}`)
 	}
-	w.RawStr(`]`)
+	w.raw(`]`)
 }
 
 func (w *writer) products(all []Product) {
 	if len(all) == 0 {
 		return
 	}
-	w.RawStr(`,"products":[`)
+	w.raw(`,"products":[`)
 	for i := range all {
 		p := &all[i]
-		w.RawStr(open(i))
+		w.raw(open(i))
 		w.text(`"title":`, p.Title)
-		w.someNumber(`,"position":`, int64(p.Position))
+		w.someInteger(`,"position":`, int64(p.Position))
 		w.someText(`,"brand":`, p.Brand)
 		w.someText(`,"price_amount":`, p.PriceAmount)
 		w.someText(`,"price_currency":`, p.PriceCurrency)
 		w.someText(`,"url":`, p.URL)
 		w.someText(`,"image_url":`, p.ImageURL)
 		if p.Rating != 0 {
-			w.RawStr(`,"rating":`)
-			w.Float64(p.Rating)
+			w.raw(`,"rating":`)
+			w.b = strconv.AppendFloat(w.b, p.Rating, 'g', -1, 64)
 		}
-		w.someNumber(`,"review_count":`, p.ReviewCount)
-		w.RawStr(`}`)
+		w.someInteger(`,"review_count":`, p.ReviewCount)
+		w.raw(`}`)
 	}
-	w.RawStr(`]`)
+	w.raw(`]`)
 }
 
 func (w *writer) outcome(a *Answer) {
 	if u := a.Usage; u != nil {
-		w.number(`,"usage":{"input_tokens":`, u.InputTokens)
-		w.number(`,"output_tokens":`, u.OutputTokens)
-		w.someNumber(`,"searches":`, u.Searches)
+		w.integer(`,"usage":{"input_tokens":`, u.InputTokens)
+		w.integer(`,"output_tokens":`, u.OutputTokens)
+		w.someInteger(`,"searches":`, u.Searches)
 		w.someText(`,"cost_usd":`, u.CostUSD)
-		w.RawStr(`}`)
+		w.raw(`}`)
 	}
 	if g := a.GivenUp; g != nil {
 		w.text(`,"given_up":{"class":`, g.Class)
 		w.someText(`,"error":`, g.Error)
-		w.RawStr(`}`)
+		w.raw(`}`)
 	}
 	if m := a.Reread; m != nil {
-		w.number(`,"reread":{"min_extract_version":`, int64(m.MinExtractVersion))
-		w.RawStr(`}`)
+		w.integer(`,"reread":{"min_extract_version":`, int64(m.MinExtractVersion))
+		w.raw(`}`)
 	}
 }

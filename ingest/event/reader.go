@@ -1,46 +1,44 @@
 package event
 
 import (
-	"io"
 	"strconv"
 	"time"
 
-	"github.com/go-faster/jx"
 	"github.com/gofrs/uuid/v5"
 )
 
 // reader reads the values of one record. A null is read as if the field were
-// absent. Errors are MalformedErrors without their path, which object and list
-// put before them.
+// absent. Errors are MalformedErrors whose path object and list put together.
 type reader struct {
-	jx.Decoder
-	raw []byte
-	all string // raw again: strings are cut from it, so that a record costs one allocation and not one a string
-}
-
-func (r *reader) reset(b []byte) {
-	r.raw, r.all = b, string(b)
-	r.ResetBytes(b)
+	scan // of a copy of the record: the strings read are parts of it, one allocation for all of them
 }
 
 // object calls field for each key of an object; field must consume the value.
-func (r *reader) object(field func(key []byte) error) error {
+func (r *reader) object(field func(key string) error) error {
 	if r.null() {
 		return nil
 	}
-	it, err := r.ObjIter()
-	if err != nil {
+	if !r.take('{') {
 		return malformed("an object")
 	}
-	for it.Next() {
-		if err := field(it.Key()); err != nil {
-			return within(string(it.Key()), err)
+	if r.take('}') {
+		return nil
+	}
+	for {
+		key, ok := r.str()
+		if !ok || !r.take(':') {
+			return malformed("valid JSON: the name of a field and a colon, at byte %d", r.i)
+		}
+		if err := field(key); err != nil {
+			return within(key, err)
+		}
+		if r.take('}') {
+			return nil
+		}
+		if !r.take(',') {
+			return malformed("valid JSON: a comma or the end of the object, at byte %d", r.i)
 		}
 	}
-	if err := it.Err(); err != nil {
-		return malformed("valid JSON: %v", err)
-	}
-	return nil
 }
 
 // list reads an array; an empty one is nil, as an absent one.
@@ -49,20 +47,25 @@ func list[T any](r *reader, to *[]T, item func(*T) error) error {
 	if r.null() {
 		return nil
 	}
-	it, err := r.ArrIter()
-	if err != nil {
+	if !r.take('[') {
 		return malformed("a list")
 	}
-	for i := 0; it.Next(); i++ {
+	if r.take(']') {
+		return nil
+	}
+	*to = make([]T, 0, 4)
+	for i := 0; ; i++ {
 		*to = append(*to, *new(T))
 		if err := item(&(*to)[i]); err != nil {
 			return within("["+strconv.Itoa(i)+"]", err)
 		}
+		if r.take(']') {
+			return nil
+		}
+		if !r.take(',') {
+			return malformed("valid JSON: a comma or the end of the list, at byte %d", r.i)
+		}
 	}
-	if err := it.Err(); err != nil {
-		return malformed("valid JSON: %v", err)
-	}
-	return nil
 }
 
 // optional reads a value that may be absent: nil is absent.
@@ -75,72 +78,58 @@ func optional[T any](r *reader, to **T, value func(*T) error) error {
 	return value(*to)
 }
 
+func (r *reader) null() bool { return r.next() == 'n' && r.word("null") }
+
+// skip passes over the value of a field that this version does not know.
+func (r *reader) skip() error {
+	if !r.pass(maxDepth) {
+		return malformed("valid JSON of at most %d levels, at byte %d", maxDepth, r.i)
+	}
+	return nil
+}
+
 // ended reports whether nothing but white space is left.
-func (r *reader) ended() bool { return r.Skip() == io.EOF }
-
-func (r *reader) null() bool {
-	return r.Next() == jx.Null && r.Null() == nil
-}
-
-// word reads a string without keeping it: valid until the next read.
-func (r *reader) word() ([]byte, error) {
-	if r.null() {
-		return nil, nil
-	}
-	b, err := r.StrBytes()
-	if err != nil {
-		return nil, malformed("a string")
-	}
-	return b, nil
-}
+func (r *reader) ended() bool { return r.next() == 0 && r.i == len(r.s) }
 
 func (r *reader) text(to *string) error {
-	b, err := r.word()
-	if err != nil {
-		return err
-	}
-	// A string without escapes is a part of raw, and its capacity says which.
-	// Comparing the bytes makes this right whatever the library hands out.
-	if at := cap(r.raw) - cap(b); at >= 0 && at+len(b) <= len(r.all) && r.all[at:at+len(b)] == string(b) {
-		*to = r.all[at : at+len(b)]
+	*to = ""
+	if r.null() {
 		return nil
 	}
-	*to = string(b)
+	s, ok := r.str()
+	if !ok {
+		return malformed("a string")
+	}
+	*to = s
 	return nil
 }
 
 func (r *reader) texts(to *[]string) error { return list(r, to, r.text) }
 
 func (r *reader) flag(to *bool) error {
-	if r.null() {
+	switch c := r.next(); {
+	case c == 't' && r.word("true"):
+		*to = true
+	case c == 'f' && r.word("false"), c == 'n' && r.word("null"):
 		*to = false
-		return nil
-	}
-	v, err := r.Bool()
-	if err != nil {
+	default:
 		return malformed("true or false")
 	}
-	*to = v
 	return nil
 }
 
-// digits reads a number as it is written. jx's own integers wrap around beyond
-// 64 bits (22000000000000000000 is read as 3553255926290448384), strconv's do not.
 func (r *reader) digits() (string, error) {
 	if r.null() {
 		return "0", nil
 	}
-	if r.Next() != jx.Number {
+	s, ok := r.number()
+	if !ok {
 		return "", malformed("a number")
 	}
-	b, err := r.Raw()
-	if err != nil {
-		return "", malformed("a number")
-	}
-	return string(b), nil
+	return s, nil
 }
 
-func (r *reader) number(to *int64) error {
+func (r *reader) integer(to *int64) error {
 	s, err := r.digits()
 	if err != nil {
 		return err
@@ -149,6 +138,13 @@ func (r *reader) number(to *int64) error {
 		return malformed("an integer of 64 bits")
 	}
 	return nil
+}
+
+func (r *reader) small(to *int) error {
+	var v int64
+	err := r.integer(&v)
+	*to = int(v)
+	return err
 }
 
 func (r *reader) hash(to *uint64) error {
@@ -173,49 +169,49 @@ func (r *reader) real(to *float64) error {
 	return nil
 }
 
-func (r *reader) small(to *int) error {
-	var v int64
-	err := r.number(&v)
-	*to = int(v)
-	return err
-}
-
 func (r *reader) id(to *uuid.UUID) error {
-	b, err := r.word()
-	if err != nil {
-		return err
-	}
 	*to = uuid.Nil
-	if b == nil {
+	if r.null() {
 		return nil
 	}
-	if len(b) != len("00000000-0000-0000-0000-000000000000") || to.UnmarshalText(b) != nil {
-		return malformed("a UUID such as 0195a2b4-6c00-7c1e-9d3f-2b1a4c5d6e7f")
+	s, ok := r.str()
+	if !ok {
+		return malformed("a string")
+	}
+	if !parseID(s, to) {
+		return malformed("a UUID such as 0195a2b4-6c00-7c1e-9d3f-2b1a4c5d6e7f, got %.40q", s)
 	}
 	return nil
+}
+
+// parseID takes the one form of a UUID that is written, a quarter of the time
+// that the uuid package needs to tell six forms apart.
+func parseID(s string, to *uuid.UUID) bool {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	wrong := byte(0)
+	for i, at := range [16]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34} {
+		high, low := hexDigits[s[at]], hexDigits[s[at+1]]
+		wrong |= high | low
+		to[i] = high<<4 | low&0x0f
+	}
+	return wrong&0xf0 == 0
 }
 
 func (r *reader) instant(to *Time) error {
-	var s string
-	if err := r.text(&s); err != nil {
-		return err
-	}
 	*to = Time{}
-	if s == "" {
+	if r.null() {
 		return nil
+	}
+	s, ok := r.str()
+	if !ok {
+		return malformed("a string")
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return malformed("an RFC 3339 time such as %s", timeLayout)
+		return malformed("an RFC 3339 time such as %s, got %.40q", timeLayout, s)
 	}
 	*to = At(t)
-	return nil
-}
-
-// skip passes over the value of a field that this version does not know.
-func (r *reader) skip() error {
-	if err := r.Skip(); err != nil {
-		return malformed("valid JSON: %v", err)
-	}
 	return nil
 }

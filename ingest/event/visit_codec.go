@@ -1,8 +1,10 @@
 package event
 
+import "strconv"
+
 func (r *reader) visit(v *Visit) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "v":
 			return r.small(&v.V)
 		case "id":
@@ -52,8 +54,8 @@ func (r *reader) visit(v *Visit) error {
 }
 
 func (r *reader) goal(g *Goal) error {
-	return r.object(func(key []byte) error {
-		switch string(key) {
+	return r.object(func(key string) error {
+		switch key {
 		case "name":
 			return r.text(&g.Name)
 		case "value":
@@ -67,8 +69,7 @@ func (r *reader) goal(g *Goal) error {
 }
 
 func (w *writer) visit(v *Visit) {
-	w.RawStr(`{"v":`)
-	w.Int(Version)
+	w.integer(`{"v":`, Version)
 	w.id(`,"id":`, v.ID)
 	w.id(`,"organization_id":`, v.OrganizationID)
 	w.id(`,"brand_id":`, v.BrandID)
@@ -87,15 +88,15 @@ func (w *writer) visit(v *Visit) {
 	w.someText(`,"session":`, v.Session)
 	w.someFlag(`,"new_session":true`, v.NewSession)
 	if v.Visitor != 0 {
-		w.RawStr(`,"visitor":`)
-		w.UInt64(v.Visitor)
+		w.raw(`,"visitor":`)
+		w.b = strconv.AppendUint(w.b, v.Visitor, 10)
 	}
 	if g := v.Goal; g != nil {
 		w.text(`,"goal":{"name":`, g.Name)
 		w.someText(`,"value":`, g.Value)
 		w.someText(`,"currency":`, g.Currency)
-		w.RawStr(`}`)
+		w.raw(`}`)
 	}
 	w.someFlag(`,"simulated":true`, v.Simulated)
-	w.RawStr(`}`)
+	w.raw(`}`)
 }
