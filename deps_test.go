@@ -24,6 +24,7 @@ var law = map[string][]string{
 	"internal":         {},                                                     // small shared pieces lean on each other only
 	"internal/cli":     anything,                                               // the only place where all meet
 	"internal/bench":   anything,                                               // it measures every room from outside
+	"internal/naive":   {"ingest/event"},                                       // every figure a second time, from the records alone
 	"internal/testkit": anything,                                               // it hands tests every engine and its schema
 }
 
@@ -31,6 +32,7 @@ var law = map[string][]string{
 var private = map[string][]string{
 	"internal/cli":     {""},
 	"internal/bench":   {"internal/cli"},
+	"internal/naive":   {},
 	"internal/testkit": {},
 }
 
@@ -63,9 +65,9 @@ var homes = []home{
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse"}, "the type that the warehouse's driver takes a Decimal as"},
 	{"github.com/go-faster/jx", []string{"ingest/event"}, "the codec of the log, chosen by its benchmark"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "internal", "sql"}, "goroutines that fail together"},
-	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake"}, "folding and normal forms of text"},
-	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake"}, "public suffixes and international host names"},
-	{"github.com/rivo/uniseg", []string{"pipeline/extract"}, "word and sentence boundaries (UAX 29)"},
+	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
+	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "internal/naive"}, "public suffixes and international host names"},
+	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 }

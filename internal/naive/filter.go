@@ -1,0 +1,44 @@
+package naive
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// Filter is what the common parameters of /api/v1 say. Its zero value but for
+// the days lets everything through.
+type Filter struct {
+	From, To string   // UTC days "2006-01-02", inclusive
+	Models   []string // requested; empty means all
+	Region   *string
+	Topic    *uuid.UUID
+	Branded  *bool
+}
+
+// runs are the window's runs after filters, given-up ones too. Shopping answers
+// stay out of every metric.
+func (f Filter) runs(readings []Reading) []Reading {
+	var kept []Reading
+	for _, r := range readings {
+		a, day := r.Answer, r.day()
+		switch {
+		case r.shopping(), day < f.From, day > f.To:
+		case len(f.Models) > 0 && !slices.Contains(f.Models, a.Model):
+		case f.Region != nil && a.Region != *f.Region:
+		case f.Topic != nil && (a.Prompt.TopicID == nil || *a.Prompt.TopicID != *f.Topic):
+		case f.Branded != nil && r.Branded != *f.Branded:
+		default:
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// answers are the runs that were not given up.
+func answers(runs []Reading) []Reading {
+	return slices.DeleteFunc(slices.Clone(runs), Reading.givenUp)
+}
+
+func (r Reading) day() string { return r.Answer.AnsweredAt.UTC().Format(time.DateOnly) }

@@ -1,0 +1,130 @@
+package naive
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/gofrs/uuid/v5"
+)
+
+func TestMentionsAsDefined(t *testing.T) {
+	apple := event.Entity{Name: "Apple", Aliases: []string{"Apple Watch"}, Domains: []string{"apple.com"}}
+	cases := []struct {
+		text  string
+		who   event.Entity
+		count int
+	}{
+		{"Apple's, use.Apple and _Apple_", apple, 3},
+		{"Apples Apple2 2Apple pineapple", apple, 0},
+		{"Apple은 좋다. Appleは、Appleの", apple, 3},
+		{"Apple Watch and apple.com", apple, 2}, // no character counts twice
+		{"see https://apple.com/watch and [Apple](https://apple.com/ \"Apple\") and ![x](<a Apple>)", apple, 1},
+		{"[HP]() and [a](b(HP)c)", event.Entity{Name: "HP"}, 1},
+		{"```go\nApple\n```\nApple\n~~~~\nApple\n~~~\nApple", apple, 1},
+		{"```Apple``` stays", apple, 1},
+		{"text\n[1]: https://x.example \"Apple\"\nApple", apple, 1},
+		{"DE’LONGHI De'Longhi", event.Entity{Name: "De‘Longhi"}, 2},
+		{"Hewlett‑Packard", event.Entity{Name: "hewlett-packard"}, 1},
+		{"CRÈME brûlée Creme", event.Entity{Name: "crème"}, 2},
+		{"Apple™ Apple² Apple①", apple, 3},
+		{"STRASSE", event.Entity{Name: "Straße"}, 1},
+		{"Øre Ore", event.Entity{Name: "ore"}, 1},
+		{"ソニーの製品", event.Entity{Name: "ソニー"}, 1},
+		{"use .NET or C++!", event.Entity{Name: ".NET", Aliases: []string{"C++"}}, 2},
+	}
+	for _, c := range cases {
+		if got, _ := mentions(fold(prose(c.text)), c.who); got != c.count {
+			t.Errorf("%q: %s is named %d times, want %d", c.text, c.who.Name, got, c.count)
+		}
+	}
+}
+
+func TestCitationsAsDefined(t *testing.T) {
+	cases := map[string]string{
+		"HTTPS://www.Example.COM:443/a//?utm_source=x&&B=1&GCLID=2&_ga=3#top": "https://example.com/a?B=1",
+		"http://user:pw@münchen.example./":                                    "http://xn--mnchen-3ya.example",
+		"https://www.www.example/?":                                           "https://www.example",
+		"https://a.example:8443/%7Ex/?q=a%20b&q=":                             "https://a.example:8443/%7Ex?q=a%20b&q=",
+		"ftp://a.example/":                                                    "",
+		"https:///x":                                                          "",
+		"//a.example":                                                         "",
+	}
+	for raw, want := range cases {
+		if got, _ := normalise(raw); got != want {
+			t.Errorf("%s: got %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// Five prompts. Prompt 0 has two answers, of which the first names Brand at
+// position 2 (two mentions, behind Rival), cites it once among two URLs, positive:
+// visibility 20 + 15 + round(7.5) + 15 = 58; points 60 + 25 + 7.5 = 92.5. All else
+// names nobody. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833,
+// average visibility 58/6 = 9.667 → 9.7, visible 1 of 5 prompts.
+// R = 15.41667; Σ(y−R·n)² = (92.5−30.83333)² + 4·15.41667² = 3802.778 + 950.694 = 4753.472;
+// 1.96·√(5/4·4753.472)/6 = 25.180; so −9.8 and 40.6, clamped to 0 and 40.6.
+// Rival: one mention first (60 + 15)/6 = 12.5; visibility 10 + 7 = 17, 17/6 = 2.8.
+// Of platform "b" one of two runs was given up.
+func TestSummaryAndTrendByHand(t *testing.T) {
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) // a Sunday
+	brandID, rivalID := uuid.UUID{1}, uuid.UUID{2}
+	make := func(prompt, platform, served, text string) event.Answer {
+		return event.Answer{
+			Brand:       event.Brand{Entity: event.Entity{ID: brandID, Name: "Brand", Domains: []string{"brand.example"}}},
+			Competitors: []event.Entity{{ID: rivalID, Name: "Rival"}},
+			Prompt:      event.Prompt{Text: prompt}, Platform: platform, ServedModel: served, AnsweredAt: event.At(at), Text: text,
+		}
+	}
+	first := make("0", "a", "m1", "Rival before Brand, Brand.")
+	first.Citations = []event.Citation{{URL: "https://www.brand.example/", Cited: true}, {URL: "https://x.example", Cited: true}, {URL: "https://brand.example/y"}}
+	readings := []Reading{Read(first, "positive")}
+	for _, prompt := range []string{"0", "1", "2", "3"} {
+		readings = append(readings, Read(make(prompt, "a", "m1", "nobody"), "unknown"))
+	}
+	last := make("4", "b", "m2", "nobody")
+	last.AnsweredAt = event.At(at.AddDate(0, 0, 1)) // the Monday after
+	given := make("4", "b", "", "")
+	given.GivenUp = &event.GivenUp{Class: "timeout"}
+	shop := make("4", "a-shopping", "", "Brand")
+	changed := make("1", "a", "m3", "nobody")
+	changed.AnsweredAt = event.At(at.AddDate(0, 0, 9))
+	readings = append(readings, Read(last, "unknown"), Read(given, "unknown"), Read(shop, "positive"), Read(changed, "unknown"))
+
+	live := []Live{{rivalID, "Rival"}, {uuid.UUID{3}, "Nobody"}}
+	f := Filter{From: "2026-03-01", To: "2026-03-02"}
+	same(t, Summary(readings, f, Live{brandID, "Brand"}, live), `{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
+		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
+		"visiblePrompts":1,"promptCount":5,"visibilityRatePct":20,"aiVisibilityScore":15.4,"mentionAnswers":1,"citationAnswers":1,"positionFactor":0.0833,
+		"interval":{"low":0,"high":40.6}},"topCompetitors":[{"name":"Rival","mentions":1,"avgVisibility":2.8,"score":12.5}],"degraded_platforms":["b"]}`)
+	f.To = "2026-03-31"
+	same(t, Trend(readings, f, "day", live), `{"granularity":"day","buckets":[
+		{"date":"2026-03-01","result_count":5,"ai_visibility_score":18.5,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":{"reason":"too_few_prompts"},"model_changed":false},
+		{"date":"2026-03-02","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"model_changed":false},
+		{"date":"2026-03-10","result_count":1,"ai_visibility_score":0,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":{"reason":"too_few_prompts"},"model_changed":true}]}`)
+	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live), `{"granularity":"week","buckets":[
+		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":null,"model_changed":false},
+		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":null,"model_changed":false}]}`)
+	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{brandID, "Brand"}, live).Totals, `{"resultCount":0,"avgVisibility":null,
+		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,"aiVisibilityScore":null,"mentionAnswers":0,
+		"citationAnswers":0,"positionFactor":null,"interval":null}`)
+}
+
+// same compares bodies as JSON.
+func same(t *testing.T, got any, want string) {
+	t.Helper()
+	written, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if json.Unmarshal(written, &a) != nil || json.Unmarshal([]byte(want), &b) != nil {
+		t.Fatalf("not JSON: %s", want)
+	}
+	again, _ := json.Marshal(a)
+	wanted, _ := json.Marshal(b)
+	if string(again) != string(wanted) {
+		t.Errorf("got  %s\nwant %s", again, wanted)
+	}
+}

@@ -1,0 +1,81 @@
+package naive
+
+import (
+	"strings"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/gofrs/uuid/v5"
+)
+
+// Reading is an answer as it is to be counted.
+type Reading struct {
+	Answer      event.Answer
+	Branded     bool
+	Brand       Named
+	Competitors []Named // in the record's order
+}
+
+// Named is what an answer says of one entity. Position 0: it is not named.
+type Named struct {
+	ID         uuid.UUID
+	Name       string
+	Mentions   int
+	Citations  int
+	Position   int
+	Visibility int
+}
+
+// Read reads one answer. sentiment is what the method in use says of the
+// sentences that name the brand: positive, neutral, negative or unknown.
+func Read(a event.Answer, sentiment string) Reading {
+	text := fold(prose(a.Text))
+	hosts := cited(a.Citations)
+	entities := append([]event.Entity{a.Brand.Entity}, a.Competitors...)
+	named, firsts := make([]Named, len(entities)), make([]int, len(entities))
+	for i, e := range entities {
+		named[i] = Named{ID: e.ID, Name: e.Name, Citations: under(hosts, e.Domains)}
+		named[i].Mentions, firsts[i] = mentions(text, e)
+	}
+	for i := range named {
+		if named[i].Mentions == 0 {
+			continue
+		}
+		named[i].Position = 1
+		for j := range named {
+			if named[j].Mentions > 0 && firsts[j] < firsts[i] {
+				named[i].Position++
+			}
+		}
+	}
+	for i := range named {
+		mood := 0
+		switch {
+		case i == 0 && sentiment == "positive":
+			mood = 15
+		case i == 0 && sentiment == "neutral" && named[i].Mentions > 0, i > 0 && named[i].Mentions > 0:
+			mood = 7
+		}
+		named[i].Visibility = visibility(named[i], len(hosts)) + mood
+	}
+	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:]}
+}
+
+func visibility(n Named, all int) int {
+	share := 0
+	if all > 0 {
+		share = (2*15*n.Citations + all) / (2 * all) // round half up of 15·own/all
+	}
+	return min(10*n.Mentions, 40) + min(15*n.Citations, 30) + share
+}
+
+func branded(a event.Answer) bool {
+	if a.Prompt.IsBranded != nil {
+		return *a.Prompt.IsBranded
+	}
+	count, _ := mentions(fold(a.Prompt.Text), a.Brand.Entity)
+	return count > 0
+}
+
+func (r Reading) shopping() bool { return strings.HasSuffix(r.Answer.Platform, "-shopping") }
+
+func (r Reading) givenUp() bool { return r.Answer.GivenUp != nil }
