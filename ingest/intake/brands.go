@@ -30,9 +30,9 @@ type CompetitorSpec struct {
 	Domains []string `json:"domains"`
 }
 
-// brandSlugForm is what a slug may be where it is given. An absent one is made from
-// the name by the store.
-var brandSlugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+// brandSlugForm is what a brand's slug may be where it is given, as the store says. An
+// absent one is made from the name there.
+var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]{1,100}$`)
 
 // ReadBrands reads {"brands": [{name, slug, industry, region, language,
 // aliases, domains, competitors: [{name, aliases, domains}]}]}. Domains come
@@ -73,7 +73,7 @@ func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 func (b *BrandSpec) check(at string) []error {
 	faults := checkEntity(at, b.Name, b.Aliases, b.Domains)
 	if b.Slug != "" && !brandSlugForm.MatchString(b.Slug) {
-		faults = append(faults, fmt.Errorf("%s.slug %q: want lower-case letters, digits and single hyphens", at, b.Slug))
+		faults = append(faults, fmt.Errorf("%s.slug %q: want up to 100 characters without white space and / ? # %%", at, b.Slug))
 	}
 	names := map[string]bool{}
 	for i, c := range b.Competitors {

@@ -29,8 +29,11 @@ type Capture struct {
 	Reply      platform.Reply
 }
 
-// maxTopic bounds a topic's name, in bytes.
-const maxTopic = event.MaxName
+// Prompt and topic become rows of Postgres, which bounds them in characters.
+const (
+	maxPrompt = 20_000
+	maxTopic  = 200
+)
 
 // maxFaults is how many faults of one line are told.
 const maxFaults = 5
@@ -52,8 +55,8 @@ func Parse(line []byte, now time.Time) (Capture, error) {
 	o := open("", bytes.TrimSpace(line), &faults)
 	c := Capture{
 		Platform: o.slug("platform"),
-		Prompt:   o.row("prompt", o.must("prompt", event.MaxPrompt)),
-		Topic:    o.row("topic", o.text("topic", maxTopic)),
+		Prompt:   o.row("prompt", o.must("prompt", event.MaxPrompt), maxPrompt),
+		Topic:    o.row("topic", o.text("topic", event.MaxPrompt), maxTopic),
 		Model:    o.text("model", event.MaxName),
 		Region:   o.text("region", event.MaxLabel),
 		Language: o.text("language", event.MaxLabel),
@@ -108,10 +111,17 @@ func firstInvalid(line []byte) int {
 	return at + 1
 }
 
-// row checks a text that becomes a row of Postgres, which keeps no U+0000.
-func (o object) row(name, text string) string {
+// row checks a text that becomes a row of Postgres, which keeps no U+0000. A
+// blank one is none.
+func (o object) row(name, text string, most int) string {
+	if n := utf8.RuneCountInString(text); n > most {
+		o.fault("%s of %d characters: want at most %d", name, n, most)
+	}
 	if strings.ContainsRune(text, 0) {
 		o.fault("%s holds U+0000: want text without it", name)
+	}
+	if strings.TrimSpace(text) == "" {
+		return ""
 	}
 	return text
 }
