@@ -1,0 +1,139 @@
+// Package mirror copies what people edit from Postgres to the dimension tables
+// of ClickHouse, within a second.
+//
+// A change is deleted from the outbox only after ClickHouse has it. One that is
+// copied twice is the same version of the same row, of which the newest counts.
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Config bounds one copy.
+type Config struct {
+	Changes int // most that one copy takes
+}
+
+// DefaultConfig suits every size.
+func DefaultConfig() Config { return Config{Changes: 1000} }
+
+// Validate says what is wrong with c.
+func (c Config) Validate() error {
+	if c.Changes < 1 {
+		return fmt.Errorf("mirror changes %d: want at least 1", c.Changes)
+	}
+	return nil
+}
+
+// Mirror is one of any number of mirrors, of which one at a time copies.
+type Mirror struct {
+	cfg    Config
+	from   *postgres.DB
+	to     *clickhouse.Conn
+	copied prometheus.Counter
+	delay  prometheus.Histogram
+	log    *slog.Logger
+	lost   atomic.Pointer[string] // why the last round ended, nil while one goes on
+}
+
+// New does nothing yet.
+func New(cfg Config, from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) (*Mirror, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Mirror{cfg: cfg, from: from, to: to, log: log,
+		copied: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_mirror_changes_total", Help: "Changes of brands, competitors, prompts and topics copied to ClickHouse."}),
+		delay:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}),
+	}
+	registerer.MustRegister(m.copied, m.delay)
+	return m, nil
+}
+
+// Run copies changes as they come until ctx is cancelled. It survives every
+// absence of either store: changes wait in the outbox.
+func (m *Mirror) Run(ctx context.Context) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, m.round(ctx) },
+		backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second}),
+		backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, wait time.Duration) {
+			cause := err.Error()
+			m.lost.Store(&cause)
+			m.log.Warn("mirror interrupted", "wait", wait, "cause", err)
+		}))
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Ready is nil unless the last try to copy failed.
+func (m *Mirror) Ready(context.Context) error {
+	if cause := m.lost.Load(); cause != nil {
+		return errors.New(*cause)
+	}
+	return nil
+}
+
+// round copies for as long as its connection holds.
+func (m *Mirror) round(ctx context.Context) error {
+	outbox, err := m.from.OpenOutbox(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := outbox.Close(); err != nil {
+			m.log.Warn("closing outbox", "cause", err)
+		}
+	}()
+	m.lost.Store(nil)
+	for {
+		changes, err := outbox.Read(ctx, m.cfg.Changes)
+		if err != nil {
+			return err
+		}
+		if len(changes) == 0 {
+			if err := outbox.Wait(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := m.copy(ctx, changes); err != nil {
+			return err
+		}
+		if err := outbox.Delete(ctx, changes); err != nil {
+			return err
+		}
+		for _, c := range changes {
+			m.delay.Observe(time.Since(c.At).Seconds())
+		}
+		m.copied.Add(float64(len(changes)))
+	}
+}
+
+func (m *Mirror) copy(ctx context.Context, changes []postgres.Change) error {
+	var rows rows
+	for i := range changes {
+		if err := rows.add(&changes[i]); err != nil {
+			return err
+		}
+	}
+	// Dimension tables have no window of tokens: the version of a row is what
+	// makes a second copy harmless.
+	return errors.Join(
+		clickhouse.DimensionBrands.Insert(ctx, m.to, "", rows.brands),
+		clickhouse.DimensionCompetitors.Insert(ctx, m.to, "", rows.competitors),
+		clickhouse.DimensionPrompts.Insert(ctx, m.to, "", rows.prompts),
+		clickhouse.DimensionTopics.Insert(ctx, m.to, "", rows.topics),
+	)
+}
