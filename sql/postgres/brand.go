@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// Brand is a tracked brand without what hangs on it.
+type Brand struct {
+	ID             uuid.UUID `db:"id"`
+	OrganizationID uuid.UUID `db:"organization_id"`
+	Name           string    `db:"name"`
+	Slug           string    `db:"slug"`
+	Industry       string    `db:"industry"` // "" where not given, as region and language
+	Region         string    `db:"region"`
+	Language       string    `db:"language"`
+	IsActive       bool      `db:"is_active"`
+	CreatedAt      time.Time `db:"created_at"`
+}
+
+// NewBrand is a brand to be made with its domains and competitors. Domains are
+// hosts; of an address only its host is kept. International ones are in punycode.
+type NewBrand struct {
+	Name        string
+	Slug        string // "" makes one from the name
+	Industry    string
+	Region      string
+	Language    string
+	Aliases     []string
+	Domains     []string // the first is the primary one
+	Competitors []NewCompetitor
+}
+
+// NewCompetitor is a competitor to be made with its brand.
+type NewCompetitor struct {
+	Name    string
+	Aliases []string
+	Domains []string
+}
+
+// Snapshot is all that an answer is judged by, as it was at one moment.
+type Snapshot struct {
+	OrganizationID uuid.UUID    `db:"organization_id"`
+	BrandID        uuid.UUID    `db:"brand_id"`
+	Name           string       `db:"name"`
+	Slug           string       `db:"slug"`
+	Aliases        []string     `db:"aliases"`
+	Domains        []string     `db:"domains"`  // the primary one first, then as they were added
+	Revision       int64        `db:"revision"` // rises with every edit of any of this
+	Competitors    []Competitor `db:"competitors"`
+}
+
+// Competitor is an entity that a brand is compared with.
+type Competitor struct {
+	ID      uuid.UUID `json:"id"`
+	Name    string    `json:"name"`
+	Aliases []string  `json:"aliases"`
+	Domains []string  `json:"domains"`
+}
+
+type (
+	organizationID struct{ ID uuid.UUID }
+	brandID        struct{ ID uuid.UUID }
+	brandOf        struct{ OrganizationID, ID uuid.UUID }
+	brandSlug      struct {
+		OrganizationID uuid.UUID
+		Slug           string
+	}
+	brandRow struct {
+		OrganizationID                         uuid.UUID
+		Name, Slug, Industry, Region, Language string
+		Aliases                                []string
+	}
+	brandDomains struct {
+		BrandID uuid.UUID
+		Domains []string
+	}
+	competitorRow struct {
+		BrandID uuid.UUID
+		Place   int // among its brand's
+		Name    string
+		Aliases []string
+		Domains []string
+	}
+)
+
+var (
+	brands          = query[organizationID, Brand]("brands")
+	brand           = query[brandOf, Brand]("brand")
+	brandBySlug     = query[brandSlug, Brand]("brand_by_slug")
+	brandSnapshot   = query[brandID, Snapshot]("brand_snapshot")
+	addBrand        = query[brandRow, Brand]("add_brand")
+	addBrandDomains = query[brandDomains, none]("add_brand_domains")
+	addCompetitor   = query[competitorRow, none]("add_competitor")
+)
+
+// Brands returns the brands of an organization by name, in code-point order.
+func (db *DB) Brands(ctx context.Context, organization uuid.UUID) ([]Brand, error) {
+	return brands.all(ctx, db, organizationID{organization})
+}
+
+// Brand finds a brand of the organization, or ErrNotFound.
+func (db *DB) Brand(ctx context.Context, organization, id uuid.UUID) (Brand, error) {
+	b, err := brand.one(ctx, db, brandOf{organization, id})
+	if err != nil {
+		return b, fmt.Errorf("find brand %s: %w", id, err)
+	}
+	return b, nil
+}
+
+// BrandBySlug finds a brand of the organization, or ErrNotFound.
+func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug string) (Brand, error) {
+	b, err := brandBySlug.one(ctx, db, brandSlug{organization, slug})
+	if err != nil {
+		return b, fmt.Errorf("find brand %q: %w", slug, err)
+	}
+	return b, nil
+}
+
+// Snapshot reads a brand and its competitors in one statement, so that names and
+// revision belong together; ErrNotFound if there is no such brand.
+func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
+	s, err := brandSnapshot.one(ctx, db, brandID{id})
+	if err != nil {
+		return s, fmt.Errorf("read brand %s: %w", id, err)
+	}
+	return s, nil
+}
+
+// AddBrand makes a brand with its domains and competitors, all or nothing. Where
+// the organization has a brand of that slug, it returns that one as it is, and
+// added false.
+func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) (_ Brand, added bool, err error) {
+	var made Brand
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		var err error
+		row := brandRow{organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases}
+		if made, err = addBrand.one(ctx, tx, row); err != nil {
+			return err
+		}
+		if _, err := addBrandDomains.run(ctx, tx, brandDomains{made.ID, b.Domains}); err != nil {
+			return err
+		}
+		for i, c := range b.Competitors {
+			if _, err := addCompetitor.run(ctx, tx, competitorRow{made.ID, i, c.Name, c.Aliases, c.Domains}); err != nil {
+				return fmt.Errorf("competitor %q: %w", c.Name, err)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, ErrConflict{"slug"}) {
+		there, err := db.BrandBySlug(ctx, organization, b.Slug)
+		return there, false, err
+	}
+	if err != nil {
+		return Brand{}, false, fmt.Errorf("add brand %q: %w", b.Name, err)
+	}
+	return made, true, nil
+}

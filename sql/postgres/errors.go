@@ -1,0 +1,50 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrNotFound says that there is no such row, or that what it should hang on is
+// not there.
+var ErrNotFound = errors.New("not found")
+
+// ErrConflict says that another row has what must be unique.
+type ErrConflict struct{ What string } // what is taken: "slug", "email", …
+
+func (e ErrConflict) Error() string { return e.What + " is taken" }
+
+// taken names what each unique constraint guards.
+var taken = map[string]string{
+	"organizations_slug_key":          "slug",
+	"brands_organization_id_slug_key": "slug",
+	"users_email_key":                 "email",
+	"members_user_id_key":             "user",
+	"competitors_brand_id_name_key":   "competitor",
+	"api_keys_key_hash_key":           "key",
+}
+
+// verdict turns the server's answer into the errors of this package.
+func verdict(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code {
+	case "23505":
+		what, known := taken[refused.ConstraintName]
+		if !known {
+			what = refused.ConstraintName
+		}
+		return fmt.Errorf("%w: %w", ErrConflict{what}, err)
+	case "23503":
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// Key is an API key as it may be shown: without what proves it.
+type Key struct {
+	ID             uuid.UUID  `db:"id"`
+	OrganizationID uuid.UUID  `db:"organization_id"`
+	UserID         uuid.UUID  `db:"user_id"`
+	Email          string     `db:"email"` // of the user
+	Name           string     `db:"name"`
+	Prefix         string     `db:"prefix"`
+	CreatedAt      time.Time  `db:"created_at"`
+	ExpiresAt      *time.Time `db:"expires_at"`   // nil: never
+	LastUsedAt     *time.Time `db:"last_used_at"` // to the minute; nil: never
+	RevokedAt      *time.Time `db:"revoked_at"`   // nil: it works
+}
+
+// NewKey is a key to be kept. Hash is SHA-256 of the key.
+type NewKey struct {
+	OrganizationID uuid.UUID
+	UserID         uuid.UUID // of a user in that organization
+	Name           string
+	Hash           [32]byte
+	Prefix         string // the first characters of the key, to tell it by
+}
+
+// KeyHolder is whom a working key stands for.
+type KeyHolder struct {
+	KeyID          uuid.UUID `db:"key_id"`
+	UserID         uuid.UUID `db:"user_id"`
+	Email          string    `db:"email"`
+	OrganizationID uuid.UUID `db:"organization_id"`
+	Stale          bool      `db:"stale"` // its last use was noted over a minute ago, or never
+}
+
+type (
+	keyRow struct {
+		OrganizationID, UserID uuid.UUID
+		Name                   string
+		Hash                   []byte
+		Prefix                 string
+	}
+	keyID   struct{ ID uuid.UUID }
+	keyIDs  struct{ IDs []uuid.UUID }
+	keyHash struct{ Hash []byte }
+)
+
+var (
+	addKey     = query[keyRow, Key]("add_key")
+	keys       = query[organizationID, Key]("keys")
+	revokeKey  = query[keyID, id]("revoke_key")
+	resolveKey = query[keyHash, KeyHolder]("resolve_key")
+	touchKeys  = query[keyIDs, none]("touch_keys")
+)
+
+// AddKey keeps a key; ErrNotFound if the user is not in the organization.
+func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
+	key, err := addKey.one(ctx, db, keyRow{k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix})
+	if err != nil {
+		return key, fmt.Errorf("add key %q: %w", k.Name, err)
+	}
+	return key, nil
+}
+
+// ListKeys returns the keys of an organization, revoked ones too, oldest first.
+func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, error) {
+	return keys.all(ctx, db, organizationID{organization})
+}
+
+// RevokeKey ends a key at once, in every process. One that is revoked stays so;
+// ErrNotFound if there is no such key.
+func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
+	if _, err := revokeKey.one(ctx, db, keyID{key}); err != nil {
+		return fmt.Errorf("revoke key %s: %w", key, err)
+	}
+	return nil
+}
+
+// ResolveKey finds whom the key of that hash stands for. ErrNotFound if there is
+// none, it is revoked or has expired, or its user is inactive or has left the
+// organization.
+func (db *DB) ResolveKey(ctx context.Context, hash [32]byte) (KeyHolder, error) {
+	return resolveKey.one(ctx, db, keyHash{hash[:]})
+}
+
+// TouchKeys notes that keys were used, to the minute.
+func (db *DB) TouchKeys(ctx context.Context, used []uuid.UUID) error {
+	_, err := touchKeys.run(ctx, db, keyIDs{used})
+	return err
+}

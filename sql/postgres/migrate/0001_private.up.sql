@@ -1,0 +1,114 @@
+-- Schema private holds what no client may name. Policies and checks may still call
+-- its functions, because that takes the right to execute and not to the schema.
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
+CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
+GRANT USAGE ON SCHEMA private TO answerscope_service;
+GRANT USAGE ON SCHEMA public TO answerscope_service, anon, authenticated;
+
+-- Who asks. Claims that are unset read as '', and another issuer's sub may be no uuid.
+CREATE FUNCTION private.user_id() RETURNS uuid
+LANGUAGE sql STABLE SET search_path = '' AS $$
+    SELECT CASE WHEN sub ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN sub::uuid END
+    FROM (SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub' AS sub) AS claims
+$$;
+COMMENT ON FUNCTION private.user_id() IS 'The user whom the claims of this transaction name.';
+
+-- Before every update: when a row came to be does not change, when it last changed does.
+CREATE FUNCTION private.stamp() RETURNS trigger
+LANGUAGE plpgsql SET search_path = '' AS $$
+BEGIN
+    NEW.created_at := OLD.created_at;
+    NEW.updated_at := now();
+    RETURN NEW;
+END
+$$;
+
+-- Where a row belongs is part of what was said of it, in the log and in the
+-- warehouse. Tables call this when their id, organization or brand would change.
+CREATE FUNCTION private.refuse_move() RETURNS trigger
+LANGUAGE plpgsql SET search_path = '' AS $$
+BEGIN
+    RAISE EXCEPTION 'a row of % keeps its id and its owner', TG_TABLE_NAME
+        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+END
+$$;
+
+CREATE FUNCTION private.slug_of(name text, kind text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
+DECLARE
+    slug text := lower(regexp_replace(normalize(name, NFKD), '[\u0300-\u036f''’]', '', 'g'));
+BEGIN
+    slug := translate(slug, 'ØøŁłĐđÐðŦŧı', 'oollddddtti');
+    slug := replace(replace(replace(replace(slug, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
+    slug := trim(BOTH '-' FROM left(trim(BOTH '-' FROM regexp_replace(slug, '[^a-z0-9]+', '-', 'g')), 60));
+    RETURN coalesce(nullif(slug, ''), kind || '-' || left(md5(name), 8));
+END
+$$;
+COMMENT ON FUNCTION private.slug_of(text, text) IS
+    'A name in ASCII letters, digits and hyphens; a name that has none of them, such as 日本語, becomes its kind and a digest.';
+
+CREATE FUNCTION private.free_slug(slug text, taken text[]) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT candidate
+    FROM (SELECT CASE n WHEN 1 THEN slug ELSE slug || '-' || n END AS candidate, n
+          FROM generate_series(1, cardinality(taken) + 1) AS n) AS candidates
+    WHERE candidate <> ALL (taken)
+    ORDER BY n
+    LIMIT 1
+$$;
+COMMENT ON FUNCTION private.free_slug(text, text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
+
+CREATE FUNCTION private.is_slug(slug text) RETURNS bool
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT char_length(slug) BETWEEN 1 AND 100 AND slug !~ '[[:space:][:cntrl:]/?#%]'
+$$;
+COMMENT ON FUNCTION private.is_slug(text) IS 'Whether it can stand in a path and on a command line.';
+
+CREATE FUNCTION private.host_of(address text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
+DECLARE
+    host text := lower(btrim(address, E' \t\r\n'));
+BEGIN
+    host := regexp_replace(host, '^([a-z][a-z0-9+.-]*:)?//', '');
+    host := regexp_replace(host, '[/?#\\].*$', '');
+    host := regexp_replace(host, '^.*@', '');
+    host := regexp_replace(host, ':[0-9]*$', '');
+    RETURN regexp_replace(host, '\.$', '');
+END
+$$;
+COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address: lower case, without scheme, user, port, path and a trailing dot.';
+
+CREATE FUNCTION private.hosts_of(addresses text[]) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT coalesce(array_agg(host ORDER BY place), '{}')
+    FROM (SELECT private.host_of(address) AS host, min(ordinality) AS place
+          FROM unnest(addresses) WITH ORDINALITY AS u (address, ordinality)
+          WHERE btrim(address) <> ''
+          GROUP BY 1) AS hosts
+$$;
+COMMENT ON FUNCTION private.hosts_of(text[]) IS 'The hosts of addresses, each once, in their order; blanks are left out.';
+
+CREATE FUNCTION private.is_host(host text) RETURNS bool
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT char_length(host) BETWEEN 1 AND 253
+       AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$'
+$$;
+COMMENT ON FUNCTION private.is_host(text) IS 'Whether it is a host name in lower case, an international one in punycode.';
+
+CREATE FUNCTION private.are_hosts(hosts text[]) RETURNS bool
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT cardinality(hosts) <= 100 AND coalesce(bool_and(coalesce(private.is_host(host), false)), true)
+    FROM unnest(hosts) AS host
+$$;
+
+CREATE FUNCTION private.are_words(words text[]) RETURNS bool
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT cardinality(words) <= 100 AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512, false)), true)
+    FROM unnest(words) AS word
+$$;
+COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
+
+-- Checks are evaluated with the rights of whoever writes.
+GRANT EXECUTE ON FUNCTION private.is_slug(text), private.is_host(text), private.are_hosts(text[]), private.are_words(text[])
+    TO answerscope_service, authenticated;
+GRANT EXECUTE ON FUNCTION private.hosts_of(text[]), private.host_of(text) TO answerscope_service;

@@ -1,0 +1,51 @@
+CREATE TABLE public.brand_domains (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT brand_domains_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain          text NOT NULL CONSTRAINT brand_domains_domain_is_host CHECK (private.is_host(domain)),
+    country         text CONSTRAINT brand_domains_country_length CHECK (char_length(country) <= 100),
+    is_primary      bool NOT NULL DEFAULT false,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT brand_domains_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT brand_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE,
+    CONSTRAINT brand_domains_brand_id_domain_key UNIQUE (brand_id, domain)
+);
+CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains (organization_id);
+COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
+COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
+COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; what is written to it is ignored.';
+
+CREATE FUNCTION private.keep_host() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    NEW.domain := private.host_of(NEW.domain);
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains
+    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domains
+    FOR EACH ROW EXECUTE FUNCTION private.keep_host();
+CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains
+    REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
+CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+
+ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.brand_domains TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.brand_domains FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_domains TO answerscope_service, authenticated;

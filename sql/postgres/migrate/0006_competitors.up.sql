@@ -1,0 +1,86 @@
+CREATE TABLE public.competitors (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT competitors_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name            text NOT NULL CONSTRAINT competitors_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    aliases         text[] NOT NULL DEFAULT '{}' CONSTRAINT competitors_aliases_are_words CHECK (private.are_words(aliases)),
+    domain          text,
+    domains         text[] NOT NULL DEFAULT '{}' CONSTRAINT competitors_domains_are_hosts CHECK (private.are_hosts(domains)),
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT competitors_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT competitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE,
+    CONSTRAINT competitors_brand_id_name_key UNIQUE (brand_id, name),
+    CONSTRAINT competitors_domain_is_first CHECK (domain IS NOT DISTINCT FROM domains[1])
+);
+CREATE INDEX competitors_organization_id_idx ON public.competitors (organization_id);
+COMMENT ON TABLE public.competitors IS 'Whom a brand is compared with.';
+COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
+COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
+COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; what is written to it is ignored.';
+
+-- domains is the truth and domain its first. A writer that knows only domain is
+-- understood: it names the first.
+CREATE FUNCTION private.keep_hosts() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+DECLARE
+    rest text[] := NEW.domains;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        NEW.domains := NEW.domain || coalesce(NEW.domains, '{}');
+    ELSIF NEW.domains IS NOT DISTINCT FROM OLD.domains AND NEW.domain IS DISTINCT FROM OLD.domain THEN
+        NEW.domains := NEW.domain || rest[2:];
+    END IF;
+    NEW.domains := private.hosts_of(NEW.domains);
+    NEW.domain := NEW.domains[1];
+    RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION private.tell_competitors() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'competitor', c.id, c.organization_id, c.brand_id,
+        jsonb_build_object('name', c.name, 'aliases', c.aliases, 'domains', c.domains),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER fill BEFORE INSERT ON public.competitors
+    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.competitors
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER keep_hosts BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors
+    FOR EACH ROW EXECUTE FUNCTION private.keep_hosts();
+CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors
+    REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
+CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.competitors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.competitors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.competitors
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+
+ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.competitors TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.competitors FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.competitors FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.competitors TO answerscope_service, authenticated;

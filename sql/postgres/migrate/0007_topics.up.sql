@@ -1,0 +1,55 @@
+CREATE TABLE public.topics (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT topics_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name            text NOT NULL CONSTRAINT topics_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    is_active       bool NOT NULL DEFAULT true,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT topics_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT topics_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE,
+    CONSTRAINT topics_brand_id_name_key UNIQUE (brand_id, name)
+);
+CREATE INDEX topics_organization_id_idx ON public.topics (organization_id);
+COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
+COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; what is written to it is ignored.';
+
+CREATE FUNCTION private.tell_topics() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'topic', c.id, c.organization_id, c.brand_id,
+        jsonb_build_object('name', c.name, 'is_active', c.is_active),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER fill BEFORE INSERT ON public.topics
+    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.topics
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.topics
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.topics
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.topics
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.topics
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+
+ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.topics TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.topics FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.topics FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.topics TO answerscope_service, authenticated;

@@ -1,0 +1,33 @@
+CREATE TABLE public.prompt_sets (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT prompt_sets_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name            text NOT NULL CONSTRAINT prompt_sets_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    is_active       bool NOT NULL DEFAULT true,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT prompt_sets_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT prompt_sets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE
+);
+CREATE INDEX prompt_sets_brand_id_idx ON public.prompt_sets (brand_id);
+CREATE INDEX prompt_sets_organization_id_idx ON public.prompt_sets (organization_id);
+COMMENT ON TABLE public.prompt_sets IS 'Prompts that are kept together.';
+COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; what is written to it is ignored.';
+
+CREATE TRIGGER fill BEFORE INSERT ON public.prompt_sets
+    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_sets
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.prompt_sets
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+
+ALTER TABLE public.prompt_sets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.prompt_sets FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.prompt_sets TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.prompt_sets FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.prompt_sets FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_sets TO answerscope_service, authenticated;

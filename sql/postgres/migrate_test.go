@@ -1,0 +1,103 @@
+package postgres_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// migrated is a fresh database with our schema: a pool as the service, and the
+// address with a superuser's credentials.
+func migrated(t testing.TB) (*postgres.DB, string) {
+	t.Helper()
+	dsn := testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dsn), dsn
+}
+
+func open(t testing.TB, dsn string) *postgres.DB {
+	t.Helper()
+	c := postgres.DefaultConfig()
+	c.DSN = dsn
+	db, err := postgres.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// connected is one connection as the superuser.
+func connected(t testing.TB, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(t.Context()) })
+	return conn
+}
+
+func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
+	dsn := testkit.Postgres(t)
+	before, err := postgres.Pending(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, second []string
+	for _, steps := range []*[]string{&first, &second} {
+		err := postgres.Migrate(t.Context(), dsn, func(_ uint, name string) { *steps = append(*steps, name) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(before) == 0 || !slices.Equal(before, first) {
+		t.Errorf("pending %v, then did %v", before, first)
+	}
+	if len(second) > 0 {
+		t.Errorf("the second run did %v", second)
+	}
+	if after, err := postgres.Pending(t.Context(), dsn); err != nil || len(after) > 0 {
+		t.Errorf("pending %v, %v after migration", after, err)
+	}
+}
+
+// Roles belong to the cluster and versions to the database: neither databases that
+// migrate at once nor several runs on one of them may trip over each other.
+func TestManyMigrateAtOnce(t *testing.T) {
+	var mu sync.Mutex
+	done := map[string]int{}
+	var wg sync.WaitGroup
+	for range 3 {
+		dsn := testkit.Postgres(t)
+		for range 2 {
+			wg.Go(func() {
+				err := postgres.WithMigrationLock(t.Context(), dsn, func() error {
+					return postgres.Migrate(t.Context(), dsn, func(_ uint, name string) {
+						mu.Lock()
+						defer mu.Unlock()
+						done[name]++
+					})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for name, times := range done {
+		if times != 3 {
+			t.Errorf("%s was run %d times on 3 databases", name, times)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// Organization is a tenant.
+type Organization struct {
+	ID        uuid.UUID `db:"id"`
+	Name      string    `db:"name"`
+	Slug      string    `db:"slug"`
+	TimeZone  string    `db:"time_zone"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+var (
+	addOrganization    = query[struct{ Name, Slug string }, Organization]("add_organization")
+	organizations      = query[struct{}, Organization]("organizations")
+	organizationBySlug = query[struct{ Slug string }, Organization]("organization_by_slug")
+)
+
+// AddOrganization makes one. An empty slug is made from the name; one that is
+// taken is ErrConflict.
+func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
+	o, err := addOrganization.one(ctx, db, struct{ Name, Slug string }{name, slug})
+	if err != nil {
+		return o, fmt.Errorf("add organization %q: %w", name, err)
+	}
+	return o, nil
+}
+
+// ListOrganizations returns every organization by name, in code-point order.
+func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
+	return organizations.all(ctx, db, struct{}{})
+}
+
+// OrganizationBySlug finds one, or ErrNotFound.
+func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization, error) {
+	o, err := organizationBySlug.one(ctx, db, struct{ Slug string }{slug})
+	if err != nil {
+		return o, fmt.Errorf("find organization %q: %w", slug, err)
+	}
+	return o, nil
+}

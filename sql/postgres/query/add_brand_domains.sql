@@ -1,0 +1,9 @@
+-- add_brand_domains: gives a brand its domains; the first is the primary one.
+-- A microsecond between them keeps the order in which they were given.
+INSERT INTO public.brand_domains (brand_id, domain, is_primary, created_at)
+SELECT
+    $1,
+    domain,
+    place = 1,
+    now() + place * INTERVAL '1 microsecond'
+FROM unnest(private.hosts_of($2)) WITH ORDINALITY AS given (domain, place)

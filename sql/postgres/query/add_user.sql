@@ -1,0 +1,21 @@
+-- add_user: makes a user and a member of an organization, both or neither.
+WITH added AS (
+    INSERT INTO private.users (email, password_hash)
+    VALUES ($1::text, nullif($2::text, ''))
+    RETURNING *
+), member AS (
+    INSERT INTO public.members (organization_id, user_id, role)
+    SELECT $3::uuid, id, $4::text
+    FROM added
+    RETURNING *
+)
+SELECT
+    added.id,
+    added.email::text AS email,
+    coalesce(added.password_hash, '') AS password_hash,
+    added.is_active,
+    member.organization_id,
+    member.role,
+    added.created_at
+FROM added
+CROSS JOIN member

@@ -1,0 +1,16 @@
+-- brands: the brands of an organization, by name.
+SELECT
+    id,
+    organization_id,
+    name,
+    slug,
+    coalesce(industry, '') AS industry,
+    coalesce(region, '') AS region,
+    coalesce(language, '') AS language,
+    is_active,
+    created_at
+FROM public.brands
+WHERE organization_id = $1
+ORDER BY
+    name COLLATE "C",
+    id

@@ -1,0 +1,2 @@
+-- listen_outbox: asks to be told of changes.
+LISTEN answerscope_outbox

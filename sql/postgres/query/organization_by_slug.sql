@@ -1,0 +1,9 @@
+-- organization_by_slug: the organization of that slug.
+SELECT
+    id,
+    name,
+    slug,
+    time_zone,
+    created_at
+FROM public.organizations
+WHERE slug = $1

@@ -1,0 +1,16 @@
+-- resolve_key: whom the working key of that hash stands for.
+SELECT
+    k.id AS key_id,
+    k.user_id,
+    u.email::text AS email,
+    k.organization_id,
+    coalesce(k.last_used_at < now() - INTERVAL '1 minute', true) AS stale
+FROM public.api_keys AS k
+JOIN private.users AS u ON u.id = k.user_id
+JOIN public.members AS m
+  ON m.user_id = k.user_id
+ AND m.organization_id = k.organization_id
+WHERE k.key_hash = $1
+  AND k.revoked_at IS NULL
+  AND (k.expires_at IS NULL OR k.expires_at > now())
+  AND u.is_active

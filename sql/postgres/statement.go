@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"reflect"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+//go:embed migrate/*.sql query/*.sql roles.sql
+var files embed.FS
+
+// A statement is one file of query/ with the Go types of its parameters and rows.
+// The text sent to the server is the file, byte for byte; the fields of P are $1,
+// $2, … in their order, and the columns are the fields of R by their db tags.
+type statement[P, R any] struct {
+	name string
+	text string
+}
+
+// querier is a pool, a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+}
+
+// all runs the statement and returns every row; never nil.
+func (s statement[P, R]) all(ctx context.Context, on querier, params P) ([]R, error) {
+	rows, err := on.Query(ctx, s.text, arguments(params)...)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[R])
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return all, nil
+}
+
+// one runs the statement and returns its only row; ErrNotFound if it has none.
+func (s statement[P, R]) one(ctx context.Context, on querier, params P) (R, error) {
+	var none R
+	rows, err := on.Query(ctx, s.text, arguments(params)...)
+	if err != nil {
+		return none, s.failed(err)
+	}
+	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[R])
+	if err != nil {
+		return none, s.failed(err)
+	}
+	return row, nil
+}
+
+// run runs the statement and returns how many rows it touched.
+func (s statement[P, R]) run(ctx context.Context, on querier, params P) (int64, error) {
+	tag, err := on.Exec(ctx, s.text, arguments(params)...)
+	if err != nil {
+		return 0, s.failed(err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+func (s statement[P, R]) failed(err error) error {
+	return fmt.Errorf("query %s: %w", s.name, verdict(err))
+}
+
+// none is the row of a statement that returns nothing.
+type none struct{}
+
+// declared is what every statement says of itself, for the tests.
+var declared []declaration
+
+type declaration struct {
+	name   string
+	text   string
+	params reflect.Type
+	row    reflect.Type
+}
+
+func query[P, R any](name string) statement[P, R] {
+	text := mustRead("query/" + name + ".sql")
+	declared = append(declared, declaration{name, text, reflect.TypeFor[P](), reflect.TypeFor[R]()})
+	return statement[P, R]{name, text}
+}
+
+// mustRead panics on a missing file: that is a build mistake.
+func mustRead(path string) string {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func arguments(params any) []any {
+	v := reflect.ValueOf(params)
+	args := make([]any, v.NumField())
+	for i := range args {
+		args[i] = argument(v.Field(i))
+	}
+	return args
+}
+
+// argument gives a nil list as an empty one: a column of ours is never null
+// because Go had nothing to put there.
+func argument(v reflect.Value) any {
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		return reflect.MakeSlice(v.Type(), 0, 0).Interface()
+	}
+	return v.Interface()
+}

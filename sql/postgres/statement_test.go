@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"io/fs"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var placeholder = regexp.MustCompile(`\$(\d+)`)
+
+// Every file is a declared statement, starts with its own name, and asks for $1 to
+// $n where its Go type has n fields. Needs no server.
+func TestStatementsAndTheirTypesAgree(t *testing.T) {
+	names, err := fs.Glob(files, "query/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) != len(declared) {
+		t.Errorf("%d files in query/, %d declared", len(names), len(declared))
+	}
+	for _, s := range declared {
+		t.Run(s.name, func(t *testing.T) {
+			if !slices.Contains(names, path.Join("query", s.name+".sql")) {
+				t.Fatalf("no file")
+			}
+			if want := "-- " + s.name + ": "; !strings.HasPrefix(s.text, want) {
+				t.Errorf("first line should start %q", want)
+			}
+			var asks []int
+			for _, m := range placeholder.FindAllStringSubmatch(withoutComments(s.text), -1) {
+				n, err := strconv.Atoi(m[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				asks = append(asks, n)
+			}
+			slices.Sort(asks)
+			asks = slices.Compact(asks)
+			if len(asks) != s.params.NumField() || len(asks) > 0 && asks[len(asks)-1] != len(asks) {
+				t.Errorf("file asks for %v, %v has %d fields", asks, s.params, s.params.NumField())
+			}
+		})
+	}
+}
+
+var comment = regexp.MustCompile(`--[^\n]*`)
+
+func withoutComments(text string) string { return comment.ReplaceAllString(text, "") }
+
+func tags(row reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(row) {
+		if name, ok := f.Tag.Lookup("db"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,55 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// User is a person and their place in their organization.
+type User struct {
+	ID             uuid.UUID `db:"id"`
+	Email          string    `db:"email"`
+	PasswordHash   string    `db:"password_hash"` // a PHC string; "" for a user of another identity provider
+	IsActive       bool      `db:"is_active"`
+	OrganizationID uuid.UUID `db:"organization_id"`
+	Role           string    `db:"role"` // owner, admin, member or viewer
+	CreatedAt      time.Time `db:"created_at"`
+}
+
+// NewUser is a user to be made.
+type NewUser struct {
+	Email          string
+	PasswordHash   string
+	OrganizationID uuid.UUID
+	Role           string // owner, admin, member or viewer
+}
+
+type email struct{ Email string }
+
+var (
+	addUser     = query[NewUser, User]("add_user")
+	userByEmail = query[email, User]("user_by_email")
+)
+
+// AddUser makes a user and puts them into their organization. An email that is
+// known, in whatever case, is ErrConflict; a missing organization ErrNotFound.
+func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
+	user, err := addUser.one(ctx, db, u)
+	if err != nil {
+		return user, fmt.Errorf("add user %s: %w", u.Email, err)
+	}
+	return user, nil
+}
+
+// UserByEmail finds a user of any organization by their email in whatever case,
+// or ErrNotFound.
+func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
+	user, err := userByEmail.one(ctx, db, email{address})
+	if err != nil {
+		return user, fmt.Errorf("find user %s: %w", address, err)
+	}
+	return user, nil
+}
