@@ -1,0 +1,70 @@
+// Package apikey owns the keys of /api/v1: how one is minted, told from a typo,
+// and resolved to the user whom it stands for.
+package apikey
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"hash/crc32"
+	"strings"
+)
+
+// A key is "svc_", 30 random characters and 6 that check them.
+const (
+	prefix   = "svc_"
+	randomly = 30
+	checking = 6
+	shown    = 8 // characters to tell a key by
+)
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// A Key is a key as it is minted: Text is shown once and kept nowhere.
+type Key struct {
+	Text   string
+	Prefix string   // its first characters, for display
+	Hash   [32]byte // SHA-256 of Text, which is what is kept
+}
+
+// Mint makes a new key of 178 random bits.
+func Mint() Key {
+	text := prefix + random(randomly)
+	text += checksum(text[len(prefix):])
+	return Key{Text: text, Prefix: text[:shown], Hash: sha256.Sum256([]byte(text))}
+}
+
+// Parse returns the hash of a key, by which it is found; false for what was never
+// minted, such as a key with a typo.
+func Parse(text string) (hash [32]byte, ok bool) {
+	body, ours := strings.CutPrefix(text, prefix)
+	if !ours || len(body) != randomly+checking || strings.Trim(body, base62) != "" || checksum(body[:randomly]) != body[randomly:] {
+		return hash, false
+	}
+	return sha256.Sum256([]byte(text)), true
+}
+
+func random(n int) string {
+	const fair = len(base62) * (256 / len(base62)) // bytes from here on would favour the first characters
+	text := make([]byte, 0, n)
+	for len(text) < n {
+		pool := make([]byte, n)
+		rand.Read(pool) //nolint:errcheck // crypto/rand ends the program rather than fail
+		for _, b := range pool {
+			if int(b) < fair && len(text) < n {
+				text = append(text, base62[int(b)%len(base62)])
+			}
+		}
+	}
+	return string(text)
+}
+
+// checksum is the CRC-32 (IEEE) of text in base 62, the highest digit first.
+func checksum(text string) string {
+	sum := crc32.ChecksumIEEE([]byte(text))
+	var digits [checking]byte
+	for i := checking - 1; i >= 0; i-- {
+		digits[i] = base62[sum%uint32(len(base62))]
+		sum /= uint32(len(base62))
+	}
+	return string(digits[:])
+}

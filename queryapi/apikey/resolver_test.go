@@ -1,0 +1,239 @@
+package apikey_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// A world is a database with one user, and the resolver of their keys.
+type world struct {
+	db   *postgres.DB
+	keys *apikey.Resolver
+	user postgres.User
+	log  *bytes.Buffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	c := postgres.DefaultConfig()
+	c.DSN = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	o, err := db.AddOrganization(t.Context(), "House", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", OrganizationID: o.ID, Role: "member"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	return &world{db, apikey.New(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
+}
+
+func (w *world) key(t *testing.T) (apikey.Key, postgres.Key) {
+	t.Helper()
+	key := apikey.Mint()
+	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, kept
+}
+
+func (w *world) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	if _, err := w.db.Exec(t.Context(), text, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAKeySpeaksForItsUser(t *testing.T) {
+	w := newWorld(t)
+	key, kept := w.key(t)
+	want := apikey.Identity{UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, KeyID: kept.ID}
+	for _, header := range []string{"Bearer " + key.Text, "bearer " + key.Text, "BEARER  " + key.Text + " "} {
+		if who, err := w.keys.Resolve(t.Context(), header); err != nil || who != want {
+			t.Errorf("Resolve(%.7s…) = %+v, %v", header, who, err)
+		}
+	}
+}
+
+// Nobody learns from the answer which keys there are or were.
+func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
+	cases := map[string]func(t *testing.T, w *world) (header string){
+		"missing":      func(*testing.T, *world) string { return "" },
+		"no scheme":    func(t *testing.T, w *world) string { k, _ := w.key(t); return k.Text },
+		"other scheme": func(t *testing.T, w *world) string { k, _ := w.key(t); return "Basic " + k.Text },
+		"a JWT":        func(*testing.T, *world) string { return "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x" },
+		"a typo":       func(t *testing.T, w *world) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
+		"unknown":      func(*testing.T, *world) string { return "Bearer " + apikey.Mint().Text },
+		"revoked": func(t *testing.T, w *world) string {
+			k, kept := w.key(t)
+			if _, err := w.keys.Resolve(t.Context(), "Bearer "+k.Text); err != nil {
+				t.Errorf("before: %v", err)
+			}
+			for range 2 {
+				if err := w.db.RevokeKey(t.Context(), kept.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return "Bearer " + k.Text
+		},
+		"expired": func(t *testing.T, w *world) string {
+			k, kept := w.key(t)
+			w.exec(t, "UPDATE public.api_keys SET expires_at = now() - INTERVAL '1 second' WHERE id = $1", kept.ID)
+			return "Bearer " + k.Text
+		},
+		"inactive user": func(t *testing.T, w *world) string {
+			k, _ := w.key(t)
+			w.exec(t, "UPDATE private.users SET is_active = false")
+			return "Bearer " + k.Text
+		},
+		"user who left": func(t *testing.T, w *world) string {
+			k, _ := w.key(t)
+			w.exec(t, "DELETE FROM public.members")
+			return "Bearer " + k.Text
+		},
+	}
+	const want = "missing or invalid API key; send Authorization: Bearer svc_…"
+	for name, prepare := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
+			if kind, public := problem.Of(err); kind != problem.Unproven || public != want || who != (apikey.Identity{}) {
+				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
+			}
+		})
+	}
+}
+
+func TestADatabaseThatIsAwayIsNoWrongKey(t *testing.T) {
+	w := newWorld(t)
+	key, _ := w.key(t)
+	w.db.Close()
+	_, err := w.keys.Resolve(t.Context(), "Bearer "+key.Text)
+	if kind, _ := problem.Of(err); kind != problem.Internal {
+		t.Errorf("Resolve() = %v (%s)", err, kind)
+	}
+}
+
+func TestUsesAreNotedOncePerMinute(t *testing.T) {
+	w := newWorld(t)
+	key, _ := w.key(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.keys.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+	}()
+	use := func() {
+		t.Helper()
+		if _, err := w.keys.Resolve(t.Context(), "Bearer "+key.Text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use()
+	first := w.lastUsed(t, time.Time{})
+	use()
+	if again := w.lastUsed(t, time.Time{}); !again.Equal(first) {
+		t.Errorf("noted again at %v, %v after", again, again.Sub(first))
+	}
+	w.exec(t, "UPDATE public.api_keys SET last_used_at = now() - INTERVAL '61 seconds'")
+	use()
+	if later := w.lastUsed(t, first); !later.After(first) {
+		t.Errorf("not noted after a minute: %v", later)
+	}
+}
+
+// lastUsed waits until a use after the given time is noted.
+func (w *world) lastUsed(t *testing.T, after time.Time) time.Time {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); <-tick.C {
+		all, err := w.db.ListKeys(t.Context(), w.user.OrganizationID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used := all[0].LastUsedAt; used != nil && used.After(after) {
+			return *used
+		}
+	}
+	t.Fatal("no use was noted within 5 s")
+	return time.Time{}
+}
+
+func TestRequireAnswers401(t *testing.T) {
+	w := newWorld(t)
+	key, kept := w.key(t)
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	server.App.Get("/who", w.keys.Require, func(c *fiber.Ctx) error { return c.SendString(apikey.From(c).Email) })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+
+	ask := func(header string, status int, authenticate, body string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/who", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header != "" {
+			req.Header.Set("Authorization", header)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		got, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != status || string(got) != body || resp.Header.Get("WWW-Authenticate") != authenticate {
+			t.Errorf("%d %s %q, want %d %s %q", resp.StatusCode, got, resp.Header.Get("WWW-Authenticate"), status, body, authenticate)
+		}
+	}
+	const refusal = `{"error":"missing or invalid API key; send Authorization: Bearer svc_…"}`
+	ask("", 401, "Bearer", refusal)
+	ask("Bearer "+key.Text, 200, "", "ann@example.com")
+	if err := w.db.RevokeKey(t.Context(), kept.ID); err != nil {
+		t.Fatal(err)
+	}
+	ask("Bearer "+key.Text, 401, "Bearer", refusal)
+	if strings.Contains(w.log.String(), key.Text) {
+		t.Error("the log holds a key")
+	}
+}
