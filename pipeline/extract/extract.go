@@ -1,19 +1,126 @@
 package extract
 
-import "github.com/answerscope/answerscope/ingest/event"
+import (
+	"slices"
 
-// SentimentMethod names how Sentiment was found.
-const SentimentMethod = "vader-en/govader-20250429"
+	"github.com/answerscope/answerscope/ingest/event"
+)
 
-// Read is the reader of version Version.
+// Read is the reader of version Version. It takes time linear in the answer,
+// for given names.
 func Read(a *event.Answer) Reading {
+	tracked := namesOf(&a.Brand.Entity, a.Competitors)
+	entities := entitiesOf(a, tracked)
 	r := Reading{
-		Brand:           EntityReading{ID: a.Brand.ID, Sentiment: Unknown},
-		Competitors:     make([]EntityReading, len(a.Competitors)),
+		Branded:         branded(&a.Prompt, tracked),
+		Cards:           cardsOf(a, tracked),
 		SentimentMethod: SentimentMethod,
 	}
-	for i := range a.Competitors {
-		r.Competitors[i] = EntityReading{ID: a.Competitors[i].ID, Sentiment: Unknown}
+	citations, cited, own := citationsOf(a)
+	r.Citations = citations
+	for i := range entities {
+		e := &entities[i]
+		e.Citations = own[i]
+		e.VisibilityScore = visibilityScore(e, cited, i == 0)
 	}
+	r.Brand, r.Competitors = entities[0], entities[1:]
 	return r
+}
+
+// branded tells whether the prompt is about the brand: as somebody said, else
+// whether its text names it.
+func branded(p *event.Prompt, tracked *names) bool {
+	if p.IsBranded != nil {
+		return *p.IsBranded
+	}
+	return tracked.named(p.Text, 0)
+}
+
+// entitiesOf reads the text: the brand first, then the competitors, without
+// their citations and scores.
+func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
+	entities := make([]EntityReading, tracked.entities)
+	text := prose(a.Text)
+	listens := isEnglish(a.Language, text)
+	folded, ear := foldSentences(text, listens)
+
+	tones := make([]tone, len(entities))
+	lastNaming := make([]int, len(entities)) // the last sentence that names the entity, 1-based
+	firsts := make([]int, len(entities))     // where its first mention starts
+	tracked.mentions(folded, func(entity, at int) {
+		if entities[entity].Mentions == 0 {
+			firsts[entity] = at
+		}
+		entities[entity].Mentions++
+		if !listens {
+			return
+		}
+		if s := 1 + ear.sentenceOf(at); s != lastNaming[entity] {
+			lastNaming[entity] = s
+			tones[entity].sum += ear.tone()
+			tones[entity].sentences++
+		}
+	})
+	for i := range entities {
+		entities[i].ID = a.Brand.ID
+		if i > 0 {
+			entities[i].ID = a.Competitors[i-1].ID
+		}
+		entities[i].Sentiment = tones[i].sentiment()
+	}
+	setPositions(entities, firsts)
+	return entities
+}
+
+// foldSentences folds text and, if asked to, cuts it into sentences.
+func foldSentences(text string, cut bool) ([]byte, *listener) {
+	f := folder{out: make([]byte, 0, len(text)+len(text)/8)}
+	ear := &listener{}
+	if !cut {
+		f.add(text)
+		return f.out, ear
+	}
+	for text != "" {
+		end := sentenceEnd(text)
+		ear.sentences = append(ear.sentences, sentence{text[:end], len(f.out)})
+		f.add(text[:end])
+		text = text[end:]
+	}
+	return f.out, ear
+}
+
+// setPositions ranks the entities that are named by where they are first:
+// 1 + the number of others that start earlier, so those that start together
+// share a position.
+func setPositions(entities []EntityReading, firsts []int) {
+	var starts []int
+	for i := range entities {
+		if entities[i].Mentions > 0 {
+			starts = append(starts, firsts[i])
+		}
+	}
+	slices.Sort(starts)
+	for i := range entities {
+		if entities[i].Mentions > 0 {
+			earlier, _ := slices.BinarySearch(starts, firsts[i])
+			entities[i].Position = uint32(1 + earlier)
+		}
+	}
+}
+
+// visibilityScore is the legacy intensity, 0..100: up to 40 for mentions, 30
+// for own citations, 15 for their share of all citations, rounded half away
+// from zero, and 15 for tone; a competitor's tone counts as neutral.
+func visibilityScore(e *EntityReading, cited uint32, brand bool) uint8 {
+	score := min(10*uint64(e.Mentions), 40) + min(15*uint64(e.Citations), 30)
+	if all, own := uint64(cited), uint64(e.Citations); all > 0 {
+		score += (2*15*own + all) / (2 * all)
+	}
+	switch {
+	case brand && e.Sentiment == Positive:
+		score += 15
+	case brand && e.Sentiment == Neutral, !brand && e.Mentions > 0:
+		score += 7
+	}
+	return uint8(score)
 }

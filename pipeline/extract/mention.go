@@ -39,6 +39,27 @@ func (n *names) mentions(text []byte, found func(entity, at int)) {
 	}
 }
 
+// first is the first entity in the record's order that text names, -1: none.
+func (n *names) first(text string) int {
+	entity := -1
+	if text == "" {
+		return entity
+	}
+	n.mentions([]byte(fold(text)), func(e, _ int) {
+		if entity < 0 || e < entity {
+			entity = e
+		}
+	})
+	return entity
+}
+
+// named tells whether text names an entity.
+func (n *names) named(text string, entity int) bool {
+	named := false
+	n.mentions([]byte(fold(text)), func(e, _ int) { named = named || e == entity })
+	return named
+}
+
 // isWordEdge tells whether a name may begin or end at byte i: at a UAX 29 word
 // boundary or beside a character that is no letter, mark or digit.
 func isWordEdge(text []byte, i int) bool {
@@ -57,13 +78,9 @@ func isWordEdge(text []byte, i int) bool {
 		return false // WB4: a mark never starts a word
 	}
 	from := i - n
-	for unicode.IsMark(before) && from > 0 {
+	for from > 0 && !unicode.IsLetter(before) && !unicode.IsDigit(before) {
 		before, n = utf8.DecodeLastRune(text[:from])
 		from -= n
-		for from > 0 && !unicode.IsLetter(before) && !unicode.IsDigit(before) {
-			before, n = utf8.DecodeLastRune(text[:from])
-			from -= n
-		}
 	}
 	return isBoundary(text[from:i+m], i-from)
 }

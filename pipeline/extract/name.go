@@ -20,12 +20,8 @@ type name struct {
 type names struct {
 	entities int
 	all      []name      // by first byte, entity, length descending
-	starts   [257]uint16 // names that begin with byte c: all[starts[c]:starts[c+1]]
+	starts   [257]uint32 // names that begin with byte c: all[starts[c]:starts[c+1]]
 }
-
-// maxNames bounds what is searched. A record of 8 MB may carry more; nobody's
-// brands do.
-const maxNames = 1<<16 - 1
 
 // namesOf folds the names of the brand (entity 0) and its competitors (1…). A
 // name that folds to nothing names nobody; two that fold alike are one.
@@ -61,7 +57,7 @@ func (n *names) add(entity int, e *event.Entity) {
 
 func (n *names) addName(entity int, text string) {
 	text = strings.TrimSpace(fold(text))
-	if text != "" && len(n.all) < maxNames {
+	if text != "" {
 		n.all = append(n.all, name{entity, text, utf8.RuneCountInString(text)})
 	}
 }

@@ -52,7 +52,7 @@ type CitationReading struct {
 	Cited        bool   // false: only consulted, in no figure
 	Listed       SourceType
 	Owned        bool      // Host is, or is under, one of the brand's domains
-	CompetitorID uuid.UUID // the first competitor whose domain Host is, or is under; uuid.Nil: none
+	CompetitorID uuid.UUID // whose domain Host is, or is under, the closest one; of equals the first; uuid.Nil: none
 }
 
 // SourceType is what kind of site a host is, without regard to whether the

@@ -1,0 +1,77 @@
+package extract
+
+import (
+	"math"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// cardsOf reads the products of an answer.
+func cardsOf(a *event.Answer, tracked *names) []Card {
+	if len(a.Products) == 0 {
+		return nil
+	}
+	cards := make([]Card, len(a.Products))
+	for i := range a.Products {
+		p := &a.Products[i]
+		card := Card{
+			Position:      uint32(i + 1),
+			Title:         p.Title,
+			Brand:         p.Brand,
+			PriceAmount:   decimal(p.PriceAmount),
+			PriceCurrency: p.PriceCurrency,
+			ImageURL:      p.ImageURL,
+			MerchantURL:   p.URL,
+			Rating:        p.Rating,
+			ReviewCount:   p.ReviewCount,
+		}
+		if 0 < p.Position && p.Position <= math.MaxUint32 {
+			card.Position = uint32(p.Position)
+		}
+		if _, host, ok := normalise(p.URL); ok {
+			card.MerchantDomain = registrable(host)
+		}
+		card.MatchedID, card.Role = matched(a, tracked, p)
+		cards[i] = card
+	}
+	return cards
+}
+
+// matched is whose product p is: the first entity, the brand before its
+// competitors, that the product's brand names; where it names none, that the
+// title does.
+func matched(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role) {
+	entity := tracked.first(p.Brand)
+	if entity < 0 {
+		entity = tracked.first(p.Title)
+	}
+	switch {
+	case entity < 0:
+		return uuid.Nil, Other
+	case entity == 0:
+		return a.Brand.ID, Own
+	}
+	return a.Competitors[entity-1].ID, Competitor
+}
+
+// decimal is amount where it is a plain decimal number such as -12.50, else
+// nothing: a price that cannot be read is no price.
+func decimal(amount string) string {
+	whole, fraction, pointed := strings.Cut(strings.TrimPrefix(amount, "-"), ".")
+	if !isDigits(whole) || pointed && !isDigits(fraction) {
+		return ""
+	}
+	return amount
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || '9' < s[i] {
+			return false
+		}
+	}
+	return s != ""
+}

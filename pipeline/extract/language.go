@@ -1,0 +1,89 @@
+package extract
+
+import "strings"
+
+// isEnglish tells whether the sentiment method knows an answer's language: by
+// the record, which says "en" or "en-US"; where it says nothing, by the words
+// of text.
+func isEnglish(language, text string) bool {
+	if language == "" {
+		return looksEnglish(text)
+	}
+	primary, _, _ := strings.Cut(strings.ReplaceAll(language, "_", "-"), "-")
+	return strings.EqualFold(primary, "en")
+}
+
+// sampled is how many bytes of a text are looked at for its language.
+const sampled = 4096
+
+// looksEnglish counts the words of a text that only English has and the words
+// that another language has: English are at least one in twelve, and more than
+// the others.
+func looksEnglish(text string) bool {
+	text = text[:min(len(text), sampled)]
+	words, ours, theirs := 0, 0, 0
+	for i := 0; i < len(text); {
+		end := i
+		for end < len(text) && (asciiWord[text[end]] || text[end] >= 0x80) {
+			end++
+		}
+		if end == i {
+			i++
+			continue
+		}
+		words++
+		var room [8]byte
+		if end-i <= len(room) {
+			lower := room[:end-i]
+			for j := range lower {
+				lower[j] = text[i+j]
+				if c := lower[j]; 'A' <= c && c <= 'Z' {
+					lower[j] = c + 'a' - 'A'
+				}
+			}
+			switch functionWords[string(lower)] {
+			case englishWord:
+				ours++
+			case foreignWord:
+				theirs++
+			}
+		}
+		i = end
+	}
+	return ours > theirs && 12*ours >= words
+}
+
+type wordOrigin uint8
+
+const (
+	englishWord wordOrigin = 1 + iota
+	foreignWord
+)
+
+// functionWords are frequent words without which hardly a sentence of their
+// language is written. Those that English shares, such as "in", are on neither
+// side.
+var functionWords = func() map[string]wordOrigin {
+	words := map[string]wordOrigin{}
+	for _, word := range strings.Fields("the and of to is are was with for that this it its you your from which have has can they their best offers") {
+		words[word] = englishWord
+	}
+	const foreign = "der das und ist nicht mit ein eine für von zu auf sind auch " + // German
+		"le la les et est des une pour du dans avec qui sont sur " + // French
+		"el los las es una para que por con del son más " + // Spanish
+		"il di che per è un gli della sono più " + // Italian
+		"o os da do não uma com em são mais " + // Portuguese
+		"het een van niet voor zijn op met ook " + // Dutch
+		"och är att det som på den av er og ikke til " + // Swedish, Norwegian, Danish
+		"w i na nie jest się z dla oraz " + // Polish
+		"bir ve bu için ile olan " + // Turkish
+		"yang dan di untuk dengan ini adalah " + // Indonesian, Malay
+		"và của là cho các có " + // Vietnamese
+		"a je se ne v že si și este pe cu " // Czech, Slovak, Romanian
+	for _, word := range strings.Fields(foreign) {
+		if _, known := words[word]; !known && word != "a" && word != "i" && word != "o" {
+			words[word] = foreignWord
+		}
+	}
+	return words
+}()

@@ -1,0 +1,162 @@
+package extract
+
+import (
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// normalise gives the one form of a cited URL by which it is counted, and its
+// host; ok is false where it is not http or https with a host.
+//
+// Dropped are one leading www., a trailing dot, a default port and userinfo of
+// the host, the fragment, all trailing slashes of the path, empty parameters and
+// an empty query, and the parameters that only follow a click. Scheme and host
+// are lower case, the host in punycode. All else stays byte for byte, in order.
+func normalise(raw string) (url, host string, ok bool) {
+	raw = strings.TrimSpace(raw)
+	scheme, rest, ok := cutScheme(raw)
+	if !ok {
+		return "", "", false
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	authority, path, query := rest, "", ""
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		authority, path = rest[:i], rest[i:]
+		path, query, _ = strings.Cut(path, "?")
+	}
+	host, port, ok := hostOf(authority)
+	if !ok {
+		return "", "", false
+	}
+	var out strings.Builder
+	out.Grow(len(raw))
+	out.WriteString(scheme)
+	out.WriteString("://")
+	out.WriteString(host)
+	if port != "" && port != defaultPort[scheme] {
+		out.WriteByte(':')
+		out.WriteString(port)
+	}
+	out.WriteString(strings.TrimRight(path, "/"))
+	writeQuery(&out, query)
+	return out.String(), host, true
+}
+
+var defaultPort = map[string]string{"http": "80", "https": "443"}
+
+func cutScheme(raw string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(raw, "://")
+	scheme = strings.ToLower(scheme)
+	return scheme, rest, ok && (scheme == "http" || scheme == "https")
+}
+
+// hostOf reads [userinfo@]host[:port]. An address of IPv6 keeps its brackets.
+func hostOf(authority string) (host, port string, ok bool) {
+	host = authority[strings.LastIndexByte(authority, '@')+1:]
+	if len(host) > 4*maxHost {
+		return "", "", false
+	}
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host, port = host[:i], host[i+1:]
+	}
+	if strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
+		return "", "", false
+	}
+	host = strings.TrimPrefix(strings.TrimSuffix(asciiHost(host), "."), "www.")
+	return host, port, host != "" && len(host) <= maxHost
+}
+
+// maxHost is how long a host name may be, in bytes of its ASCII form.
+const maxHost = 253
+
+// asciiHost is host in lower case, and in punycode by UTS 46 where it is not
+// ASCII. What UTS 46 refuses is encoded as it is.
+func asciiHost(host string) string {
+	if isASCII(host) {
+		return strings.ToLower(host)
+	}
+	if mapped, err := hostProfile.ToASCII(host); err == nil {
+		return mapped
+	}
+	if encoded, err := idna.Punycode.ToASCII(strings.ToLower(host)); err == nil {
+		return encoded
+	}
+	return strings.ToLower(host)
+}
+
+// hostProfile maps a host as browsers do: non-transitional UTS 46, without
+// limits to ASCII characters.
+var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
+
+func writeQuery(out *strings.Builder, query string) {
+	separator := byte('?')
+	for query != "" {
+		var parameter string
+		parameter, query, _ = strings.Cut(query, "&")
+		name, _, _ := strings.Cut(parameter, "=")
+		if parameter == "" || isClickParameter(name) {
+			continue
+		}
+		out.WriteByte(separator)
+		out.WriteString(parameter)
+		separator = '&'
+	}
+}
+
+// isClickParameter tells, in any case, the parameters that tell how a visitor
+// came and not what is shown.
+func isClickParameter(name string) bool {
+	if len(name) >= len("utm_") && strings.EqualFold(name[:len("utm_")], "utm_") {
+		return true
+	}
+	if len(name) > len("li_fat_id") {
+		return false
+	}
+	switch strings.ToLower(name) {
+	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "twclid", "ttclid", "li_fat_id",
+		"igshid", "mc_cid", "mc_eid", "srsltid", "_ga", "_gl":
+		return true
+	}
+	return false
+}
+
+// registrable is the domain that someone registered: by the public-suffix list
+// with its private section, or host itself where it has none, as an address or a
+// public suffix has none.
+func registrable(host string) string {
+	if host == "" || host[0] == '[' || isAddress(host) {
+		return host
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		return host
+	}
+	return domain
+}
+
+func isAddress(host string) bool {
+	if c := host[len(host)-1]; c < '0' || '9' < c {
+		return false
+	}
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// ownDomain is an entity's domain in the form of a host of normalise.
+func ownDomain(domain string) string {
+	domain = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(domain)), ".")
+	return strings.TrimPrefix(domain, "www.")
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
