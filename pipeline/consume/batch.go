@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 )
 
@@ -100,12 +101,7 @@ func (b *builder[T]) fits(size, month int) bool {
 }
 
 func (b *builder[T]) touches(month int) bool {
-	for _, m := range b.months {
-		if m == month {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.months, month)
 }
 
 func (b *builder[T]) add(r *Record, item T, month int) {

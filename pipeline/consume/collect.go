@@ -51,14 +51,15 @@ func (p *partition[T]) hand(ctx context.Context, out chan<- collected[T], c coll
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
-	waiting := ctx
+	linger, lingered := context.WithCancel(ctx)
+	defer lingered()
 	for !b.full() {
 		r := held
 		held = nil
 		if r == nil {
 			var err error
-			if r, err = p.fetch(waiting, f); err != nil {
-				if waiting.Err() != nil {
+			if r, err = p.fetch(linger, f); err != nil {
+				if linger.Err() != nil {
 					break // lingered, or sent away
 				}
 				return p.end(b, p.gone(err, *next)), nil
@@ -76,9 +77,8 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 			return p.end(b, nil), r
 		}
 		if len(b.batch.Items) == 0 {
-			var cancel context.CancelFunc
-			waiting, cancel = context.WithTimeout(ctx, p.cfg.Limits.Linger)
-			defer cancel()
+			timer := time.AfterFunc(p.cfg.Limits.Linger, lingered)
+			defer timer.Stop()
 		}
 		b.add(r, item, month)
 	}

@@ -54,15 +54,14 @@ func (p *partition[T]) run(ctx context.Context) error {
 
 // ended tells being sent away from having failed.
 func (p *partition[T]) ended(ctx context.Context, err error) error {
-	var stopped *StoppedError
-	if errors.As(err, &stopped) {
+	if stopped, ok := errors.AsType[*StoppedError](err); ok {
 		return stopped
 	}
-	if errors.Is(err, errFenced) {
+	switch {
+	case errors.Is(err, errFenced):
 		p.log.Info("partition given up", "cause", err)
 		return nil
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return nil
 	}
 	return err
@@ -171,8 +170,8 @@ func finishing(ctx context.Context, d time.Duration) (context.Context, context.C
 func retry[T, R any](ctx context.Context, p *partition[T], what string, do func() (R, error)) (R, error) {
 	return backoff.Retry(ctx, func() (R, error) {
 		r, err := do()
-		var stopped *StoppedError
-		if errors.Is(err, errFenced) || errors.As(err, &stopped) || err != nil && ctx.Err() != nil {
+		_, stopped := errors.AsType[*StoppedError](err)
+		if err != nil && (stopped || errors.Is(err, errFenced) || ctx.Err() != nil) {
 			return r, backoff.Permanent(err)
 		}
 		return r, err

@@ -71,10 +71,10 @@ func (m *Mirror) Run(ctx context.Context) error {
 			m.lost.Store(&cause)
 			m.log.Warn("mirror interrupted", "wait", wait, "cause", err)
 		}))
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Ready is nil unless the last try to copy failed.

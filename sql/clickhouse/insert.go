@@ -69,9 +69,9 @@ func (l Landing[R]) Insert(ctx context.Context, conn *Conn, token string, rows [
 	if err != nil {
 		return fmt.Errorf("prepare insert into %s: %w", l.Table, err)
 	}
+	defer batch.Close()
 	for i := range rows {
 		if err := batch.AppendStruct(&rows[i]); err != nil {
-			_ = batch.Abort() // says nothing that err does not
 			return fmt.Errorf("encode row %d for %s: %w", i, l.Table, err)
 		}
 	}

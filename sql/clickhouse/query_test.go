@@ -58,7 +58,7 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 				t.Errorf("%s: a semicolon in %.60s would end a statement there", name, m)
 			}
 		}
-		for _, statement := range strings.Split(quotedOrComment.ReplaceAllString(text, ""), ";") {
+		for statement := range strings.SplitSeq(quotedOrComment.ReplaceAllString(text, ""), ";") {
 			s := strings.TrimSpace(statement)
 			if s != "" && !strings.Contains(s, "IF NOT EXISTS") {
 				t.Errorf("%s: %.60s… cannot be run twice", name, s)
@@ -72,7 +72,7 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 	for _, name := range numbered() {
 		text := mustRead("migrate/" + name)
-		for _, statement := range strings.Split(text, ";") {
+		for statement := range strings.SplitSeq(text, ";") {
 			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") {
 				continue
 			}
