@@ -12,11 +12,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/producer"
 )
 
 // Config says what is read and in which portions.
 type Config struct {
-	Brokers        []string
+	producer.Connection
 	Group          string // consumer group
 	Topic          string // with the configured prefix
 	Limits         Limits
@@ -25,7 +27,7 @@ type Config struct {
 	Finish         time.Duration // what a planned batch is given to land when the partition is taken away
 }
 
-// DefaultConfig needs Brokers, Group and Topic.
+// DefaultConfig needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {
 	return Config{
 		Limits:         Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
@@ -37,13 +39,12 @@ func DefaultConfig() Config {
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
-	var errs []error
+	errs := []error{c.Connection.Validate()}
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(len(c.Brokers) > 0, "consume brokers: want at least one host:port")
 	check(c.Group != "" && c.Topic != "", "consume group and topic: want both")
 	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
 	check(c.SessionTimeout >= 6*time.Second, "consume session timeout %s: brokers take no less than 6s", c.SessionTimeout)
@@ -70,11 +71,19 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	transport, err := cfg.Transport(cfg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	dialer, err := cfg.Dialer()
+	if err != nil {
+		return nil, err
+	}
 	return &Consumer[T]{
 		cfg:     cfg,
 		target:  target,
-		client:  &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second},
-		dialer:  &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true},
+		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: 10 * time.Second},
+		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
 		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
 		stopped: map[int32]error{},
