@@ -72,8 +72,6 @@ func bind(params any) []any {
 // parameter: days and ids as text, a nil list as an empty one.
 func parameter(v reflect.Value) any {
 	switch x := v.Interface().(type) {
-	case Day:
-		return string(x)
 	case UUID:
 		return x.String()
 	case []UUID:
@@ -88,10 +86,12 @@ func parameter(v reflect.Value) any {
 			texts[i] = string(day)
 		}
 		return texts
-	default:
-		if v.Kind() == reflect.Slice && v.IsNil() {
-			return reflect.MakeSlice(v.Type(), 0, 0).Interface()
-		}
-		return x
 	}
+	switch {
+	case v.Kind() == reflect.String: // of a type of its own the driver would send the quotes too
+		return v.String()
+	case v.Kind() == reflect.Slice && v.IsNil():
+		return reflect.MakeSlice(v.Type(), 0, 0).Interface()
+	}
+	return v.Interface()
 }
