@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Capture is one line: an answer that was taken elsewhere, not yet judged for
@@ -28,12 +29,6 @@ type Capture struct {
 	AnsweredAt time.Time // UTC, milliseconds
 	Reply      platform.Reply
 }
-
-// Prompt and topic become rows of Postgres, which bounds them in characters.
-const (
-	maxPrompt = 20_000
-	maxTopic  = 200
-)
 
 // maxFaults is how many faults of one line are told.
 const maxFaults = 5
@@ -55,8 +50,8 @@ func Parse(line []byte, now time.Time) (Capture, error) {
 	o := open("", bytes.TrimSpace(line), &faults)
 	c := Capture{
 		Platform: o.slug("platform"),
-		Prompt:   o.row("prompt", o.must("prompt", event.MaxPrompt), maxPrompt),
-		Topic:    o.row("topic", o.text("topic", event.MaxPrompt), maxTopic),
+		Prompt:   o.row("prompt", o.must("prompt", min(event.MaxPrompt, postgres.MaxPromptText))),
+		Topic:    o.row("topic", o.text("topic", postgres.MaxTopicName)),
 		Model:    o.text("model", event.MaxName),
 		Region:   o.text("region", event.MaxLabel),
 		Language: o.text("language", event.MaxLabel),
@@ -113,10 +108,7 @@ func firstInvalid(line []byte) int {
 
 // row checks a text that becomes a row of Postgres, which keeps no U+0000. A
 // blank one is none.
-func (o object) row(name, text string, most int) string {
-	if n := utf8.RuneCountInString(text); n > most {
-		o.fault("%s of %d characters: want at most %d", name, n, most)
-	}
+func (o object) row(name, text string) string {
 	if strings.ContainsRune(text, 0) {
 		o.fault("%s holds U+0000: want text without it", name)
 	}

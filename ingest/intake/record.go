@@ -81,3 +81,15 @@ func identity(brandID uuid.UUID, promptText string, run Run) event.Identity {
 		Model: q.Model, Region: q.Region, Sample: q.Sample, Due: q.Due,
 	}
 }
+
+// run is what an import knows of the run that it captures: when it was answered
+// is when it was due.
+func (c Capture) run() Run {
+	return Run{
+		Platform: c.Platform,
+		Question: platform.Question{
+			Text: c.Prompt, Region: c.Region, Language: c.Language, Model: c.Model, Sample: c.Sample, Due: c.AnsweredAt,
+		},
+		AnsweredAt: c.AnsweredAt,
+	}
+}
