@@ -18,7 +18,7 @@ type delivery struct {
 }
 
 func newDelivery(in *Intake) *delivery {
-	return &delivery{Intake: in, seen: newSeen(in.config.Remembered)}
+	return &delivery{Intake: in, seen: newSeen(in.config.Remembered), summary: Summary{Refusals: []Refusal{}}}
 }
 
 // told is an answer with the line that it came from, 0 for none.
