@@ -1,0 +1,141 @@
+package producer
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/answerscope/answerscope/internal/config"
+)
+
+const (
+	clientID    = "answerscope"
+	dialTimeout = 5 * time.Second
+
+	// metadataAge is how old our knowledge of the partitions' leaders may be: a
+	// retry after a change of leaders finds the new one about this late.
+	metadataAge = time.Second
+)
+
+// Connection says how the brokers are reached; consumers use the same.
+type Connection struct {
+	Brokers []string // host:port, one or more to begin with
+
+	TLS    bool
+	CAFile string // certificates (PEM) to trust in place of the system's; "" trusts the system's
+
+	Mechanism string // SASL: "plain", "scram-sha-256", "scram-sha-512"; "" is none
+	Username  string
+	Password  config.Secret
+}
+
+// Mechanisms are the SASL mechanisms that a Connection knows.
+var Mechanisms = []string{"plain", "scram-sha-256", "scram-sha-512"}
+
+// Validate says everything that is wrong with c.
+func (c Connection) Validate() error {
+	var errs []error
+	if len(c.Brokers) == 0 {
+		errs = append(errs, errors.New("brokers: want at least one host:port"))
+	}
+	for _, b := range c.Brokers {
+		if _, _, err := net.SplitHostPort(b); err != nil {
+			errs = append(errs, fmt.Errorf("broker %q: want host:port", b))
+		}
+	}
+	if c.CAFile != "" && !c.TLS {
+		errs = append(errs, errors.New("ca file: of no use without TLS"))
+	}
+	if c.Mechanism != "" && !slices.Contains(Mechanisms, c.Mechanism) {
+		errs = append(errs, fmt.Errorf("SASL mechanism %q: want one of %q", c.Mechanism, Mechanisms))
+	}
+	if (c.Mechanism != "") != (c.Username != "" && c.Password.IsSet()) {
+		errs = append(errs, errors.New("SASL: want a mechanism, a username and a password, or none of them"))
+	}
+	return errors.Join(errs...)
+}
+
+// Transport makes the way on which requests travel, for kafka.Client. Only what
+// it says about the given topics is kept fresh. Close its idle connections when
+// it is no longer used.
+func (c Connection) Transport(topics ...string) (*kafka.Transport, error) {
+	trust, err := c.trust()
+	if err != nil {
+		return nil, err
+	}
+	proof, err := c.proof()
+	if err != nil {
+		return nil, err
+	}
+	return &kafka.Transport{
+		Dial:           dial,
+		DialTimeout:    dialTimeout,
+		MetadataTTL:    metadataAge,
+		MetadataTopics: topics,
+		ClientID:       clientID,
+		TLS:            trust,
+		SASL:           proof,
+	}, nil
+}
+
+// Dialer makes the way on which kafka.Reader and kafka.ConsumerGroup travel.
+func (c Connection) Dialer() (*kafka.Dialer, error) {
+	trust, err := c.trust()
+	if err != nil {
+		return nil, err
+	}
+	proof, err := c.proof()
+	if err != nil {
+		return nil, err
+	}
+	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: proof}, nil
+}
+
+// Address is where a kafka.Client begins.
+func (c Connection) Address() net.Addr { return kafka.TCP(c.Brokers...) }
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 10 * time.Second}
+	return d.DialContext(ctx, network, address)
+}
+
+func (c Connection) trust() (*tls.Config, error) {
+	if !c.TLS {
+		return nil, nil
+	}
+	trust := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read ca file: %w", err)
+		}
+		trust.RootCAs = x509.NewCertPool()
+		if !trust.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read ca file %s: no certificate in it, want PEM", c.CAFile)
+		}
+	}
+	return trust, nil
+}
+
+func (c Connection) proof() (sasl.Mechanism, error) {
+	switch c.Mechanism {
+	case "plain":
+		return plain.Mechanism{Username: c.Username, Password: c.Password.Reveal()}, nil
+	case "scram-sha-256":
+		return scram.Mechanism(scram.SHA256, c.Username, c.Password.Reveal())
+	case "scram-sha-512":
+		return scram.Mechanism(scram.SHA512, c.Username, c.Password.Reveal())
+	}
+	return nil, nil
+}

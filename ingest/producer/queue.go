@@ -1,0 +1,159 @@
+package producer
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// queue puts records into batches, in their order, and lets them go: one at a
+// time to each of its lanes.
+type queue struct {
+	p     *Producer
+	topic string // with prefix
+
+	mu      sync.Mutex
+	stopped bool
+	waiting []*batch // the last one may still be joined
+	lanes   []lane
+	turn    int  // lane to look at first
+	busy    int  // batches under way that are not late
+	alarmed bool // a timer will release the first batch
+	due     bool // and did
+	size    int  // of the last batch, to make room for the next one
+}
+
+// lane is the way to one partition.
+type lane struct {
+	partition int
+	sending   bool
+	sickUntil time.Time // no batch of the last ones arrived: others are preferred
+}
+
+// sickness is how long a partition that failed is left alone while others are well.
+const sickness = 30 * time.Second
+
+// join copies a record into the last batch or a new one.
+func (q *queue) join(key, value []byte, bulk bool) (*batch, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped {
+		return nil, ErrStopped
+	}
+	now := time.Now()
+	var b *batch
+	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, key, value, &q.p.cfg) {
+		b = q.waiting[n-1]
+	} else {
+		b = newBatch(now, q.p.cfg.AckTimeout, max(q.size, len(key)+len(value)))
+		q.waiting = append(q.waiting, b)
+		q.p.open.Add(1)
+	}
+	b.add(key, value)
+	if bulk {
+		b.bulk += weight(key, value)
+	} else {
+		b.live += weight(key, value)
+	}
+	q.release()
+	return b, nil
+}
+
+// release sends what may go. q.mu is held.
+func (q *queue) release() {
+	for len(q.waiting) > 0 && q.busy < q.p.cfg.InFlight {
+		if q.linger() {
+			return
+		}
+		l := q.idle()
+		if l == nil {
+			return
+		}
+		b := q.waiting[0]
+		q.waiting[0] = nil
+		q.waiting = q.waiting[1:]
+		q.due = false
+		q.size = len(b.data)
+		q.busy++
+		l.sending = true
+		go q.send(b, l)
+	}
+}
+
+// linger reports whether the first batch should wait for more. q.mu is held.
+func (q *queue) linger() bool {
+	if q.p.cfg.Linger == 0 || q.due || len(q.waiting) > 1 || q.stopped {
+		return false
+	}
+	if !q.alarmed {
+		q.alarmed = true
+		time.AfterFunc(q.p.cfg.Linger, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.alarmed, q.due = false, true
+			q.release()
+		})
+	}
+	return true
+}
+
+// idle is the next lane that has nothing under way: a well one if there is any.
+// q.mu is held.
+func (q *queue) idle() *lane {
+	var sick *lane
+	now := time.Now()
+	for range q.lanes {
+		l := &q.lanes[q.turn]
+		q.turn = (q.turn + 1) % len(q.lanes)
+		switch {
+		case l.sending:
+		case now.Before(l.sickUntil):
+			sick = l
+		default:
+			return l
+		}
+	}
+	return sick
+}
+
+// patience is how long a batch is under way before it counts as late.
+const patience = 500 * time.Millisecond
+
+// send brings b to l's partition, and lets the next batch go.
+func (q *queue) send(b *batch, l *lane) {
+	next := sync.OnceFunc(func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.busy--
+		q.release()
+	})
+	timer := time.AfterFunc(patience, next)
+	err := q.p.deliver(q.topic, l.partition, b, next)
+	timer.Stop()
+
+	q.mu.Lock()
+	l.sending = false
+	l.sickUntil = time.Time{}
+	if errors.Is(err, ErrAway) {
+		l.sickUntil = time.Now().Add(sickness)
+	}
+	q.mu.Unlock()
+	next()
+	q.resume()
+	q.p.finish(q.topic, b, err)
+}
+
+// resume is for a lane that became free after another batch took its turn.
+func (q *queue) resume() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.release()
+}
+
+// stop refuses records from now on, and lets go of what waits for company.
+func (q *queue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stopped = true
+	q.release()
+}

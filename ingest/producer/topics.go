@@ -1,0 +1,238 @@
+package producer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// TopicsConfig says how the topics of the log are made.
+type TopicsConfig struct {
+	Connection
+	Prefix     string
+	Partitions int
+	Replicas   int
+	Retention  time.Duration
+}
+
+// DefaultTopicsConfig needs Brokers. A cluster wants three replicas.
+func DefaultTopicsConfig() TopicsConfig {
+	return TopicsConfig{Partitions: 6, Replicas: 1, Retention: 7 * 24 * time.Hour}
+}
+
+// Validate says everything that is wrong with c.
+func (c TopicsConfig) Validate() error {
+	errs := []error{c.Connection.Validate()}
+	if c.Partitions < 1 {
+		errs = append(errs, fmt.Errorf("partitions %d: want 1 or more", c.Partitions))
+	}
+	if c.Replicas < 1 {
+		errs = append(errs, fmt.Errorf("replicas %d: want 1 or more", c.Replicas))
+	}
+	if c.Retention < time.Hour {
+		errs = append(errs, fmt.Errorf("retention %s: want an hour or more, what expires unread is lost", c.Retention))
+	}
+	return errors.Join(errs...)
+}
+
+// TopicState is what became, or would become, of one topic.
+type TopicState struct {
+	Name       string // with prefix
+	Missing    bool   // it was not there before
+	Partitions int
+	// Differs says where a topic that was there is not as configured. It is used as
+	// it is: partitions cannot be changed beside running producers, and an operator
+	// may have chosen.
+	Differs []string
+}
+
+// CreateTopics creates the topics that are missing and looks at the others. It may
+// be repeated, also by several processes at once. The error names every topic
+// that would lose or refuse records as it is.
+func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
+	return cfg.withAdmin(ctx, func(a *admin) ([]TopicState, error) {
+		before, err := a.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.create(ctx, before); err != nil {
+			return before, err
+		}
+		after, err := a.settle(ctx)
+		for i := range after {
+			after[i].Missing = before[i].Missing
+		}
+		return after, err
+	})
+}
+
+// CheckTopics says what CreateTopics would do, and changes nothing.
+func CheckTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
+	return cfg.withAdmin(ctx, func(a *admin) ([]TopicState, error) { return a.look(ctx) })
+}
+
+// admin asks the cluster's controller.
+type admin struct {
+	cfg    TopicsConfig
+	client *kafka.Client
+	names  []string
+}
+
+func (c TopicsConfig) withAdmin(ctx context.Context, do func(*admin) ([]TopicState, error)) ([]TopicState, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("configure topics: %w", err)
+	}
+	a := &admin{cfg: c}
+	for _, t := range event.Topics {
+		a.names = append(a.names, c.Prefix+t)
+	}
+	transport, err := c.Transport(a.names...)
+	if err != nil {
+		return nil, fmt.Errorf("configure topics: %w", err)
+	}
+	defer transport.CloseIdleConnections()
+	a.client = &kafka.Client{Addr: c.Address(), Transport: transport}
+	return do(a)
+}
+
+const (
+	maxMessageBytes = "max.message.bytes"
+	retentionMS     = "retention.ms"
+	cleanupPolicy   = "cleanup.policy"
+)
+
+func (a *admin) create(ctx context.Context, states []TopicState) error {
+	req := kafka.CreateTopicsRequest{}
+	for _, s := range states {
+		if s.Missing {
+			req.Topics = append(req.Topics, kafka.TopicConfig{
+				Topic:             s.Name,
+				NumPartitions:     a.cfg.Partitions,
+				ReplicationFactor: a.cfg.Replicas,
+				ConfigEntries: []kafka.ConfigEntry{
+					{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(event.MaxRecordBytes)},
+					{ConfigName: retentionMS, ConfigValue: strconv.FormatInt(a.cfg.Retention.Milliseconds(), 10)},
+					{ConfigName: cleanupPolicy, ConfigValue: "delete"},
+				},
+			})
+		}
+	}
+	if len(req.Topics) == 0 {
+		return nil
+	}
+	res, err := a.client.CreateTopics(ctx, &req)
+	if err != nil {
+		return fmt.Errorf("create topics: %w", err)
+	}
+	var errs []error
+	for name, err := range res.Errors {
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) { // another process was first
+			errs = append(errs, fmt.Errorf("create topic %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// settle looks until every topic is there with a leader for each partition: a
+// broker answers a creation before all of it is known.
+func (a *admin) settle(ctx context.Context) ([]TopicState, error) {
+	for {
+		states, err := a.look(ctx)
+		ready := err == nil
+		for _, s := range states {
+			ready = ready && !s.Missing
+		}
+		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, errNoLeader) {
+			return states, err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return states, fmt.Errorf("wait for topics: %w", context.Cause(ctx))
+		}
+	}
+}
+
+var errNoLeader = errors.New("partition without a leader")
+
+func (a *admin) look(ctx context.Context) ([]TopicState, error) {
+	meta, err := a.client.Metadata(ctx, &kafka.MetadataRequest{Topics: a.names})
+	if err != nil {
+		return nil, fmt.Errorf("look at topics: %w", err)
+	}
+	states := make([]TopicState, len(a.names))
+	var errs []error
+	for i, t := range meta.Topics {
+		states[i] = TopicState{Name: t.Name, Partitions: len(t.Partitions)}
+		switch {
+		case errors.Is(t.Error, kafka.UnknownTopicOrPartition):
+			states[i].Missing = true
+			states[i].Partitions = a.cfg.Partitions
+		case errors.Is(t.Error, kafka.LeaderNotAvailable):
+			errs = append(errs, fmt.Errorf("look at topic %s: %w", t.Name, errNoLeader))
+		case t.Error != nil:
+			errs = append(errs, fmt.Errorf("look at topic %s: %w", t.Name, t.Error))
+		default:
+			errs = append(errs, a.judge(ctx, &states[i], t))
+		}
+	}
+	return states, errors.Join(errs...)
+}
+
+// judge compares a topic that is there with how it would be made.
+func (a *admin) judge(ctx context.Context, s *TopicState, t kafka.Topic) error {
+	for _, p := range t.Partitions {
+		if p.Error != nil || p.Leader.Host == "" {
+			return fmt.Errorf("look at topic %s/%d: %w", t.Name, p.ID, errNoLeader)
+		}
+	}
+	differ := func(what string, is, want any) {
+		s.Differs = append(s.Differs, fmt.Sprintf("%s %v, configured %v", what, is, want))
+	}
+	if n := len(t.Partitions); n != a.cfg.Partitions {
+		differ("partitions", n, a.cfg.Partitions)
+	}
+	if n := len(t.Partitions[0].Replicas); n != a.cfg.Replicas {
+		differ("replicas", n, a.cfg.Replicas)
+	}
+	is, err := a.settings(ctx, t.Name)
+	if err != nil {
+		return err
+	}
+	if ms := strconv.FormatInt(a.cfg.Retention.Milliseconds(), 10); is[retentionMS] != ms {
+		differ(retentionMS, is[retentionMS], ms)
+	}
+	if strings.Contains(is[cleanupPolicy], "compact") {
+		return fmt.Errorf("topic %s: %s is %s and would drop facts: want delete", t.Name, cleanupPolicy, is[cleanupPolicy])
+	}
+	if n, err := strconv.Atoi(is[maxMessageBytes]); err == nil && n < event.MaxRecordBytes {
+		return fmt.Errorf("topic %s: %s is %d and would refuse records: want %d or more", t.Name, maxMessageBytes, n, event.MaxRecordBytes)
+	}
+	return nil
+}
+
+func (a *admin) settings(ctx context.Context, topic string) (map[string]string, error) {
+	res, err := a.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
+		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{maxMessageBytes, retentionMS, cleanupPolicy},
+	}}})
+	if err != nil {
+		return nil, fmt.Errorf("look at settings of topic %s: %w", topic, err)
+	}
+	settings := map[string]string{}
+	for _, r := range res.Resources {
+		if r.Error != nil {
+			return nil, fmt.Errorf("look at settings of topic %s: %w", topic, r.Error)
+		}
+		for _, e := range r.ConfigEntries {
+			settings[e.ConfigName] = e.ConfigValue
+		}
+	}
+	return settings, nil
+}
