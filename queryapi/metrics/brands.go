@@ -1,0 +1,51 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// brandsBody answers GET /api/v1/brands: the brands of the key's organization by name.
+type brandsBody struct {
+	Brands []brandBody `json:"brands"`
+}
+
+type brandBody struct {
+	ID        string  `json:"id"`
+	Name      string  `json:"name"`
+	Slug      string  `json:"slug"`
+	Industry  string  `json:"industry"` // "" where not given, as region
+	Region    string  `json:"region"`
+	CreatedAt instant `json:"created_at"`
+}
+
+func (a *API) brands(ctx context.Context, caller apikey.Identity, _ *query) (any, error) {
+	rows, err := a.db.Brands(ctx, caller.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	body := brandsBody{make([]brandBody, len(rows))}
+	for i, b := range rows {
+		body.Brands[i] = brandBody{b.ID.String(), b.Name, b.Slug, b.Industry, b.Region, instant(b.CreatedAt)}
+	}
+	return body, nil
+}
+
+// brand is the brand that a question is about, once nothing is wrong with the question itself. Another organization's
+// brand and one that does not exist get the same answer.
+func (a *API) brand(ctx context.Context, caller apikey.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
+	if err := q.err(); err != nil {
+		return postgres.Brand{}, err
+	}
+	brand, err := a.db.Brand(ctx, caller.OrganizationID, id)
+	if errors.Is(err, postgres.ErrNotFound) {
+		return postgres.Brand{}, problem.New(problem.Missing, "brand_id: no such brand in your organization; GET /api/v1/brands lists them")
+	}
+	return brand, err
+}

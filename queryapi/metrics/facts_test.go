@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// A brandFact is a brand that somebody tracks.
+type brandFact struct {
+	Organization string   `json:"organization"` // "" is acme
+	Name         string   `json:"name"`
+	Slug         string   `json:"slug"`
+	Industry     string   `json:"industry"`
+	Region       string   `json:"region"`
+	Domains      []string `json:"domains"`
+	Competitors  []struct {
+		Name    string   `json:"name"`
+		Domains []string `json:"domains"`
+	} `json:"competitors"`
+}
+
+// An answerFact is an answer of a platform, or a run that was given up.
+type answerFact struct {
+	Brand    string   `json:"brand"`  // slug; "" is the first brand
+	On       string   `json:"on"`     // a day, at noon, or an instant
+	Prompt   string   `json:"prompt"` // its text; "" is "p1"
+	Topic    string   `json:"topic"`
+	Branded  *bool    `json:"branded"`
+	Platform string   `json:"platform"` // "" is openai
+	Model    string   `json:"model"`    // "" is gpt
+	Served   string   `json:"served"`
+	Region   string   `json:"region"`
+	Text     string   `json:"text"`
+	Cites    []string `json:"cites"`
+	Consults []string `json:"consults"`
+	GivenUp  string   `json:"given_up"` // its class
+	Times    int      `json:"times"`    // so many alike; 0 is 1
+}
+
+// record is the fact as the log would tell it. Prompts and topics of one text have one id in every organization.
+func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *event.Answer {
+	t.Helper()
+	prompt := cmp.Or(f.Prompt, "p1")
+	a := &event.Answer{
+		V:              event.Version,
+		OrganizationID: brand.OrganizationID,
+		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
+		Prompt:         event.Prompt{ID: idOf("prompt", prompt), Text: prompt, SetID: idOf("set"), IsBranded: f.Branded},
+		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Region: f.Region,
+		Sample:     int64(s.told) + 1, // no two facts are one run
+		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
+	}
+	for _, c := range brand.Competitors {
+		a.Competitors = append(a.Competitors, event.Entity(c))
+	}
+	if f.Topic != "" {
+		topic := idOf("topic", f.Topic)
+		s.call(t, f.Topic, topic)
+		a.Prompt.TopicID = &topic
+	}
+	f.outcome(a)
+	a.ID = event.RunID(event.Identity{
+		BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region, Sample: a.Sample, Due: a.AnsweredAt.Time,
+	})
+	return a
+}
+
+func (f answerFact) outcome(a *event.Answer) {
+	if f.GivenUp != "" {
+		a.GivenUp = &event.GivenUp{Class: f.GivenUp}
+		return
+	}
+	a.Text, a.Finish = f.Text, event.FinishComplete
+	for _, url := range f.Cites {
+		a.Citations = append(a.Citations, event.Citation{URL: url, Cited: true})
+	}
+	for _, url := range f.Consults {
+		a.Citations = append(a.Citations, event.Citation{URL: url})
+	}
+}
+
+func instantOf(t *testing.T, text string) time.Time {
+	t.Helper()
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.Add(12 * time.Hour)
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// idOf is the same id for the same words in every run.
+func idOf(words ...string) uuid.UUID {
+	id := uuid.UUID{}
+	for _, w := range words {
+		id = uuid.NewV5(id, w)
+	}
+	return id
+}
+
+// lines decodes NDJSON into values of one type; a field that the type lacks is a mistake in the scenario.
+func lines[T any](t *testing.T, text []byte) []T {
+	t.Helper()
+	var all []T
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	for decoder.More() {
+		var one T
+		if err := decoder.Decode(&one); err != nil {
+			t.Fatal(fmt.Errorf("line %d: %w", len(all)+1, err))
+		}
+		all = append(all, one)
+	}
+	return all
+}

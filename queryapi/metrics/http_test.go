@@ -1,0 +1,239 @@
+package metrics
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+)
+
+// aBrand is a stage where acme and rival track a brand each, and acme's has an answer.
+func aBrand(t *testing.T, s *service) *stage {
+	t.Helper()
+	st := s.stage(t)
+	st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	st.addBrand(t, brandFact{Organization: "rival", Name: "Other", Slug: "other"})
+	st.tell(t, answerFact{On: "2026-03-30", Text: "Wir empfehlen Lumen."})
+	return st
+}
+
+func TestHTTP(t *testing.T) {
+	s := newService(t)
+	for name, test := range map[string]func(*testing.T, *stage){
+		"keys":        onlyAKeyOpensAnything,
+		"order":       theKeyThenTheQuestionThenTheBrand,
+		"methods":     othersAreRefusedByName,
+		"caching":     whatIsKnownIsNotSentAgain,
+		"compression": longBodiesAreCompressed,
+		"isolation":   nobodySeesAnotherOrganization,
+		"odd values":  aFilterFindsExactlyWhatItNames,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, aBrand(t, s)) })
+	}
+}
+
+// Nobody learns from a refusal which keys, paths' parameters or brands there are.
+func onlyAKeyOpensAnything(t *testing.T, s *stage) {
+	revoked := s.keys["rival"]
+	keys, err := s.db.ListKeys(t.Context(), s.id("rival"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := s.get(t, "rival", "/api/v1/whoami"); status != 200 {
+		t.Fatalf("before it was revoked: %d", status)
+	}
+	if err := s.db.RevokeKey(t.Context(), keys[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	var first *reply
+	for _, e := range endpoints {
+		for _, query := range []string{"", "?brand_id=" + s.ids["lumen"], "?brand_id=x&model="} {
+			for _, header := range []string{"", "", "Authorization: Bearer", "Authorization: Basic " + s.keys["acme"], "Authorization: Bearer svc_x", "Authorization: Bearer " + apikey.Mint().Text, "Authorization: Bearer " + revoked} {
+				var headers []string
+				if header != "" {
+					headers = append(headers, header)
+				}
+				r := s.ask(t, http.MethodGet, prefix+e.path+query, headers...)
+				if first == nil {
+					first = &r
+				}
+				if r.StatusCode != 401 || r.body != first.body || r.Header.Get("WWW-Authenticate") != "Bearer" || r.Header.Get("Cache-Control") != "private, no-cache" {
+					t.Fatalf("%s%s with %q: %d %s %v", e.path, query, header, r.StatusCode, r.body, r.Header)
+				}
+			}
+		}
+	}
+	if !strings.HasPrefix(first.body, `{"error":"`) {
+		t.Errorf("refused with %s", first.body)
+	}
+}
+
+func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
+	foreign := "/api/v1/visibility-trend?brand_id=" + s.ids["other"]
+	cases := []struct {
+		target string
+		status int
+		body   string
+	}{
+		{foreign + "&granularity=month", 400, `{"error":"granularity: want one of day, week, got \"month\""}`},
+		{foreign + "&granularity=", 400, `{"error":"granularity: want one of day, week, got an empty value"}`},
+		{foreign + "&granularity=day&granularity=day", 400, `{"error":"granularity: want one of day, week, once, got it 2 times"}`},
+		{foreign + "&model=", 400, `{"error":"model: want model slugs separated by commas, got an empty value"}`},
+		{foreign, 404, `{"error":"brand_id: no such brand in your organization; GET /api/v1/brands lists them"}`},
+		{"/api/v1/visibility-summary?granularity=month&brand_id=" + s.ids["lumen"], 200, ""}, // unknown there
+		{"/api/v1/whoami?brand_id=x&brand_id=y&%zz", 200, ""},
+		{"/api/v1/brands?model=", 200, ""},
+		{"/api/v1/visibility-summary?brand_id=" + strings.ToUpper(s.ids["lumen"]), 200, ""},
+	}
+	for _, c := range cases {
+		status, body := s.get(t, "acme", c.target)
+		if status != c.status || c.body != "" && body != c.body {
+			t.Errorf("%s: %d %s, want %d %s", c.target, status, body, c.status, c.body)
+		}
+	}
+}
+
+// The router comes before the key: what paths there are is no secret.
+func othersAreRefusedByName(t *testing.T, s *stage) {
+	for _, e := range endpoints {
+		target := prefix + e.path + "?brand_id=" + s.ids["lumen"]
+		whole := s.ask(t, http.MethodGet, target, s.bearer("acme"))
+		head := s.ask(t, http.MethodHead, target, s.bearer("acme"))
+		if head.StatusCode != 200 || head.body != "" || head.Header.Get("ETag") != whole.Header.Get("ETag") || head.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("HEAD %s: %d %q %v", e.path, head.StatusCode, head.body, head.Header)
+		}
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+			for _, header := range []string{s.bearer("acme"), "X-No-Key: at all"} {
+				r := s.ask(t, method, target, header)
+				if allow := r.Header.Get("Allow"); r.StatusCode != 405 || allow != "GET, HEAD" || r.body != `{"error":"method not allowed; see the Allow header"}` {
+					t.Errorf("%s %s: %d %s, Allow %q", method, e.path, r.StatusCode, r.body, allow)
+				}
+			}
+		}
+	}
+	for _, path := range []string{"", "/", "/nothing", "/brands/", "/Brands", "/brands/x", "//brands", "/../v1"} {
+		for _, header := range []string{s.bearer("acme"), "X-No-Key: at all"} {
+			for _, method := range []string{"GET", "POST"} {
+				r := s.ask(t, method, prefix+path, header)
+				if r.StatusCode != 404 || r.body != `{"error":"no such path"}` || r.Header.Get("Content-Type") != "application/json" {
+					t.Errorf("%s %s: %d %s", method, prefix+path, r.StatusCode, r.body)
+				}
+			}
+		}
+	}
+}
+
+func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
+	for _, e := range endpoints {
+		target := prefix + e.path + "?brand_id=" + s.ids["lumen"]
+		first := s.ask(t, http.MethodGet, target, s.bearer("acme"))
+		tag := first.Header.Get("ETag")
+		if first.StatusCode != 200 || tag == "" || first.Header.Get("Cache-Control") != "private, no-cache" || first.Header.Get("Content-Type") != "application/json" {
+			t.Fatalf("%s: %d %v", e.path, first.StatusCode, first.Header)
+		}
+		vary := strings.Join(first.Header.Values("Vary"), ",")
+		if !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Accept-Encoding") {
+			t.Errorf("%s: Vary %q", e.path, vary)
+		}
+		again := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+tag)
+		if again.StatusCode != 304 || again.body != "" || again.Header.Get("ETag") != tag || again.Header.Get("Cache-Control") != "private, no-cache" {
+			t.Errorf("%s again: %d %q %v", e.path, again.StatusCode, again.body, again.Header)
+		}
+		if keyless := s.ask(t, http.MethodGet, target, "If-None-Match: "+tag); keyless.StatusCode != 401 {
+			t.Errorf("%s without a key: %d", e.path, keyless.StatusCode)
+		}
+	}
+	target := "/api/v1/visibility-summary?brand_id=" + s.ids["lumen"]
+	before := s.ask(t, http.MethodGet, target, s.bearer("acme")).Header.Get("ETag")
+	s.tell(t, answerFact{On: "2026-03-30", Text: "Nichts."})
+	if after := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+before); after.StatusCode != 200 || after.Header.Get("ETag") == before {
+		t.Errorf("after another answer: %d, ETag %s as before", after.StatusCode, after.Header.Get("ETag"))
+	}
+}
+
+func longBodiesAreCompressed(t *testing.T, s *stage) {
+	for day := range 20 {
+		s.tell(t, answerFact{On: today.AddDate(0, 0, -day).Format("2006-01-02"), Text: "Nichts."})
+	}
+	target := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
+	plain := s.ask(t, http.MethodGet, target, s.bearer("acme"))
+	if !json.Valid([]byte(plain.body)) || strings.ContainsAny(plain.body, " \n") {
+		t.Errorf("not compact JSON: %s", plain.body)
+	}
+	zipped := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip")
+	reader, err := gzip.NewReader(strings.NewReader(zipped.body))
+	if err != nil {
+		t.Fatal(err, zipped.Header)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil || string(body) != plain.body || zipped.Header.Get("ETag") != plain.Header.Get("ETag") {
+		t.Errorf("gzip: %v, %d bytes of %d", err, len(body), len(plain.body))
+	}
+	if r := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip;q=0.5, br"); r.Header.Get("Content-Encoding") != "br" {
+		t.Errorf("brotli wanted, %q came", r.Header.Get("Content-Encoding"))
+	}
+}
+
+// For every endpoint: with acme's brand rival gets, byte for byte, what a brand that does not exist gets. An endpoint
+// that is about no brand shows rival nothing that belongs to acme.
+func nobodySeesAnotherOrganization(t *testing.T, s *stage) {
+	aboutNoBrand := map[string]bool{"/whoami": true, "/brands": true}
+	for _, e := range endpoints {
+		status, body := s.get(t, "rival", prefix+e.path+"?brand_id="+s.ids["lumen"])
+		none, nobody := s.get(t, "rival", prefix+e.path+"?brand_id="+uuid.Must(uuid.NewV4()).String())
+		if status != none || body != nobody || !aboutNoBrand[e.path] && status != 404 {
+			t.Errorf("%s: %d %s for acme's brand, %d %s for none", e.path, status, body, none, nobody)
+		}
+		_, own := s.get(t, "rival", prefix+e.path+"?brand_id="+s.ids["other"])
+		for _, said := range []string{body, own} {
+			for _, name := range []string{"acme", "lumen", "ann-of-acme"} {
+				if strings.Contains(said, s.ids[name]) || strings.Contains(strings.ToLower(said), name) {
+					t.Errorf("%s tells rival of %s: %s", e.path, name, said)
+				}
+			}
+		}
+		if own, _ := s.get(t, "acme", prefix+e.path+"?brand_id="+s.ids["lumen"]); own != 200 {
+			t.Errorf("%s: %d for its owner", e.path, own)
+		}
+	}
+}
+
+// Values that a careless writer of SQL parameters would misread: each is a model and a region of one answer.
+func aFilterFindsExactlyWhatItNames(t *testing.T, s *stage) {
+	values := []string{
+		`'`, `''`, `\'`, `\`, `\\`, `\N`, `\n`, `NULL`, `a\tb`, "a\tb", "a\nb", "a\rb", `"`, "`", `]`, `['a']`, `%`, `?`, `$1`, `@p`, `{models:Array(String)}`,
+		`a;b`, `a--b`, `/*a*/`, `東京`, `é`, "e\u0301", "😀", "a\u2028b", "\u200b", `a b`, `A`, `a`, `0`, `true`, "\x7f", "\x01",
+	}
+	var facts []answerFact
+	for _, v := range values {
+		facts = append(facts, answerFact{On: "2026-03-29", Model: v, Region: v, Text: "Nichts."})
+	}
+	s.tell(t, facts...)
+	for _, v := range values {
+		for _, name := range []string{"model", "region"} {
+			escaped := name + "=" + escape(v)
+			status, body := s.get(t, "acme", "/api/v1/visibility-trend?date_from=2026-03-29&date_to=2026-03-29&brand_id="+s.ids["lumen"]+"&"+escaped)
+			if status != 200 || !strings.Contains(body, `"result_count":1,`) {
+				t.Errorf("%s=%q: %d %s", name, v, status, body)
+			}
+		}
+	}
+}
+
+// escape writes every byte of a value as %XX.
+func escape(value string) string {
+	const hex = "0123456789abcdef"
+	var b strings.Builder
+	for i := range len(value) {
+		b.WriteByte('%')
+		b.WriteByte(hex[value[i]>>4])
+		b.WriteByte(hex[value[i]&15])
+	}
+	return b.String()
+}

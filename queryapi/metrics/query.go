@@ -1,0 +1,136 @@
+package metrics
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/problem"
+)
+
+// A query is the query string of a request. Each method reads one parameter and keeps what is wrong with it for err,
+// so that a caller hears of every mistake at once. A parameter that nobody reads is ignored, whatever it holds.
+type query struct {
+	given map[string][]string // values as they came, still encoded
+	wrong []string
+}
+
+func parseQuery(raw string) *query {
+	q := &query{given: map[string][]string{}}
+	for pair := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		// A name that cannot be decoded is the name of no parameter.
+		if name, err := url.QueryUnescape(name); err == nil {
+			q.given[name] = append(q.given[name], value)
+		}
+	}
+	return q
+}
+
+// err is nil or an Invalid problem that says of each wrong parameter what would be right.
+func (q *query) err() error {
+	if len(q.wrong) == 0 {
+		return nil
+	}
+	return problem.New(problem.Invalid, "%s", strings.Join(q.wrong, "; "))
+}
+
+// refuse keeps that a parameter is wrong. Got is cut: a message is no mirror.
+func (q *query) refuse(name, want, got string) {
+	q.wrong = append(q.wrong, fmt.Sprintf("%s: want %s, got %s", name, want, got))
+}
+
+func quoted(value string) string {
+	const most = 60
+	if len(value) > most {
+		return fmt.Sprintf("%q… (%d bytes)", value[:most], len(value))
+	}
+	return fmt.Sprintf("%q", value)
+}
+
+// text reads a parameter that is given at most once and is never empty; ok is false where it is absent or wrong.
+// want says what would be right.
+func (q *query) text(name, want string) (value string, ok bool) {
+	values := q.given[name]
+	if len(values) == 0 {
+		return "", false
+	}
+	if len(values) > 1 {
+		q.refuse(name, want+", once", fmt.Sprintf("it %d times", len(values)))
+		return "", false
+	}
+	value, err := url.QueryUnescape(values[0])
+	switch {
+	case err != nil:
+		q.refuse(name, want+`, with "%" written as "%25"`, quoted(values[0]))
+	case value == "":
+		q.refuse(name, want, "an empty value")
+	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		q.refuse(name, want+", as UTF-8 without NUL", quoted(value))
+	default:
+		return value, true
+	}
+	return "", false
+}
+
+// id reads a UUID in its canonical form; nil where it is absent or wrong.
+func (q *query) id(name, want string) *uuid.UUID {
+	text, ok := q.text(name, want)
+	if !ok {
+		return nil
+	}
+	id, err := uuid.FromString(text)
+	if err != nil || len(text) != len("00000000-0000-0000-0000-000000000000") { // the library reads braces and URNs too
+		q.refuse(name, want, quoted(text))
+		return nil
+	}
+	return &id
+}
+
+// requiredID is id for a parameter that must be there.
+func (q *query) requiredID(name, want string) uuid.UUID {
+	if len(q.given[name]) == 0 {
+		q.refuse(name, want, "nothing")
+	}
+	if id := q.id(name, want); id != nil {
+		return *id
+	}
+	return uuid.Nil
+}
+
+// list reads comma-separated values; nil where there are none or something is wrong. White space around a comma is
+// how people write lists and part of no value.
+func (q *query) list(name, want string) []string {
+	text, ok := q.text(name, want)
+	if !ok {
+		return nil
+	}
+	values := strings.Split(text, ",")
+	for i := range values {
+		values[i] = strings.TrimSpace(values[i])
+	}
+	if slices.Contains(values, "") {
+		q.refuse(name, want+", none of them empty", quoted(text))
+		return nil
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// oneOf reads one of a few words; the first is the default.
+func (q *query) oneOf(name string, words ...string) string {
+	want := "one of " + strings.Join(words, ", ")
+	text, ok := q.text(name, want)
+	if !ok {
+		return words[0]
+	}
+	if !slices.Contains(words, text) {
+		q.refuse(name, want, quoted(text))
+		return words[0]
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the wanted responses in testdata")
+
+// A scenario is one txtar file. Its comment says in words and arithmetic why the numbers are right; its sections are
+// played in order on a stage of its own:
+//
+//	brands.ndjson   brands that come to be, with their competitors
+//	answers.ndjson  answers that come in, through the log's codec, the extractor and the sink
+//	deleted.txt     competitors that are deleted, one a line
+//	GET <target>    a request, asked with acme's key or "as <organization>", and the whole response
+//
+// $name stands for the id of a brand (its slug), a topic (its name), an organization or a user.
+func TestScenarios(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	s := newService(t)
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			s.stage(t).play(t, path)
+		})
+	}
+}
+
+func (s *stage) play(t *testing.T, path string) {
+	t.Helper()
+	scenario, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, section := range scenario.Files {
+		switch section.Name {
+		case "brands.ndjson":
+			for _, f := range lines[brandFact](t, section.Data) {
+				s.addBrand(t, f)
+			}
+		case "answers.ndjson":
+			s.tell(t, lines[answerFact](t, section.Data)...)
+		case "deleted.txt":
+			s.tellDimensions(t, s.brands[0], uint64(i)+2, strings.Fields(string(section.Data)))
+		default:
+			got := s.response(t, section.Name)
+			if *update {
+				scenario.Files[i].Data = got
+			} else if !bytes.Equal(got, section.Data) {
+				t.Errorf("%s\ngot:\n%swant:\n%s", section.Name, got, section.Data)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, txtar.Format(scenario), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// response is the status and the body of a request, laid out so that a difference can be read.
+func (s *stage) response(t *testing.T, request string) []byte {
+	t.Helper()
+	target, ok := strings.CutPrefix(request, "GET ")
+	if !ok {
+		t.Fatalf("%q is neither facts nor a request", request)
+	}
+	target, organization, ok := strings.Cut(target, " as ")
+	if !ok {
+		organization = "acme"
+	}
+	status, body := s.get(t, organization, s.withIDs(target))
+	var laidOut bytes.Buffer
+	if err := json.Indent(&laidOut, []byte(s.withNames(body)), "", "  "); err != nil {
+		t.Fatalf("%s: %v in %s", request, err, body)
+	}
+	return fmt.Appendf(nil, "%d\n%s\n", status, laidOut.Bytes())
+}

@@ -1,0 +1,118 @@
+package metrics
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// today is when every service of these tests believes to be.
+var today = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+
+// A service is the API on a port of its own, over databases of its own.
+type service struct {
+	url       string
+	db        *postgres.DB
+	warehouse *clickhouse.Conn
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	s := &service{db: openPostgres(t), warehouse: openClickHouse(t)}
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
+	New(s.db, s.warehouse, func() time.Time { return today }).Mount(server.App, apikey.New(s.db, log))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run() = %v", err)
+		}
+	})
+	s.url = server.URL()
+	return s
+}
+
+func openPostgres(t *testing.T) *postgres.DB {
+	t.Helper()
+	c := postgres.DefaultConfig()
+	c.DSN = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+func openClickHouse(t *testing.T) *clickhouse.Conn {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
+}
+
+// A reply is a response that was read whole.
+type reply struct {
+	*http.Response
+	body string
+}
+
+// ask sends a request whose headers are given as "Name: value".
+func (s *service) ask(t *testing.T, method, target string, headers ...string) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.url+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept-Encoding", "identity")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response, string(body)}
+}

@@ -1,0 +1,188 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// A stage is where one test plays: organizations, brands and answers of its own. Stages share a service's databases,
+// so that whatever forgets whose question it answers shows in all of them.
+type stage struct {
+	*service
+	name string // in the slugs and addresses that all stages share
+
+	ids    map[string]string // what the test calls by name → its id: brands by slug, organizations, topics, users
+	brands []string          // slugs in the order in which they were added
+	keys   map[string]string // organization → a key of its user
+	told   int               // answers so far
+}
+
+func (s *service) stage(t *testing.T) *stage {
+	name := strings.ToLower(strings.ReplaceAll(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "_", "-"))
+	return &stage{service: s, name: name, ids: map[string]string{}, keys: map[string]string{}}
+}
+
+// call gives a thing its name; two things of one name are a mistake in the test.
+func (s *stage) call(t *testing.T, name string, id uuid.UUID) {
+	t.Helper()
+	if known, ok := s.ids[name]; ok && known != id.String() {
+		t.Fatalf("two things are called %s", name)
+	}
+	s.ids[name] = id.String()
+}
+
+func (s *stage) id(name string) uuid.UUID { return uuid.FromStringOrNil(s.ids[name]) }
+
+// withIDs replaces each $name by its id, the longer of two names first.
+func (s *stage) withIDs(text string) string {
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(s.ids))) {
+		pairs = append(pairs, "$"+name, s.ids[name])
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// withNames replaces each id by its $name.
+func (s *stage) withNames(text string) string {
+	var pairs []string
+	for name, id := range s.ids {
+		pairs = append(pairs, id, "$"+name)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// organization makes one with a user and a key, or returns its id if it is there.
+func (s *stage) organization(t *testing.T, name string) uuid.UUID {
+	t.Helper()
+	if _, ok := s.ids[name]; ok {
+		return s.id(name)
+	}
+	o, err := s.db.AddOrganization(t.Context(), name, name+"-"+s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := s.db.AddUser(t.Context(), postgres.NewUser{Email: "ann@" + name + "." + s.name + ".example", OrganizationID: o.ID, Role: "owner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := apikey.Mint()
+	if _, err := s.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: o.ID, UserID: u.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix}); err != nil {
+		t.Fatal(err)
+	}
+	s.call(t, name, o.ID)
+	s.call(t, "ann-of-"+name, u.ID)
+	s.keys[name] = key.Text
+	return o.ID
+}
+
+// addBrand makes a brand with its competitors, known to the warehouse too.
+func (s *stage) addBrand(t *testing.T, f brandFact) {
+	t.Helper()
+	if f.Organization == "" {
+		f.Organization = "acme"
+	}
+	made := postgres.NewBrand{Name: f.Name, Slug: f.Slug, Industry: f.Industry, Region: f.Region, Domains: f.Domains}
+	for _, c := range f.Competitors {
+		made.Competitors = append(made.Competitors, postgres.NewCompetitor{Name: c.Name, Domains: c.Domains})
+	}
+	brand, added, err := s.db.AddBrand(t.Context(), s.organization(t, f.Organization), made)
+	if err != nil || !added {
+		t.Fatal(added, err)
+	}
+	s.date(t, brand.ID)
+	s.call(t, brand.Slug, brand.ID)
+	s.brands = append(s.brands, brand.Slug)
+	s.tellDimensions(t, brand.Slug, 1, nil)
+}
+
+// date says when a brand was made, which nobody but a superuser may; half of its last millisecond is not shown.
+func (s *stage) date(t *testing.T, brand uuid.UUID) {
+	t.Helper()
+	_, err := s.db.Exec(t.Context(), fmt.Sprintf(`
+		BEGIN;
+		SET LOCAL ROLE NONE;
+		SET LOCAL session_replication_role = replica;
+		UPDATE public.brands SET created_at = '2026-01-02 03:04:05.6785+00' WHERE id = '%s';
+		COMMIT`, brand))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stage) snapshot(t *testing.T, slug string) postgres.Snapshot {
+	t.Helper()
+	snapshot, err := s.db.Snapshot(t.Context(), s.id(slug))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+// tellDimensions mirrors a brand's competitors into the warehouse; those named are deleted.
+func (s *stage) tellDimensions(t *testing.T, slug string, version uint64, deleted []string) {
+	t.Helper()
+	snapshot := s.snapshot(t, slug)
+	var rows []clickhouse.DimensionCompetitor
+	for _, c := range snapshot.Competitors {
+		rows = append(rows, clickhouse.DimensionCompetitor{
+			OrganizationID: clickhouse.UUID(snapshot.OrganizationID), BrandID: clickhouse.UUID(snapshot.BrandID), ID: clickhouse.UUID(c.ID),
+			Name: c.Name, Aliases: c.Aliases, Domains: c.Domains, Version: version, Deleted: slices.Contains(deleted, c.Name),
+		})
+	}
+	if err := clickhouse.DimensionCompetitors.Insert(t.Context(), s.warehouse, uuid.Must(uuid.NewV4()).String(), rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tell lands facts as records of the log: through the codec, the extractor and the sink, as one batch.
+func (s *stage) tell(t *testing.T, facts ...answerFact) {
+	t.Helper()
+	target := sink.New(s.warehouse, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	batch := &consume.Batch[sink.Item]{Topic: s.name, First: int64(s.told)}
+	for _, f := range facts {
+		snapshot := s.snapshot(t, cmp.Or(f.Brand, s.brands[0]))
+		for range max(f.Times, 1) {
+			value, err := event.EncodeAnswer(nil, f.record(t, s, snapshot))
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: int64(s.told), Value: value, Time: today})
+			if err != nil {
+				t.Fatal(err)
+			}
+			batch.Items = append(batch.Items, item)
+			s.told++
+		}
+	}
+	batch.Last = int64(s.told) - 1
+	if err := target.Land(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stage) bearer(organization string) string {
+	return "Authorization: Bearer " + s.keys[organization]
+}
+
+// get asks with the key of an organization and returns status and body.
+func (s *stage) get(t *testing.T, organization, target string) (int, string) {
+	t.Helper()
+	r := s.ask(t, http.MethodGet, target, s.bearer(organization))
+	return r.StatusCode, r.body
+}

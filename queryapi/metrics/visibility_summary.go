@@ -1,0 +1,118 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// topCompetitors is how many competitors the summary shows.
+const topCompetitors = 5
+
+// summaryBody answers GET /api/v1/visibility-summary.
+type summaryBody struct {
+	Brand             brandName       `json:"brand"`
+	Window            windowBody      `json:"window"`
+	Totals            summaryTotals   `json:"totals"`
+	TopCompetitors    []topCompetitor `json:"topCompetitors"`
+	DegradedPlatforms []string        `json:"degraded_platforms"`
+}
+
+type brandName struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type windowBody struct {
+	DateFrom string `json:"date_from"`
+	DateTo   string `json:"date_to"`
+}
+
+type summaryTotals struct {
+	ResultCount       int64     `json:"resultCount"`
+	AvgVisibility     *float64  `json:"avgVisibility"`
+	TotalMentions     int64     `json:"totalMentions"`
+	TotalCitations    int64     `json:"totalCitations"`
+	VisiblePrompts    uint64    `json:"visiblePrompts"`
+	PromptCount       uint64    `json:"promptCount"`
+	VisibilityRatePct *float64  `json:"visibilityRatePct"`
+	AIVisibilityScore *float64  `json:"aiVisibilityScore"`
+	MentionAnswers    int64     `json:"mentionAnswers"`
+	CitationAnswers   int64     `json:"citationAnswers"`
+	PositionFactor    *float64  `json:"positionFactor"`
+	Interval          *interval `json:"interval"`
+}
+
+type topCompetitor struct {
+	Name          string   `json:"name"`
+	Mentions      int64    `json:"mentions"`
+	AvgVisibility *float64 `json:"avgVisibility"`
+	Score         *float64 `json:"score"`
+}
+
+func (a *API) visibilitySummary(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	brand, err := a.brand(ctx, caller, asked.brandID, q)
+	if err != nil {
+		return nil, err
+	}
+	filter := asked.filter(caller.OrganizationID)
+	totals, err := clickhouse.VisibilitySummary.All(ctx, a.warehouse, filter)
+	if err != nil {
+		return nil, err
+	}
+	rivals, err := clickhouse.TopCompetitors.All(ctx, a.warehouse, clickhouse.ListFilter{Filter: filter, Limit: topCompetitors})
+	if err != nil {
+		return nil, err
+	}
+	degraded, err := clickhouse.DegradedPlatforms.All(ctx, a.warehouse, filter)
+	if err != nil {
+		return nil, err
+	}
+	return summaryBody{
+		Brand:             brandName{brand.ID.String(), brand.Name},
+		Window:            windowBody{dayText(asked.window.from), dayText(asked.window.to)},
+		Totals:            totalsOf(totals),
+		TopCompetitors:    rivalsOf(rivals),
+		DegradedPlatforms: slugsOf(degraded),
+	}, nil
+}
+
+// totalsOf takes one row, or none: then there are no answers, counts are 0 and the rest is null.
+func totalsOf(rows []clickhouse.Visibility) summaryTotals {
+	var v clickhouse.Visibility
+	if len(rows) > 0 {
+		v = rows[0]
+	}
+	return summaryTotals{
+		ResultCount:       v.Answers,
+		AvgVisibility:     v.AvgVisibility,
+		TotalMentions:     v.Mentions,
+		TotalCitations:    v.Citations,
+		VisiblePrompts:    v.VisiblePrompts,
+		PromptCount:       v.PromptCount,
+		VisibilityRatePct: v.VisibilityRatePct,
+		AIVisibilityScore: v.Score,
+		MentionAnswers:    v.MentionAnswers,
+		CitationAnswers:   v.CitationAnswers,
+		PositionFactor:    v.PositionFactor,
+		Interval:          intervalOf(v.Answers, v.IntervalLow, v.IntervalHigh),
+	}
+}
+
+func rivalsOf(rows []clickhouse.TopCompetitor) []topCompetitor {
+	rivals := make([]topCompetitor, len(rows))
+	for i, r := range rows {
+		rivals[i] = topCompetitor{r.Name, r.Mentions, r.AvgVisibility, r.Score}
+	}
+	return rivals
+}
+
+func slugsOf(rows []clickhouse.DegradedPlatform) []string {
+	slugs := make([]string, len(rows))
+	for i, r := range rows {
+		slugs[i] = r.Platform
+	}
+	return slugs
+}
