@@ -76,11 +76,7 @@ func Pending(ctx context.Context, dsn string) (pending []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	var applied uint
-	var begun bool
-	if err = conn.QueryRow(ctx, "SELECT to_regclass('private.schema_migrations') IS NOT NULL").Scan(&begun); err == nil && begun {
-		err = conn.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM private.schema_migrations").Scan(&applied)
-	}
+	applied, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
@@ -90,6 +86,24 @@ func Pending(ctx context.Context, dsn string) (pending []string, err error) {
 		}
 	}
 	return pending, nil
+}
+
+// appliedVersion is that of the last migration that was run, 0 before the first.
+func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err error) {
+	var begun bool
+	err = conn.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT FROM pg_catalog.pg_class AS c
+			JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+			WHERE n.nspname = 'private' AND c.relname = 'schema_migrations')`).Scan(&begun)
+	if err != nil || !begun {
+		return 0, err
+	}
+	if err := become(ctx, conn, ownerRole); err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM private.schema_migrations").Scan(&version)
+	return version, err
 }
 
 // connect opens one connection as the login.

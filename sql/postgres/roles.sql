@@ -41,4 +41,5 @@ $roles$;
 
 CREATE SCHEMA IF NOT EXISTS private AUTHORIZATION answerscope_owner;
 GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
+GRANT USAGE ON SCHEMA public TO answerscope_service, anon, authenticated;
 REVOKE CREATE ON SCHEMA public FROM public;

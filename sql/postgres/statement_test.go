@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
 )
 
 var placeholder = regexp.MustCompile(`\$(\d+)`)
@@ -46,6 +48,48 @@ func TestStatementsAndTheirTypesAgree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The server agrees that each statement can be run, and names its columns as the Go
+// type does.
+func TestTheServerKnowsEveryStatement(t *testing.T) {
+	conn, err := connect(t.Context(), migratedDSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := become(t.Context(), conn, serviceRole); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range declared {
+		prepared, err := conn.Prepare(t.Context(), s.name, s.text)
+		if err != nil {
+			t.Errorf("%s: %v", s.name, err)
+			continue
+		}
+		if s.row == reflect.TypeFor[none]() {
+			continue
+		}
+		var gives []string
+		for _, f := range prepared.Fields {
+			gives = append(gives, f.Name)
+		}
+		takes := tags(s.row)
+		slices.Sort(gives)
+		slices.Sort(takes)
+		if !slices.Equal(gives, takes) {
+			t.Errorf("%s gives %v, %v takes %v", s.name, gives, s.row, takes)
+		}
+	}
+}
+
+func migratedDSN(t *testing.T) string {
+	t.Helper()
+	dsn := testkit.Postgres(t)
+	if err := Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
 }
 
 var comment = regexp.MustCompile(`--[^\n]*`)

@@ -3,7 +3,6 @@
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
 GRANT USAGE ON SCHEMA private TO answerscope_service;
-GRANT USAGE ON SCHEMA public TO answerscope_service, anon, authenticated;
 
 -- Who asks. Claims that are unset read as '', and another issuer's sub may be no uuid.
 CREATE FUNCTION private.user_id() RETURNS uuid
@@ -88,18 +87,13 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.hosts_of(text[]) IS 'The hosts of addresses, each once, in their order; blanks are left out.';
 
-CREATE FUNCTION private.is_host(host text) RETURNS bool
-LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
-    SELECT char_length(host) BETWEEN 1 AND 253
-       AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$'
-$$;
-COMMENT ON FUNCTION private.is_host(text) IS 'Whether it is a host name in lower case, an international one in punycode.';
-
 CREATE FUNCTION private.are_hosts(hosts text[]) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
-    SELECT cardinality(hosts) <= 100 AND coalesce(bool_and(coalesce(private.is_host(host), false)), true)
+    SELECT cardinality(hosts) <= 100
+       AND coalesce(bool_and(coalesce(char_length(host) <= 253 AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$', false)), true)
     FROM unnest(hosts) AS host
 $$;
+COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name in lower case, an international one in punycode.';
 
 CREATE FUNCTION private.are_words(words text[]) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
@@ -108,7 +102,7 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
 
--- Checks are evaluated with the rights of whoever writes.
-GRANT EXECUTE ON FUNCTION private.is_slug(text), private.is_host(text), private.are_hosts(text[]), private.are_words(text[])
+-- Checks are evaluated with the rights of whoever writes, so what they call names nothing of this schema.
+GRANT EXECUTE ON FUNCTION private.is_slug(text), private.are_hosts(text[]), private.are_words(text[])
     TO answerscope_service, authenticated;
-GRANT EXECUTE ON FUNCTION private.hosts_of(text[]), private.host_of(text) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.hosts_of(text[]), private.host_of(text) TO answerscope_service; -- add_brand_domains

@@ -2,7 +2,7 @@ CREATE TABLE public.brand_domains (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT brand_domains_pkey PRIMARY KEY,
     brand_id        uuid NOT NULL,
     organization_id uuid NOT NULL,
-    domain          text NOT NULL CONSTRAINT brand_domains_domain_is_host CHECK (private.is_host(domain)),
+    domain          text NOT NULL CONSTRAINT brand_domains_domain_is_host CHECK (private.are_hosts(ARRAY[domain])),
     country         text CONSTRAINT brand_domains_country_length CHECK (char_length(country) <= 100),
     is_primary      bool NOT NULL DEFAULT false,
     created_at      timestamptz NOT NULL DEFAULT now(),
@@ -14,7 +14,7 @@ CREATE TABLE public.brand_domains (
 CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains (organization_id);
 COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
 COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
-COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; what is written to it is ignored.';
+COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.';
 
 CREATE FUNCTION private.keep_host() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

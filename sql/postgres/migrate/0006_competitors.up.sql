@@ -17,7 +17,7 @@ CREATE INDEX competitors_organization_id_idx ON public.competitors (organization
 COMMENT ON TABLE public.competitors IS 'Whom a brand is compared with.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
 COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
-COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; what is written to it is ignored.';
+COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 
 -- domains is the truth and domain its first. A writer that knows only domain is
 -- understood: it names the first.

@@ -12,7 +12,7 @@ CREATE TABLE public.topics (
 );
 CREATE INDEX topics_organization_id_idx ON public.topics (organization_id);
 COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
-COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; what is written to it is ignored.';
+COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
 
 CREATE FUNCTION private.tell_topics() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

@@ -25,7 +25,7 @@ CREATE INDEX prompts_topic_id_idx ON public.prompts (topic_id);
 CREATE INDEX prompts_organization_id_idx ON public.prompts (organization_id);
 COMMENT ON TABLE public.prompts IS 'What AI platforms are asked for a brand.';
 COMMENT ON COLUMN public.prompts.brand_id IS 'The prompt set''s; filled when missing.';
-COMMENT ON COLUMN public.prompts.organization_id IS 'The brand''s; what is written to it is ignored.';
+COMMENT ON COLUMN public.prompts.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.prompts.platforms IS 'Empty: the brand''s.';
 COMMENT ON COLUMN public.prompts.models IS 'Empty: the brand''s.';
 COMMENT ON COLUMN public.prompts.regions IS 'Empty: the brand''s.';

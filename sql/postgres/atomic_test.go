@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+)
+
+// A file and its version are one: whatever stops a run in between, the next one
+// knows what is there.
+func TestAMigrationAndItsVersionAreOne(t *testing.T) {
+	dsn := migratedDSN(t)
+	m, err := migrator(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Force(9); err != nil { // the last file will find its table there and fail
+		t.Fatal(err)
+	}
+	if err := closed(m); err != nil {
+		t.Fatal(err)
+	}
+	err = Migrate(t.Context(), dsn, func(uint, string) {})
+	if err == nil || !strings.Contains(err.Error(), "already exists") || len(err.Error()) > 300 {
+		t.Errorf("Migrate() = %v", err)
+	}
+	conn, err := connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var version uint
+	var dirty bool
+	if err := conn.QueryRow(t.Context(), "SELECT version, dirty FROM private.schema_migrations").Scan(&version, &dirty); err != nil || version != 9 || dirty {
+		t.Errorf("version %d, dirty %v, %v; want 9, as it was", version, dirty, err)
+	}
+	if _, err := conn.Exec(t.Context(), "DROP TABLE public.api_keys"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Errorf("once mended: %v", err)
+	}
+}

@@ -1,0 +1,249 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
+	w := newWorld(t)
+	brand := w.ours.brand.ID
+	of := func(id uuid.UUID) int64 {
+		return one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", id)
+	}
+	others := of(w.other.brand.ID)
+	for _, c := range []struct {
+		text  string
+		rises bool
+	}{
+		{"UPDATE public.brands SET name = 'Acme Inc' WHERE id = $1", true},
+		{"UPDATE public.brands SET aliases = aliases || '{Roadrunner}' WHERE id = $1", true},
+		{"UPDATE public.brands SET aliases = '{}' WHERE id = $1", true},
+		{"UPDATE public.brands SET aliases = aliases WHERE id = $1", false},
+		{"UPDATE public.brands SET slug = 'acme-inc', industry = 'x', region = 'x', language = 'x', is_active = false WHERE id = $1", false},
+		{"UPDATE public.brands SET revision = 99 WHERE id = $1", false},
+		{"UPDATE public.brands SET name = 'Acme', revision = -1 WHERE id = $1", true},
+		{"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'a.example'), ($1, 'b.example')", true},
+		{"UPDATE public.brand_domains SET domain = 'c.example' WHERE brand_id = $1 AND domain = 'a.example'", true},
+		{"UPDATE public.brand_domains SET is_primary = false, country = 'at' WHERE brand_id = $1", false},
+		{"UPDATE public.brand_domains SET domain = domain WHERE brand_id = $1", false},
+		{"DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain LIKE '_.example'", true},
+		{"DELETE FROM public.brand_domains WHERE brand_id = $1 AND false", false},
+		{"INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New')", true},
+		{"INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New') ON CONFLICT DO NOTHING", false},
+		{"INSERT INTO public.competitors (brand_id, name, aliases) VALUES ($1, 'New', '{N}') ON CONFLICT (brand_id, name) DO UPDATE SET aliases = excluded.aliases", true},
+		{"UPDATE public.competitors SET name = 'Newer' WHERE brand_id = $1 AND name = 'New'", true},
+		{"UPDATE public.competitors SET aliases = '{Neu}' WHERE brand_id = $1 AND name = 'Newer'", true},
+		{"UPDATE public.competitors SET domain = 'new.example' WHERE brand_id = $1 AND name = 'Newer'", true},
+		{"UPDATE public.competitors SET domains = '{new.example,newer.example}' WHERE brand_id = $1 AND name = 'Newer'", true},
+		{"UPDATE public.competitors SET name = name WHERE brand_id = $1", false},
+		{"DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Newer'", true},
+		{"INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", false},
+		{"UPDATE public.prompts SET text = 'other' WHERE brand_id = $1", false},
+	} {
+		before := of(brand)
+		// As a member of the organization would, and kept.
+		tx, err := w.root.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["member"].ID)
+		if _, err := tx.Exec(t.Context(), "SELECT set_config('role', 'authenticated', true), set_config('request.jwt.claims', $1, true)", claims); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), c.text, brand); err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := of(brand); (after > before) != c.rises || after < before {
+			t.Errorf("%s: revision %d, then %d", c.text, before, after)
+		}
+	}
+	if now := of(w.other.brand.ID); now != others {
+		t.Errorf("another brand's revision was %d, is %d", others, now)
+	}
+}
+
+func TestSlugsAreMadeFromNames(t *testing.T) {
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	o := organization(t, db, "House")
+	for _, c := range []struct{ name, slug string }{
+		{"Acme", "acme"}, {"Acme", "acme-2"}, {"ACME!", "acme-3"}, {"Acme 2", "acme-2-2"},
+		{"Ünïcödé", "unicode"}, {"De’Longhi", "delonghi"}, {"Łódź Straße", "lodz-strasse"}, {"İstanbul", "istanbul"}, {"Ærø", "aero"},
+		{"日本語", "brand-00110af8"}, {"日本語", "brand-00110af8-2"}, {"资生堂 Shiseido", "shiseido"}, {"!!!", "brand-6dd07555"},
+		{"  A & B  ", "a-b"}, {"Ｆｕｌｌ", "full"}, {"-", "brand-336d5ebc"},
+		{strings.Repeat("long ", 30), "long-long-long-long-long-long-long-long-long-long-long-long"},
+	} {
+		b, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: c.name})
+		if err != nil {
+			t.Errorf("%q: %v", c.name, err)
+			continue
+		}
+		if b.Slug != c.slug {
+			t.Errorf("%q has slug %s, want %s", c.name, b.Slug, c.slug)
+		}
+	}
+	if other := added(t, db, organization(t, db, "House").ID, postgres.NewBrand{Name: "Acme"}); other.Slug != "acme" {
+		t.Errorf("another organization's slug is %s", other.Slug)
+	}
+	if slugs := list[string](t, root, "SELECT slug FROM public.organizations ORDER BY 1"); !slices.Equal(slugs, []string{"house", "house-2"}) {
+		t.Errorf("organizations %v", slugs)
+	}
+	for _, slug := range []string{"a b", "a/b", "a?b", "a#b", "a%b", "a\nb", strings.Repeat("x", 101)} {
+		if _, err := root.Exec(t.Context(), "INSERT INTO public.brands (organization_id, name, slug) VALUES ($1, 'x', $2)", o.ID, slug); err == nil {
+			t.Errorf("slug %q was taken", slug)
+		}
+	}
+}
+
+func TestBrandsOfOneNameAtOnceGetTheirOwnSlugs(t *testing.T) {
+	db, _ := migrated(t)
+	o := organization(t, db, "House")
+	slugs := make(chan string, 6)
+	for range cap(slugs) {
+		go func() {
+			b, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: "Acme"})
+			if err != nil {
+				b.Slug = err.Error()
+			}
+			slugs <- b.Slug
+		}()
+	}
+	var got []string
+	for range cap(slugs) {
+		got = append(got, <-slugs)
+	}
+	slices.Sort(got)
+	if want := []string{"acme", "acme-2", "acme-3", "acme-4", "acme-5", "acme-6"}; !slices.Equal(got, want) {
+		t.Errorf("slugs %v", got)
+	}
+}
+
+func TestDomainsAreKeptAsHosts(t *testing.T) {
+	w := newWorld(t)
+	for given, want := range map[string]string{
+		"example.com": "example.com", " Example.COM. ": "example.com", "https://www.example.com/a?b#c": "www.example.com",
+		"http://user:pw@shop.example.com:8080": "shop.example.com", "//example.com/x": "example.com", "localhost:3000": "localhost",
+		"xn--mnchen-3ya.de": "xn--mnchen-3ya.de", "my_shop.example.com": "my_shop.example.com", "example.com?x=@y": "example.com",
+		"": "", "exa mple.com": "", "münchen.de": "", "example..com": "", "-a.com": "", "*.example.com": "", "https://": "", "a,b.com": "",
+		strings.Repeat("a", 64) + ".com": "", strings.Repeat("a.", 127) + "com": "",
+	} {
+		if got := w.user(t, w.ours.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2)", w.ours.brand.ID, given); want == "" {
+			if got.code != "23514" {
+				t.Errorf("%q is taken: %+v", given, got)
+			}
+			continue
+		}
+		got := w.user(t, w.ours.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2) RETURNING 1 / (domain = $3)::int", w.ours.brand.ID, given, want)
+		if got != (outcome{rows: 1}) {
+			t.Errorf("%q is not kept as %s: %+v", given, want, got)
+		}
+	}
+}
+
+func TestACompetitorsDomainIsTheFirstOfItsDomains(t *testing.T) {
+	w := newWorld(t)
+	show := "id = (SELECT id FROM public.competitors ORDER BY created_at DESC LIMIT 1)"
+	step := func(text string, want string) {
+		t.Helper()
+		if _, err := w.root.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := one[string](t, w.root, "SELECT coalesce(domain, 'null') || ' of ' || domains::text FROM public.competitors WHERE "+show); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	insert := func(columns, values string) string {
+		return fmt.Sprintf("DELETE FROM public.competitors WHERE name = 'N'; INSERT INTO public.competitors (brand_id, name, %s) VALUES ('%s', 'N', %s)", columns, w.ours.brand.ID, values)
+	}
+	step(insert("aliases", "'{}'"), "null of {}")
+	step(insert("domain", "'https://A.example/'"), "a.example of {a.example}")
+	step(insert("domains", "'{b.example,A.example,b.example}'"), "b.example of {b.example,a.example}")
+	step(insert("domain, domains", "'a.example', '{b.example,a.example}'"), "a.example of {a.example,b.example}")
+	step(insert("domain, domains", "'', '{}'"), "null of {}")
+	step(insert("domain, domains", "NULL, '{b.example}'"), "b.example of {b.example}")
+	step("UPDATE public.competitors SET domain = 'c.example' WHERE "+show, "c.example of {c.example}")
+	step("UPDATE public.competitors SET domains = '{d.example,c.example}' WHERE "+show, "d.example of {d.example,c.example}")
+	step("UPDATE public.competitors SET domain = 'x.example', domains = '{e.example,f.example}' WHERE "+show, "e.example of {e.example,f.example}")
+	step("UPDATE public.competitors SET domain = NULL WHERE "+show, "f.example of {f.example}")
+	step("UPDATE public.competitors SET domains = '{}' WHERE "+show, "null of {}")
+	step("UPDATE public.competitors SET name = 'N' WHERE "+show, "null of {}")
+}
+
+func TestRowsStayWhereTheyBelong(t *testing.T) {
+	w := newWorld(t)
+	second := added(t, w.db, w.ours.organization.ID, postgres.NewBrand{Name: "Second"})
+	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts"} {
+		if got := w.user(t, w.ours.users["owner"], "UPDATE public."+table+" SET brand_id = $1 WHERE brand_id = $2", second.ID, w.ours.brand.ID); got.code != "23514" {
+			t.Errorf("%s moved to another brand: %+v", table, got)
+		}
+	}
+	for _, table := range w.exposed(t) {
+		if table == "api_keys" {
+			continue
+		}
+		if got := w.user(t, w.ours.users["owner"], "UPDATE public."+table+" SET id = gen_random_uuid()"); got.code != "23514" {
+			t.Errorf("%s got another id: %+v", table, got)
+		}
+	}
+	set := one[string](t, w.root, "INSERT INTO public.prompt_sets (brand_id, name) VALUES ($1, 'Second') RETURNING id::text", second.ID)
+	topic := one[string](t, w.root, "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'Second') RETURNING id::text", second.ID)
+	for _, text := range []string{
+		"UPDATE public.prompts SET prompt_set_id = '" + set + "'", "UPDATE public.prompts SET topic_id = '" + topic + "'",
+		"INSERT INTO public.prompts (prompt_set_id, brand_id, text) VALUES ('" + set + "', '" + w.ours.brand.ID.String() + "', 'x')",
+	} {
+		if got := w.user(t, w.ours.users["owner"], text); !got.refused() {
+			t.Errorf("a prompt of two brands: %s: %+v", text, got)
+		}
+	}
+}
+
+// What every column, key and row must have.
+func TestTheSchemaKeepsItsHabits(t *testing.T) {
+	w := newWorld(t)
+	for habit, text := range map[string]string{
+		"foreign keys without an index": `
+			SELECT k.conname::text FROM pg_constraint AS k
+			WHERE k.contype = 'f' AND k.connamespace IN ('public'::regnamespace, 'private'::regnamespace)
+			  AND NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = k.conrelid AND i.indpred IS NULL AND i.indkey[0] = k.conkey[1])`,
+		"foreign keys without a readable name": `
+			SELECT k.conname::text FROM pg_constraint AS k
+			JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+			JOIN pg_class AS c ON c.oid = k.conrelid
+			WHERE k.contype = 'f' AND k.connamespace IN ('public'::regnamespace, 'private'::regnamespace)
+			  AND k.conname <> c.relname || '_' || a.attname || '_fkey'`,
+		"texts without a check": `
+			SELECT a.attrelid::regclass || '.' || a.attname FROM pg_attribute AS a
+			JOIN pg_class AS c ON c.oid = a.attrelid
+			WHERE c.relkind = 'r' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace) AND a.attnum > 0
+			  AND format_type(a.atttypid, NULL) IN ('text', 'text[]', 'private.citext', 'character varying')
+			  AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'c' AND a.attnum = ANY (k.conkey))`,
+		"tables without a comment": `
+			SELECT c.oid::regclass::text FROM pg_class AS c
+			WHERE c.relkind = 'r' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
+			  AND c.relname <> 'schema_migrations' AND obj_description(c.oid, 'pg_class') IS NULL`,
+		"tables with updated_at that nothing sets": `
+			SELECT a.attrelid::regclass::text FROM pg_attribute AS a
+			JOIN pg_class AS c ON c.oid = a.attrelid
+			WHERE c.relkind = 'r' AND a.attname = 'updated_at' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
+			  AND NOT EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgfoid = 'private.stamp'::regproc)`,
+		"definer functions with a search path": `
+			SELECT p.oid::regprocedure::text FROM pg_proc AS p
+			WHERE p.prosecdef AND p.pronamespace = 'private'::regnamespace AND p.proconfig IS DISTINCT FROM '{"search_path=\"\""}'`,
+		"more than one foreign key between two tables": `
+			SELECT min(k.conrelid::regclass::text) FROM pg_constraint AS k WHERE k.contype = 'f' GROUP BY k.conrelid, k.confrelid HAVING count(*) > 1`,
+	} {
+		if broken := list[string](t, w.root, text); len(broken) > 0 {
+			t.Errorf("%s: %v", habit, broken)
+		}
+	}
+}

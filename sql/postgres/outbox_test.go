@@ -1,0 +1,265 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// drain returns what the outbox holds and empties it.
+func drain(t *testing.T, db *postgres.DB) []postgres.Change {
+	t.Helper()
+	o, err := db.OpenOutbox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	changes, err := o.Read(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Delete(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := o.Read(t.Context(), 1000); err != nil || len(left) > 0 {
+		t.Fatalf("left %v, %v", left, err)
+	}
+	return changes
+}
+
+// told says what changes tell, a line each.
+func told(t *testing.T, changes []postgres.Change) []string {
+	t.Helper()
+	var lines []string
+	for _, c := range changes {
+		row := c.Row
+		line := fmt.Sprintf("%s %s", c.Kind, row.Name+row.Text)
+		if c.Kind == "brand" {
+			line = fmt.Sprintf("brand %s %s %s/%s/%s %q %q revision %d", row.Name, row.Slug, row.Industry, row.Region, row.Language, row.Aliases, row.Domains, row.Revision)
+		}
+		if c.Kind == "competitor" {
+			line += fmt.Sprintf(" %q %q", row.Aliases, row.Domains)
+		}
+		if row.TopicID != nil {
+			line += " with a topic"
+		}
+		if row.IsBranded != nil {
+			line += fmt.Sprintf(" branded %v", *row.IsBranded)
+		}
+		if row.IsActive {
+			line += " active"
+		}
+		if c.Deleted {
+			line += " deleted"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestEveryChangeIsTold(t *testing.T) {
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	o := organization(t, db, "House")
+	brand := added(t, db, o.ID, postgres.NewBrand{Name: "Acme", Industry: "tools", Region: "us", Language: "en", Domains: []string{"b.example", "a.example"},
+		Competitors: []postgres.NewCompetitor{{Name: "Zeta", Aliases: []string{"Z"}, Domains: []string{"z.example"}}}})
+	expect := func(want ...string) []postgres.Change {
+		t.Helper()
+		changes := drain(t, db)
+		got := told(t, changes)
+		if !slices.Equal(got, want) {
+			t.Errorf("told\n%q, want\n%q", got, want)
+		}
+		for _, c := range changes {
+			if c.OrganizationID != o.ID || c.BrandID != brand.ID || c.At.IsZero() || c.Kind == "brand" && c.RowID != brand.ID {
+				t.Errorf("told %+v", c)
+			}
+		}
+		return changes
+	}
+	do := func(text string) {
+		t.Helper()
+		if _, err := root.Exec(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	expect(
+		`brand Acme acme tools/us/en [] [] revision 1 active`,
+		`brand Acme acme tools/us/en [] ["b.example" "a.example"] revision 2 active`,
+		`brand Acme acme tools/us/en [] ["b.example" "a.example"] revision 3 active`,
+		`competitor Zeta ["Z"] ["z.example"]`)
+	do("UPDATE public.brands SET industry = NULL, is_active = false")
+	expect(`brand Acme acme /us/en [] ["b.example" "a.example"] revision 3`)
+	do("UPDATE public.brand_domains SET is_primary = domain = 'a.example'")
+	expect()
+	do("DELETE FROM public.brand_domains WHERE domain = 'b.example'")
+	expect(`brand Acme acme /us/en [] ["a.example"] revision 4`)
+	do("UPDATE public.competitors SET aliases = '{}'")
+	expect(`brand Acme acme /us/en [] ["a.example"] revision 5`, `competitor Zeta [] ["z.example"]`)
+	do("UPDATE public.competitors SET name = 'Y' WHERE false")
+	expect()
+	if _, err := db.EnsurePrompts(t.Context(), brand.ID, []postgres.NewPrompt{{Text: "why?", Topic: "reasons"}, {Text: "how?"}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(`topic reasons active`, `prompt why? with a topic active`, `prompt how? active`)
+	do("UPDATE public.prompts SET is_branded = true, is_active = false WHERE text = 'why?'")
+	expect(`prompt why? with a topic branded true`)
+	do("UPDATE public.topics SET name = 'causes', is_active = false")
+	expect(`topic causes`)
+	do("DELETE FROM public.topics")
+	expect(`topic causes deleted`, `prompt why? branded true`)
+	do("DELETE FROM public.prompts WHERE text = 'how?'")
+	expect(`prompt how? active deleted`)
+	do("DELETE FROM public.competitors")
+	expect(`brand Acme acme /us/en [] ["a.example"] revision 6`, `competitor Zeta [] ["z.example"] deleted`)
+	do("BEGIN; UPDATE public.brands SET name = 'gone'; ROLLBACK")
+	expect()
+}
+
+func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
+	w := newWorld(t)
+	brand := w.ours.brand.ID
+	second := added(t, w.db, w.ours.organization.ID, postgres.NewBrand{Name: "Second"})
+	before := drain(t, w.db)
+	last := before[len(before)-1].ID
+	// A topic, its prompt and the prompt's set go in one statement.
+	claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["member"].ID)
+	if _, err := w.root.Exec(t.Context(), "SELECT set_config('role', 'authenticated', false), set_config('request.jwt.claims', $1, false)", claims); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.root.Exec(t.Context(), "RESET ROLE"); err != nil {
+		t.Fatal(err)
+	}
+	gone := map[uuid.UUID]postgres.Change{}
+	kinds := map[string]int{}
+	for _, c := range drain(t, w.db) {
+		if c.ID <= last {
+			t.Errorf("a later change has version %d, an earlier one %d", c.ID, last)
+		}
+		gone[c.RowID] = c // the highest version wins
+	}
+	for _, c := range gone {
+		kinds[c.Kind]++
+		if !c.Deleted || c.BrandID != brand || c.Row.Name+c.Row.Text == "" {
+			t.Errorf("told %+v", c)
+		}
+	}
+	if want := map[string]int{"brand": 1, "competitor": 2, "topic": 1, "prompt": 1}; fmt.Sprint(kinds) != fmt.Sprint(want) {
+		t.Errorf("deletions of %v, want %v", kinds, want)
+	}
+	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts"} {
+		if n := one[int](t, w.root, "SELECT count(*)::int FROM public."+table+" WHERE brand_id = $1", brand); n > 0 {
+			t.Errorf("%d %s are left", n, table)
+		}
+	}
+	buried := func() []string {
+		return list[string](t, w.root, "SELECT kind || ' ' || id || ' ' || organization_id FROM private.tombstones ORDER BY at, kind, id")
+	}
+	o := w.ours.organization.ID
+	want := []string{fmt.Sprintf("brand %s %s", brand, o)}
+	if got := buried(); !slices.Equal(got, want) {
+		t.Errorf("tombstones %v, want %v", got, want)
+	}
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", o); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, fmt.Sprintf("brand %s %s", second.ID, o), fmt.Sprintf("organization %s %s", o, o))
+	if got := buried(); !slices.Equal(got, want) {
+		t.Errorf("tombstones %v, want %v", got, want)
+	}
+}
+
+// The mirror keeps the highest version of an id, so a row that is made again under
+// its old id must come back.
+func TestVersionsRiseAcrossADeletion(t *testing.T) {
+	w := newWorld(t)
+	row := one[json.RawMessage](t, w.root, "SELECT to_jsonb(r) FROM public.competitors AS r WHERE brand_id = $1 LIMIT 1", w.ours.brand.ID)
+	drain(t, w.db)
+	for _, text := range []string{
+		"DELETE FROM public.competitors WHERE id = ($1::jsonb ->> 'id')::uuid",
+		"INSERT INTO public.competitors SELECT * FROM jsonb_populate_record(NULL::public.competitors, $1)",
+	} {
+		if _, err := w.root.Exec(t.Context(), text, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var last postgres.Change
+	for _, c := range drain(t, w.db) {
+		if c.Kind == "competitor" {
+			if c.ID <= last.ID || c.Deleted == last.Deleted {
+				t.Errorf("after %+v came %+v", last, c)
+			}
+			last = c
+		}
+	}
+	if last.Deleted || last.ID == 0 {
+		t.Errorf("last told %+v", last)
+	}
+}
+
+func TestTheOutboxWakesItsReader(t *testing.T) {
+	db, _ := migrated(t)
+	o := organization(t, db, "House")
+	outbox, err := db.OpenOutbox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := outbox.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waited for nothing: %v", err)
+	}
+	added(t, db, o.ID, acme())
+	long, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := outbox.Wait(long); err != nil { // told before it waited, on the connection whose wait had timed out
+		t.Fatal(err)
+	}
+	if changes, err := outbox.Read(t.Context(), 2); err != nil || len(changes) != 2 {
+		t.Errorf("read %d changes, %v", len(changes), err)
+	}
+
+	second := make(chan error, 1)
+	go func() {
+		next, err := db.OpenOutbox(t.Context())
+		if err == nil {
+			err = next.Close()
+		}
+		second <- err
+	}()
+	waiting := func() bool {
+		var n int
+		if err := db.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n == 1
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !waiting() {
+		select {
+		case err := <-second:
+			t.Fatalf("a second outbox opened beside the first: %v", err)
+		case <-long.Done():
+			t.Fatal("a second outbox neither waits nor opens")
+		case <-tick.C:
+		}
+	}
+	if err := outbox.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Errorf("second outbox: %v", err)
+	}
+}

@@ -1,0 +1,414 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// A world is two organizations with rows in every table, and members of each role.
+type world struct {
+	db    *postgres.DB
+	root  *pgx.Conn // beyond every policy
+	ours  tenant
+	other tenant
+}
+
+type tenant struct {
+	organization postgres.Organization
+	brand        postgres.Brand
+	users        map[string]postgres.User // by role
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db, dsn := migrated(t)
+	w := &world{db: db, root: connected(t, dsn)}
+	w.ours, w.other = w.tenant(t, "Ours"), w.tenant(t, "Other")
+	return w
+}
+
+func (w *world) tenant(t *testing.T, name string) tenant {
+	t.Helper()
+	v := tenant{organization: organization(t, w.db, name), users: map[string]postgres.User{}}
+	for _, role := range []string{"owner", "admin", "member", "viewer"} {
+		user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: role + "@" + name + ".example", OrganizationID: v.organization.ID, Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.users[role] = user
+	}
+	v.brand = added(t, w.db, v.organization.ID, acme())
+	if _, err := w.db.EnsurePrompts(t.Context(), v.brand.ID, []postgres.NewPrompt{{Text: "best anvil?", Topic: "anvils"}}); err != nil {
+		t.Fatal(err)
+	}
+	key := postgres.NewKey{OrganizationID: v.organization.ID, UserID: v.users["member"].ID, Name: "key", Prefix: "svc_abcd"}
+	copy(key.Hash[:], name)
+	if _, err := w.db.AddKey(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// An outcome is what a client was told: how many rows, or why not.
+type outcome struct {
+	rows          int64
+	code, message string
+}
+
+func (o outcome) refused() bool { return o.code != "" }
+
+// as runs one statement as a client would, and takes it back.
+func (w *world) as(t *testing.T, role, claims, text string, args ...any) outcome {
+	t.Helper()
+	tx, err := w.root.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), "SELECT set_config('role', $1, true), set_config('request.jwt.claims', $2, true)", role, claims); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := tx.Exec(t.Context(), text, args...)
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if err != nil && !ok {
+		t.Fatal(err)
+	}
+	if err == nil {
+		return outcome{rows: tag.RowsAffected()}
+	}
+	return outcome{code: refused.Code, message: refused.Message}
+}
+
+func (w *world) user(t *testing.T, u postgres.User, text string, args ...any) outcome {
+	t.Helper()
+	return w.as(t, "authenticated", fmt.Sprintf(`{"sub":%q,"role":"authenticated"}`, u.ID), text, args...)
+}
+
+func list[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) []T {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func one[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) T {
+	t.Helper()
+	all := list[T](t, conn, text, args...)
+	if len(all) != 1 {
+		t.Fatalf("%d rows of %s", len(all), text)
+	}
+	return all[0]
+}
+
+// exposed are the tables that clients may name.
+func (w *world) exposed(t *testing.T) []string {
+	t.Helper()
+	tables := list[string](t, w.root, "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
+	if len(tables) < 9 {
+		t.Fatalf("only %v are exposed", tables)
+	}
+	return tables
+}
+
+// owner is the column that says whose a table's rows are.
+func owner(table string) string {
+	if table == "organizations" {
+		return "id"
+	}
+	return "organization_id"
+}
+
+// columns are what a client may read of a table.
+func columns(table string) string {
+	if table == "api_keys" {
+		return "id, organization_id, user_id, name, prefix, scopes, expires_at, last_used_at, revoked_at, created_at, updated_at"
+	}
+	return "*"
+}
+
+// count is how many rows of a table a tenant has.
+func (w *world) count(t *testing.T, table string, v tenant) int64 {
+	t.Helper()
+	n := one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1", v.organization.ID)
+	if n == 0 {
+		t.Fatalf("%s has no row in %s: nothing would be proved", v.organization.Name, table)
+	}
+	return n
+}
+
+func TestEveryTableIsGuarded(t *testing.T) {
+	w := newWorld(t)
+	unguarded := list[string](t, w.root, `
+		SELECT c.oid::regclass::text
+		FROM pg_class AS c
+		WHERE c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
+		  AND c.relkind IN ('r', 'p')
+		  AND c.relname <> 'schema_migrations'
+		  AND NOT (c.relrowsecurity AND c.relforcerowsecurity
+		           AND EXISTS (SELECT FROM pg_policies AS p WHERE p.tablename = c.relname AND 'answerscope_service' = ANY (p.roles) AND p.qual = 'true' AND p.with_check = 'true'))`)
+	if len(unguarded) > 0 {
+		t.Errorf("tables without row-level security: %v", unguarded)
+	}
+	for _, table := range w.exposed(t) {
+		readers := list[string](t, w.root, "SELECT policyname::text FROM pg_policies WHERE schemaname = 'public' AND tablename = $1 AND roles = '{authenticated}' AND cmd = 'SELECT'", table)
+		if len(readers) != 1 {
+			t.Errorf("%s is read by policies %v", table, readers)
+		}
+	}
+}
+
+func TestNobodyReadsAnothersRows(t *testing.T) {
+	w := newWorld(t)
+	for _, table := range w.exposed(t) {
+		for _, u := range w.other.users {
+			if got, want := w.user(t, u, "SELECT "+columns(table)+" FROM public."+table), w.count(t, table, w.other); got.rows != want {
+				t.Errorf("%s of Other sees %+v of %s, want its own %d", u.Role, got, table, want)
+			}
+			if got := w.user(t, u, "SELECT "+columns(table)+" FROM public."+table+" WHERE "+owner(table)+" = $1", w.ours.organization.ID); got != (outcome{}) {
+				t.Errorf("%s of Other sees %+v of ours in %s", u.Role, got, table)
+			}
+		}
+	}
+}
+
+func TestNobodyWritesAnothersRows(t *testing.T) {
+	w := newWorld(t)
+	u := w.other.users["owner"]
+	for _, table := range w.exposed(t) {
+		for _, text := range []string{"UPDATE public." + table + " SET created_at = created_at", "DELETE FROM public." + table} {
+			got := w.user(t, u, text+" WHERE "+owner(table)+" = $1", w.ours.organization.ID)
+			if got.rows > 0 {
+				t.Errorf("%s: %+v of ours", text, got)
+			}
+			if got := w.user(t, u, text); !got.refused() && got.rows > w.count(t, table, w.other) {
+				t.Errorf("%s: %+v", text, got)
+			}
+		}
+		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM public."+table+" AS r WHERE "+owner(table)+" = $1 LIMIT 1", w.ours.organization.ID)
+		row["id"] = uuid.Must(uuid.NewV4())
+		insert := "INSERT INTO public." + table + " SELECT * FROM jsonb_populate_record(NULL::public." + table + ", $1)"
+		if got := w.user(t, u, insert, row); got.code != "42501" {
+			t.Errorf("insert into %s for us: %+v", table, got)
+		}
+	}
+}
+
+// Foreign keys look past row-level security: without more, whoever guesses an id
+// could hang a competitor on another's brand, and learn which ids there are.
+func TestAnothersParentIsAsMissingAsNone(t *testing.T) {
+	w := newWorld(t)
+	u := w.other.users["owner"]
+	foreign := list[[]string](t, w.root, `
+		SELECT ARRAY[k.conrelid::regclass::text, a.attname::text, k.confrelid::regclass::text]
+		FROM pg_constraint AS k
+		JOIN pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+		WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace AND k.confrelid <> 'private.users'::regclass`)
+	if len(foreign) < 12 {
+		t.Fatalf("only %v", foreign)
+	}
+	for _, f := range foreign {
+		table, column, parent := f[0], f[1], f[2]
+		key := owner(parent)
+		theirs := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM "+table+" AS r WHERE organization_id = $1 LIMIT 1", w.other.organization.ID)
+		theirs["id"], theirs["name"] = uuid.Must(uuid.NewV4()), "new"
+		insert := "INSERT INTO " + table + " SELECT * FROM jsonb_populate_record(NULL::" + table + ", $1)"
+		if column == "organization_id" && table != "brands" && table != "members" && table != "api_keys" {
+			continue // filled from the parent, whatever the writer says
+		}
+		theirs[column] = one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.ours.organization.ID)
+		ours := w.user(t, u, insert, theirs)
+		theirs[column] = uuid.Must(uuid.NewV4())
+		none := w.user(t, u, insert, theirs)
+		if !ours.refused() || ours != none {
+			t.Errorf("%s.%s: ours %+v, none %+v", table, column, ours, none)
+		}
+		update := "UPDATE " + table + " SET " + column + " = $1"
+		ours = w.user(t, u, update, one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.ours.organization.ID))
+		none = w.user(t, u, update, uuid.Must(uuid.NewV4()))
+		if !ours.refused() || ours != none {
+			t.Errorf("moved %s.%s: ours %+v, none %+v", table, column, ours, none)
+		}
+	}
+}
+
+func TestAnOrganizationIsFilledFromTheParent(t *testing.T) {
+	w := newWorld(t)
+	u := w.ours.users["member"]
+	for _, text := range []string{
+		"INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.competitors (brand_id, name, organization_id) VALUES ($1, 'New', gen_random_uuid()) RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.prompt_sets (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
+		"INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'new' FROM public.prompt_sets RETURNING 1 / (brand_id = $1 AND organization_id = $2)::int",
+	} {
+		if got := w.user(t, u, text, w.ours.brand.ID, w.ours.organization.ID); got != (outcome{rows: 1}) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+func TestStrangersSeeNothing(t *testing.T) {
+	w := newWorld(t)
+	owner := w.ours.users["owner"]
+	for _, table := range w.exposed(t) {
+		if got := w.as(t, "anon", `{"role":"anon"}`, "SELECT id FROM public."+table); got.code != "42501" {
+			t.Errorf("anon reads %s: %+v", table, got)
+		}
+		for _, claims := range []string{"", "{}", `{"sub":null}`, `{"sub":"7"}`, `{"sub":"` + uuid.Must(uuid.NewV4()).String() + `"}`} {
+			if got := w.as(t, "authenticated", claims, "SELECT id FROM public."+table); got != (outcome{}) {
+				t.Errorf("claims %q read %s: %+v", claims, table, got)
+			}
+		}
+	}
+	if _, err := w.root.Exec(t.Context(), "UPDATE private.users SET is_active = false WHERE id = $1", owner.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.user(t, owner, "SELECT FROM public.brands"); got != (outcome{}) {
+		t.Errorf("an inactive owner sees %+v", got)
+	}
+}
+
+func TestSchemaPrivateIsOutOfReach(t *testing.T) {
+	w := newWorld(t)
+	names := list[string](t, w.root, "SELECT 'SELECT FROM private.' || relname FROM pg_class WHERE relnamespace = 'private'::regnamespace AND relkind IN ('r', 'S')")
+	names = append(names, "SELECT private.org_id()", "SELECT private.user_id()", "SELECT private.host_of('x')", "SELECT FROM pg_sequence_last_value('private.outbox_id_seq')", "CREATE TABLE public.mine ()", "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+	for _, text := range names {
+		for _, role := range []string{"anon", "authenticated"} {
+			claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["owner"].ID)
+			if got := w.as(t, role, claims, text); got.code != "42501" {
+				t.Errorf("%s as %s: %+v", text, role, got)
+			}
+		}
+	}
+	open := list[string](t, w.root, `
+		SELECT p.oid::regprocedure::text
+		FROM pg_proc AS p
+		CROSS JOIN aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
+		WHERE p.pronamespace IN ('private'::regnamespace, 'public'::regnamespace)
+		  AND a.grantee = 0
+		  AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`)
+	if len(open) > 0 {
+		t.Errorf("functions that everyone may call: %v", open)
+	}
+}
+
+func TestNoClientReadsAKeysHash(t *testing.T) {
+	w := newWorld(t)
+	for _, text := range []string{
+		"SELECT key_hash FROM public.api_keys", "SELECT * FROM public.api_keys", "SELECT to_jsonb(k) FROM public.api_keys AS k",
+		"SELECT id FROM public.api_keys WHERE key_hash > ''", "SELECT id FROM public.api_keys ORDER BY key_hash",
+		"UPDATE public.api_keys SET revoked_at = NULL", "DELETE FROM public.api_keys",
+	} {
+		for _, role := range []string{"owner", "viewer"} {
+			if got := w.user(t, w.ours.users[role], text); got.code != "42501" {
+				t.Errorf("%s as %s: %+v", text, role, got)
+			}
+		}
+	}
+}
+
+// What a member of each role may write; everything else in the list is refused or
+// touches no row.
+func TestRolesWriteWhatTheyMay(t *testing.T) {
+	w := newWorld(t)
+	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts"}
+	may := map[string][]string{
+		"viewer": nil,
+		"member": below,
+		"admin":  append(slices.Clone(below), "organizations", "members"),
+		"owner":  append(slices.Clone(below), "organizations", "members"),
+	}
+	for role, tables := range may {
+		for _, table := range w.exposed(t) {
+			got := w.user(t, w.ours.users[role], "UPDATE public."+table+" SET created_at = created_at")
+			if wrote := got.rows > 0; wrote != slices.Contains(tables, table) {
+				t.Errorf("%s updates %s: %+v", role, table, got)
+			}
+			got = w.user(t, w.ours.users[role], "DELETE FROM public."+table)
+			if wrote := got.rows > 0; wrote != (slices.Contains(tables, table) && table != "organizations") {
+				t.Errorf("%s deletes %s: %+v", role, table, got)
+			}
+		}
+		brand := w.user(t, w.ours.users[role], "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')", w.ours.organization.ID)
+		if brand.refused() != (role == "viewer") {
+			t.Errorf("%s inserts a brand: %+v", role, brand)
+		}
+		topic := w.user(t, w.ours.users[role], "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", w.ours.brand.ID)
+		if topic.refused() != (role == "viewer") {
+			t.Errorf("%s inserts a topic: %+v", role, topic)
+		}
+	}
+}
+
+func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	var newcomer uuid.UUID
+	if err := w.root.QueryRow(t.Context(), "INSERT INTO private.users (email) VALUES ('new@example.com') RETURNING id").Scan(&newcomer); err != nil {
+		t.Fatal(err)
+	}
+	ranks := []string{"viewer", "member", "admin", "owner"}
+	for mine, role := range ranks {
+		u := w.ours.users[role]
+		for theirs, other := range ranks {
+			allowed := mine >= 2 && theirs <= mine
+			got := w.user(t, u, "INSERT INTO public.members (organization_id, user_id, role) VALUES ($1, $2, $3)", w.ours.organization.ID, newcomer, other)
+			if got.refused() == allowed {
+				t.Errorf("%s adds a member as %s: %+v", role, other, got)
+			}
+			got = w.user(t, u, "UPDATE public.members SET role = 'viewer' WHERE role = $1", other)
+			if (got.rows == 1) != allowed {
+				t.Errorf("%s demotes a member who is %s: %+v", role, other, got)
+			}
+			got = w.user(t, u, "UPDATE public.members SET role = $1 WHERE role = 'viewer'", other)
+			if (got.rows == 1) != allowed {
+				t.Errorf("%s makes a viewer %s: %+v", role, other, got)
+			}
+			got = w.user(t, u, "DELETE FROM public.members WHERE role = $1", other)
+			if (got.rows == 1) != allowed {
+				t.Errorf("%s removes a member who is %s: %+v", role, other, got)
+			}
+		}
+	}
+}
+
+// An index on the organization and one look at the caller, whatever the table's size.
+func TestPoliciesLookTheCallerUpOnce(t *testing.T) {
+	w := newWorld(t)
+	tx, err := w.root.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), "SELECT set_config('enable_seqscan', 'off', true), set_config('role', 'authenticated', true), set_config('request.jwt.claims', '{}', true)"); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tx.Query(t.Context(), "EXPLAIN (COSTS OFF) SELECT * FROM public.competitors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	if !strings.Contains(plan, "Index Cond: (organization_id = (InitPlan 1).col1)") || strings.Contains(plan, "InitPlan 2") {
+		t.Errorf("plan\n%s", plan)
+	}
+}

@@ -1,0 +1,950 @@
+-- anon
+CREATE ROLE anon NOLOGIN NOINHERIT;
+
+-- answerscope_owner
+CREATE ROLE answerscope_owner NOLOGIN NOINHERIT;
+
+-- answerscope_service
+CREATE ROLE answerscope_service NOLOGIN NOINHERIT;
+
+-- authenticated
+CREATE ROLE authenticated NOLOGIN NOINHERIT;
+
+-- authenticator
+CREATE ROLE authenticator NOLOGIN NOINHERIT;
+GRANT anon TO authenticator;
+GRANT authenticated TO authenticator;
+
+-- schema private
+ALTER SCHEMA private OWNER TO answerscope_owner;
+CREATE EXTENSION citext WITH SCHEMA private;
+GRANT USAGE ON SCHEMA private TO answerscope_service;
+-- default of answerscope_owner for new functions: {answerscope_owner=X/answerscope_owner}
+
+-- schema public
+ALTER SCHEMA public OWNER TO pg_database_owner;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+GRANT USAGE ON SCHEMA public TO anon;
+GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
+GRANT USAGE ON SCHEMA public TO answerscope_service;
+GRANT USAGE ON SCHEMA public TO authenticated;
+
+-- table private.outbox
+CREATE TABLE private.outbox (
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    kind text NOT NULL,
+    row_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    brand_id uuid NOT NULL,
+    payload jsonb NOT NULL,
+    deleted boolean NOT NULL,
+    at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT outbox_pkey PRIMARY KEY (id),
+    CONSTRAINT outbox_kind_is_known CHECK ((kind = ANY (ARRAY['brand'::text, 'competitor'::text, 'prompt'::text, 'topic'::text])))
+);
+ALTER TABLE private.outbox OWNER TO answerscope_owner;
+COMMENT ON TABLE private.outbox IS 'Changes that the warehouse has yet to learn.';
+COMMENT ON COLUMN private.outbox.payload IS 'The row as it is, or as it last was when deleted.';
+ALTER TABLE private.outbox ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
+
+-- table private.tombstones
+CREATE TABLE private.tombstones (
+    kind text NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT tombstones_pkey PRIMARY KEY (kind, id),
+    CONSTRAINT tombstones_kind_is_known CHECK ((kind = ANY (ARRAY['brand'::text, 'organization'::text])))
+);
+ALTER TABLE private.tombstones OWNER TO answerscope_owner;
+COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
+ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.tombstones FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT ON private.tombstones TO answerscope_service;
+
+-- table private.users
+CREATE TABLE private.users (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    email private.citext NOT NULL,
+    password_hash text,
+    is_active boolean NOT NULL DEFAULT true,
+    last_sign_in_at timestamp with time zone,
+    user_metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT users_pkey PRIMARY KEY (id),
+    CONSTRAINT users_email_key UNIQUE (email),
+    CONSTRAINT users_email_form CHECK (((char_length((email)::text) <= 320) AND ((email)::text ~ '^[^@[:space:]]+@[^@[:space:]]+$'::text))),
+    CONSTRAINT users_password_hash_length CHECK ((char_length(password_hash) <= 500)),
+    CONSTRAINT users_user_metadata_is_object CHECK ((jsonb_typeof(user_metadata) = 'object'::text))
+);
+ALTER TABLE private.users OWNER TO answerscope_owner;
+COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
+COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
+CREATE TRIGGER stamp BEFORE UPDATE ON private.users FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.users FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.users TO answerscope_service;
+
+-- table public.api_keys
+CREATE TABLE public.api_keys (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    key_hash bytea NOT NULL,
+    prefix text NOT NULL,
+    scopes text[] NOT NULL DEFAULT '{}'::text[],
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+    CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
+    CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT api_keys_key_hash_length CHECK ((octet_length(key_hash) = 32)),
+    CONSTRAINT api_keys_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT api_keys_prefix_length CHECK ((char_length(prefix) <= 20)),
+    CONSTRAINT api_keys_scopes_are_words CHECK (private.are_words(scopes))
+);
+ALTER TABLE public.api_keys OWNER TO answerscope_owner;
+CREATE INDEX api_keys_organization_id_idx ON public.api_keys USING btree (organization_id);
+CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id);
+COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s organization. Made and revoked elsewhere: a key is shown once.';
+COMMENT ON COLUMN public.api_keys.key_hash IS 'SHA-256 of the key; no client may read it.';
+COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, to tell it by.';
+COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
+CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.api_keys FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.api_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.api_keys TO answerscope_service;
+GRANT SELECT (id, organization_id, user_id, name, prefix, scopes, expires_at, last_used_at, revoked_at, created_at, updated_at) ON public.api_keys TO authenticated;
+
+-- table public.brand_domains
+CREATE TABLE public.brand_domains (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    country text,
+    is_primary boolean NOT NULL DEFAULT false,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT brand_domains_pkey PRIMARY KEY (id),
+    CONSTRAINT brand_domains_brand_id_domain_key UNIQUE (brand_id, domain),
+    CONSTRAINT brand_domains_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT brand_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT brand_domains_country_length CHECK ((char_length(country) <= 100)),
+    CONSTRAINT brand_domains_domain_is_host CHECK (private.are_hosts(ARRAY[domain]))
+);
+ALTER TABLE public.brand_domains OWNER TO answerscope_owner;
+CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains USING btree (organization_id);
+COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
+COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
+CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.keep_host();
+CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
+CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.brand_domains FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.brand_domains FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.brand_domains FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO authenticated;
+
+-- table public.brands
+CREATE TABLE public.brands (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    slug text NOT NULL,
+    industry text,
+    region text,
+    language text,
+    aliases text[] NOT NULL DEFAULT '{}'::text[],
+    is_active boolean NOT NULL DEFAULT true,
+    revision integer NOT NULL DEFAULT 1,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT brands_pkey PRIMARY KEY (id),
+    CONSTRAINT brands_organization_id_slug_key UNIQUE (organization_id, slug),
+    CONSTRAINT brands_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT brands_aliases_are_words CHECK (private.are_words(aliases)),
+    CONSTRAINT brands_industry_length CHECK ((char_length(industry) <= 200)),
+    CONSTRAINT brands_language_length CHECK ((char_length(language) <= 100)),
+    CONSTRAINT brands_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT brands_region_length CHECK ((char_length(region) <= 100)),
+    CONSTRAINT brands_slug_form CHECK (private.is_slug(slug))
+);
+ALTER TABLE public.brands OWNER TO answerscope_owner;
+COMMENT ON TABLE public.brands IS 'A brand whose presence in AI answers is tracked.';
+COMMENT ON COLUMN public.brands.slug IS 'Its name in addresses, unique in the organization; made from the name when missing.';
+COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.';
+COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
+CREATE TRIGGER bury AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.bury_brand();
+CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
+CREATE TRIGGER revise BEFORE INSERT OR UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.revise_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.brands FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.brands FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.brands FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.brands FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.brands FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brands TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brands TO authenticated;
+
+-- table public.competitors
+CREATE TABLE public.competitors (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    aliases text[] NOT NULL DEFAULT '{}'::text[],
+    domain text,
+    domains text[] NOT NULL DEFAULT '{}'::text[],
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT competitors_pkey PRIMARY KEY (id),
+    CONSTRAINT competitors_brand_id_name_key UNIQUE (brand_id, name),
+    CONSTRAINT competitors_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT competitors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT competitors_aliases_are_words CHECK (private.are_words(aliases)),
+    CONSTRAINT competitors_domain_is_first CHECK ((NOT (domain IS DISTINCT FROM domains[1]))),
+    CONSTRAINT competitors_domains_are_hosts CHECK (private.are_hosts(domains)),
+    CONSTRAINT competitors_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+);
+ALTER TABLE public.competitors OWNER TO answerscope_owner;
+CREATE INDEX competitors_organization_id_idx ON public.competitors USING btree (organization_id);
+COMMENT ON TABLE public.competitors IS 'Whom a brand is compared with.';
+COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
+COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
+CREATE TRIGGER fill BEFORE INSERT ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER keep_hosts BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.keep_hosts();
+CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
+CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.competitors FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.competitors FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.competitors FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.competitors FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.competitors FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO authenticated;
+
+-- table public.members
+CREATE TABLE public.members (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL DEFAULT 'member'::text,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT members_pkey PRIMARY KEY (id),
+    CONSTRAINT members_user_id_key UNIQUE (user_id),
+    CONSTRAINT members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT members_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT members_role_is_known CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])))
+);
+ALTER TABLE public.members OWNER TO answerscope_owner;
+CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
+COMMENT ON TABLE public.members IS 'Which user is in which organization, and what they may do there. One organization a user.';
+CREATE TRIGGER stamp BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.members FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.members FOR DELETE TO authenticated USING (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank))));
+CREATE POLICY inserts ON public.members FOR INSERT TO authenticated WITH CHECK (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank))));
+CREATE POLICY reads ON public.members FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.members FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.members FOR UPDATE TO authenticated USING (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank)))) WITH CHECK (((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)) AND (private.rank(role) <= ( SELECT private.caller_rank() AS caller_rank))));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.members TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.members TO authenticated;
+
+-- table public.organizations
+CREATE TABLE public.organizations (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    name text NOT NULL,
+    slug text NOT NULL,
+    time_zone text NOT NULL DEFAULT 'UTC'::text,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT organizations_pkey PRIMARY KEY (id),
+    CONSTRAINT organizations_slug_key UNIQUE (slug),
+    CONSTRAINT organizations_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT organizations_slug_form CHECK (private.is_slug(slug)),
+    CONSTRAINT organizations_time_zone_is_known CHECK ((('1970-01-01 00:00:00+00'::timestamp with time zone AT TIME ZONE time_zone) IS NOT NULL))
+);
+ALTER TABLE public.organizations OWNER TO answerscope_owner;
+COMMENT ON TABLE public.organizations IS 'A tenant: everything else belongs to one.';
+COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from the name when missing.';
+CREATE TRIGGER bury AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.bury_organization();
+CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_organization_slug();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.organizations FOR EACH ROW WHEN ((old.id <> new.id)) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.organizations FOR SELECT TO authenticated USING ((id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.organizations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated USING ((id = ( SELECT private.org_id('admin'::text) AS org_id))) WITH CHECK ((id = ( SELECT private.org_id('admin'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.organizations TO answerscope_service;
+GRANT SELECT, UPDATE ON public.organizations TO authenticated;
+
+-- table public.prompt_sets
+CREATE TABLE public.prompt_sets (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT prompt_sets_pkey PRIMARY KEY (id),
+    CONSTRAINT prompt_sets_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_sets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_sets_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+);
+ALTER TABLE public.prompt_sets OWNER TO answerscope_owner;
+CREATE INDEX prompt_sets_brand_id_idx ON public.prompt_sets USING btree (brand_id);
+CREATE INDEX prompt_sets_organization_id_idx ON public.prompt_sets USING btree (organization_id);
+COMMENT ON TABLE public.prompt_sets IS 'Prompts that are kept together.';
+COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; filled.';
+CREATE TRIGGER fill BEFORE INSERT ON public.prompt_sets FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_sets FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.prompt_sets FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.prompt_sets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.prompt_sets FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.prompt_sets FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.prompt_sets FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.prompt_sets FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.prompt_sets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.prompt_sets FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_sets TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_sets TO authenticated;
+
+-- table public.prompts
+CREATE TABLE public.prompts (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    prompt_set_id uuid NOT NULL,
+    brand_id uuid NOT NULL,
+    topic_id uuid,
+    organization_id uuid NOT NULL,
+    text text NOT NULL,
+    category text,
+    platforms text[] NOT NULL DEFAULT '{}'::text[],
+    models text[] NOT NULL DEFAULT '{}'::text[],
+    regions text[] NOT NULL DEFAULT '{}'::text[],
+    samples integer NOT NULL DEFAULT 1,
+    is_branded boolean,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT prompts_pkey PRIMARY KEY (id),
+    CONSTRAINT prompts_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT prompts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT prompts_prompt_set_id_fkey FOREIGN KEY (prompt_set_id) REFERENCES prompt_sets(id) ON DELETE CASCADE,
+    CONSTRAINT prompts_topic_id_fkey FOREIGN KEY (topic_id) REFERENCES topics(id) ON DELETE SET NULL,
+    CONSTRAINT prompts_category_length CHECK ((char_length(category) <= 200)),
+    CONSTRAINT prompts_models_are_words CHECK (private.are_words(models)),
+    CONSTRAINT prompts_platforms_are_words CHECK (private.are_words(platforms)),
+    CONSTRAINT prompts_regions_are_words CHECK (private.are_words(regions)),
+    CONSTRAINT prompts_samples_range CHECK (((samples >= 1) AND (samples <= 10))),
+    CONSTRAINT prompts_text_length CHECK (((octet_length(text) >= 1) AND (octet_length(text) <= 32768)))
+);
+ALTER TABLE public.prompts OWNER TO answerscope_owner;
+CREATE INDEX prompts_brand_id_idx ON public.prompts USING btree (brand_id);
+CREATE INDEX prompts_organization_id_idx ON public.prompts USING btree (organization_id);
+CREATE INDEX prompts_prompt_set_id_idx ON public.prompts USING btree (prompt_set_id);
+CREATE INDEX prompts_topic_id_idx ON public.prompts USING btree (topic_id);
+COMMENT ON TABLE public.prompts IS 'What AI platforms are asked for a brand.';
+COMMENT ON COLUMN public.prompts.brand_id IS 'The prompt set''s; filled when missing.';
+COMMENT ON COLUMN public.prompts.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.prompts.platforms IS 'Empty: the brand''s.';
+COMMENT ON COLUMN public.prompts.models IS 'Empty: the brand''s.';
+COMMENT ON COLUMN public.prompts.regions IS 'Empty: the brand''s.';
+COMMENT ON COLUMN public.prompts.samples IS 'How often it is asked each time.';
+COMMENT ON COLUMN public.prompts.is_branded IS 'Null: decided by whether the text names the brand.';
+CREATE TRIGGER fill BEFORE INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.fill_from_prompt_set();
+CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN (((old.prompt_set_id <> new.prompt_set_id) OR ((old.topic_id IS DISTINCT FROM new.topic_id) AND (new.topic_id IS NOT NULL)))) EXECUTE FUNCTION private.fill_from_prompt_set();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
+ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.prompts FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.prompts FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.prompts FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.prompts FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.prompts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO authenticated;
+
+-- table public.topics
+CREATE TABLE public.topics (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT topics_pkey PRIMARY KEY (id),
+    CONSTRAINT topics_brand_id_name_key UNIQUE (brand_id, name),
+    CONSTRAINT topics_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT topics_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT topics_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+);
+ALTER TABLE public.topics OWNER TO answerscope_owner;
+CREATE INDEX topics_organization_id_idx ON public.topics USING btree (organization_id);
+COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
+COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
+CREATE TRIGGER fill BEFORE INSERT ON public.topics FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.topics FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.topics FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_delete AFTER DELETE ON public.topics REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER tell_insert AFTER INSERT ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER tell_update AFTER UPDATE ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.topics FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.topics FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.topics FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.topics FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO authenticated;
+
+-- function private.are_hosts(hosts text[])
+CREATE OR REPLACE FUNCTION private.are_hosts(hosts text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT cardinality(hosts) <= 100
+       AND coalesce(bool_and(coalesce(char_length(host) <= 253 AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$', false)), true)
+    FROM unnest(hosts) AS host
+$function$;
+ALTER FUNCTION private.are_hosts(text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name in lower case, an international one in punycode.';
+GRANT EXECUTE ON FUNCTION private.are_hosts(text[]) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.are_hosts(text[]) TO authenticated;
+
+-- function private.are_words(words text[])
+CREATE OR REPLACE FUNCTION private.are_words(words text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT cardinality(words) <= 100 AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512, false)), true)
+    FROM unnest(words) AS word
+$function$;
+ALTER FUNCTION private.are_words(text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
+GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO authenticated;
+
+-- function private.bury_brand()
+CREATE OR REPLACE FUNCTION private.bury_brand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', OLD.id, OLD.organization_id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.bury_brand() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.bury_brand() IS NULL;
+
+-- function private.bury_organization()
+CREATE OR REPLACE FUNCTION private.bury_organization()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('organization', OLD.id, OLD.id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.bury_organization() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.bury_organization() IS NULL;
+
+-- function private.caller_rank()
+CREATE OR REPLACE FUNCTION private.caller_rank()
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+    SELECT private.rank(role) FROM public.members WHERE user_id = private.user_id()
+$function$;
+ALTER FUNCTION private.caller_rank() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.caller_rank() IS NULL;
+GRANT EXECUTE ON FUNCTION private.caller_rank() TO authenticated;
+
+-- function private.fill_brand_slug()
+CREATE OR REPLACE FUNCTION private.fill_brand_slug()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    base text := private.slug_of(NEW.name, 'brand');
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('brands of ' || NEW.organization_id, 0)); -- two of one name at once get two slugs
+    NEW.slug := private.free_slug(base, ARRAY(
+        SELECT b.slug FROM public.brands AS b WHERE b.organization_id = NEW.organization_id AND starts_with(b.slug, base)));
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_brand_slug() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_brand_slug() IS NULL;
+
+-- function private.fill_from_brand()
+CREATE OR REPLACE FUNCTION private.fill_from_brand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.organization_id := coalesce(
+        (SELECT b.organization_id FROM public.brands AS b WHERE b.id = NEW.brand_id),
+        '00000000-0000-0000-0000-000000000000');
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_from_brand() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_from_brand() IS NULL;
+
+-- function private.fill_from_prompt_set()
+CREATE OR REPLACE FUNCTION private.fill_from_prompt_set()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    owner public.prompt_sets;
+BEGIN
+    SELECT s.* INTO owner FROM public.prompt_sets AS s WHERE s.id = NEW.prompt_set_id;
+    NEW.brand_id := coalesce(NEW.brand_id, owner.brand_id, '00000000-0000-0000-0000-000000000000');
+    IF NEW.brand_id = owner.brand_id
+        AND (NEW.topic_id IS NULL OR EXISTS (SELECT FROM public.topics AS t WHERE t.id = NEW.topic_id AND t.brand_id = NEW.brand_id))
+    THEN
+        NEW.organization_id := owner.organization_id;
+    ELSE
+        NEW.organization_id := '00000000-0000-0000-0000-000000000000';
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_from_prompt_set() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_from_prompt_set() IS NULL;
+
+-- function private.fill_organization_slug()
+CREATE OR REPLACE FUNCTION private.fill_organization_slug()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    base text := private.slug_of(NEW.name, 'organization');
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('organizations', 0)); -- two of one name at once get two slugs
+    NEW.slug := private.free_slug(base, ARRAY(SELECT o.slug FROM public.organizations AS o WHERE starts_with(o.slug, base)));
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_organization_slug() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_organization_slug() IS NULL;
+
+-- function private.free_slug(slug text, taken text[])
+CREATE OR REPLACE FUNCTION private.free_slug(slug text, taken text[])
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT candidate
+    FROM (SELECT CASE n WHEN 1 THEN slug ELSE slug || '-' || n END AS candidate, n
+          FROM generate_series(1, cardinality(taken) + 1) AS n) AS candidates
+    WHERE candidate <> ALL (taken)
+    ORDER BY n
+    LIMIT 1
+$function$;
+ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
+
+-- function private.host_of(address text)
+CREATE OR REPLACE FUNCTION private.host_of(address text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+DECLARE
+    host text := lower(btrim(address, E' \t\r\n'));
+BEGIN
+    host := regexp_replace(host, '^([a-z][a-z0-9+.-]*:)?//', '');
+    host := regexp_replace(host, '[/?#\\].*$', '');
+    host := regexp_replace(host, '^.*@', '');
+    host := regexp_replace(host, ':[0-9]*$', '');
+    RETURN regexp_replace(host, '\.$', '');
+END
+$function$;
+ALTER FUNCTION private.host_of(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address: lower case, without scheme, user, port, path and a trailing dot.';
+GRANT EXECUTE ON FUNCTION private.host_of(text) TO answerscope_service;
+
+-- function private.hosts_of(addresses text[])
+CREATE OR REPLACE FUNCTION private.hosts_of(addresses text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT coalesce(array_agg(host ORDER BY place), '{}')
+    FROM (SELECT private.host_of(address) AS host, min(ordinality) AS place
+          FROM unnest(addresses) WITH ORDINALITY AS u (address, ordinality)
+          WHERE btrim(address) <> ''
+          GROUP BY 1) AS hosts
+$function$;
+ALTER FUNCTION private.hosts_of(text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.hosts_of(text[]) IS 'The hosts of addresses, each once, in their order; blanks are left out.';
+GRANT EXECUTE ON FUNCTION private.hosts_of(text[]) TO answerscope_service;
+
+-- function private.is_slug(slug text)
+CREATE OR REPLACE FUNCTION private.is_slug(slug text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT char_length(slug) BETWEEN 1 AND 100 AND slug !~ '[[:space:][:cntrl:]/?#%]'
+$function$;
+ALTER FUNCTION private.is_slug(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.is_slug(text) IS 'Whether it can stand in a path and on a command line.';
+GRANT EXECUTE ON FUNCTION private.is_slug(text) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.is_slug(text) TO authenticated;
+
+-- function private.keep_host()
+CREATE OR REPLACE FUNCTION private.keep_host()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.domain := private.host_of(NEW.domain);
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.keep_host() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_host() IS NULL;
+
+-- function private.keep_hosts()
+CREATE OR REPLACE FUNCTION private.keep_hosts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    rest text[] := NEW.domains;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        NEW.domains := NEW.domain || coalesce(NEW.domains, '{}');
+    ELSIF NEW.domains IS NOT DISTINCT FROM OLD.domains AND NEW.domain IS DISTINCT FROM OLD.domain THEN
+        NEW.domains := NEW.domain || rest[2:];
+    END IF;
+    NEW.domains := private.hosts_of(NEW.domains);
+    NEW.domain := NEW.domains[1];
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.keep_hosts() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_hosts() IS NULL;
+
+-- function private.org_id(at_least text)
+CREATE OR REPLACE FUNCTION private.org_id(at_least text DEFAULT 'viewer'::text)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+    SELECT m.organization_id
+    FROM public.members AS m
+    JOIN private.users AS u ON u.id = m.user_id
+    WHERE m.user_id = private.user_id()
+      AND u.is_active
+      AND private.rank(m.role) >= private.rank(at_least)
+$function$;
+ALTER FUNCTION private.org_id(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.org_id(text) IS 'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
+GRANT EXECUTE ON FUNCTION private.org_id(text) TO authenticated;
+
+-- function private.rank(role text)
+CREATE OR REPLACE FUNCTION private.rank(role text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT array_position(ARRAY['viewer', 'member', 'admin', 'owner'], role)
+$function$;
+ALTER FUNCTION private.rank(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.rank(text) IS NULL;
+GRANT EXECUTE ON FUNCTION private.rank(text) TO authenticated;
+
+-- function private.refuse_move()
+CREATE OR REPLACE FUNCTION private.refuse_move()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    RAISE EXCEPTION 'a row of % keeps its id and its owner', TG_TABLE_NAME
+        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+END
+$function$;
+ALTER FUNCTION private.refuse_move() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.refuse_move() IS NULL;
+
+-- function private.revise_brand()
+CREATE OR REPLACE FUNCTION private.revise_brand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        NEW.revision := 1;
+    ELSIF (NEW.name, NEW.aliases) IS DISTINCT FROM (OLD.name, OLD.aliases) THEN
+        NEW.revision := OLD.revision + 1;
+    ELSIF current_user <> 'answerscope_owner' THEN
+        NEW.revision := OLD.revision;
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.revise_brand() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.revise_brand() IS NULL;
+
+-- function private.revise_brands()
+CREATE OR REPLACE FUNCTION private.revise_brands()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    UPDATE public.brands SET revision = revision + 1 WHERE id IN (SELECT brand_id FROM changed);
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.revise_brands() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.revise_brands() IS NULL;
+
+-- function private.revise_brands_on_update()
+CREATE OR REPLACE FUNCTION private.revise_brands_on_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    UPDATE public.brands SET revision = revision + 1
+    WHERE id IN (
+        SELECT brand_id
+        FROM (SELECT c.brand_id, to_jsonb(c) - TG_ARGV FROM changed AS c
+              EXCEPT
+              SELECT b.brand_id, to_jsonb(b) - TG_ARGV FROM before AS b) AS edited
+    );
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.revise_brands_on_update() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.revise_brands_on_update() IS NULL;
+
+-- function private.slug_of(name text, kind text)
+CREATE OR REPLACE FUNCTION private.slug_of(name text, kind text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+DECLARE
+    slug text := lower(regexp_replace(normalize(name, NFKD), '[\u0300-\u036f''’]', '', 'g'));
+BEGIN
+    slug := translate(slug, 'ØøŁłĐđÐðŦŧı', 'oollddddtti');
+    slug := replace(replace(replace(replace(slug, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
+    slug := trim(BOTH '-' FROM left(trim(BOTH '-' FROM regexp_replace(slug, '[^a-z0-9]+', '-', 'g')), 60));
+    RETURN coalesce(nullif(slug, ''), kind || '-' || left(md5(name), 8));
+END
+$function$;
+ALTER FUNCTION private.slug_of(text,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.slug_of(text,text) IS 'A name in ASCII letters, digits and hyphens; a name that has none of them, such as 日本語, becomes its kind and a digest.';
+
+-- function private.stamp()
+CREATE OR REPLACE FUNCTION private.stamp()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.created_at := OLD.created_at;
+    NEW.updated_at := now();
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.stamp() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.stamp() IS NULL;
+
+-- function private.tell_brands()
+CREATE OR REPLACE FUNCTION private.tell_brands()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'brand', c.id, c.organization_id, c.id,
+        jsonb_build_object(
+            'name', c.name, 'slug', c.slug, 'aliases', c.aliases,
+            'domains', ARRAY(SELECT d.domain FROM public.brand_domains AS d WHERE d.brand_id = c.id ORDER BY d.is_primary DESC, d.created_at, d.id),
+            'industry', coalesce(c.industry, ''), 'region', coalesce(c.region, ''), 'language', coalesce(c.language, ''),
+            'revision', c.revision, 'is_active', c.is_active),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.tell_brands() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.tell_brands() IS NULL;
+
+-- function private.tell_competitors()
+CREATE OR REPLACE FUNCTION private.tell_competitors()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'competitor', c.id, c.organization_id, c.brand_id,
+        jsonb_build_object('name', c.name, 'aliases', c.aliases, 'domains', c.domains),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.tell_competitors() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.tell_competitors() IS NULL;
+
+-- function private.tell_prompts()
+CREATE OR REPLACE FUNCTION private.tell_prompts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'prompt', c.id, c.organization_id, c.brand_id,
+        jsonb_build_object('topic_id', c.topic_id, 'text', c.text, 'is_branded', c.is_branded, 'is_active', c.is_active),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.tell_prompts() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.tell_prompts() IS NULL;
+
+-- function private.tell_topics()
+CREATE OR REPLACE FUNCTION private.tell_topics()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
+    SELECT
+        'topic', c.id, c.organization_id, c.brand_id,
+        jsonb_build_object('name', c.name, 'is_active', c.is_active),
+        TG_OP = 'DELETE'
+    FROM changed AS c;
+    IF FOUND THEN
+        PERFORM pg_notify('answerscope_outbox', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.tell_topics() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.tell_topics() IS NULL;
+
+-- function private.user_id()
+CREATE OR REPLACE FUNCTION private.user_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+    SELECT CASE WHEN sub ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN sub::uuid END
+    FROM (SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub' AS sub) AS claims
+$function$;
+ALTER FUNCTION private.user_id() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.user_id() IS 'The user whom the claims of this transaction name.';
