@@ -33,8 +33,9 @@ type Settings struct {
 
 // Kafka is the log: which brokers hold it and how its topics are made.
 type Kafka struct {
-	Brokers     []string      `placeholder:"HOST:PORT,…" help:"Brokers of an outside Kafka; none starts the embedded one."`
+	Brokers     []string      `placeholder:"HOST:PORT" help:"Brokers of an outside Kafka; none starts the embedded one."`
 	TLS         bool          `name:"tls" help:"Speak TLS to the brokers."`
+	CA          string        `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
 	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"plain, scram-sha-256 or scram-sha-512, with the name and the password of ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD."`
 	TopicPrefix string        `placeholder:"PREFIX" help:"Put before the name of every topic; a replaced log needs a new one."`
 	Partitions  int           `default:"6" placeholder:"N" help:"Partitions of a topic that migrate creates (default 6)."`
@@ -69,6 +70,9 @@ func (k Kafka) validate(outside Outside) error {
 	}
 	if named := outside.KafkaUsername != "" && outside.KafkaPassword.IsSet(); (k.SASL != "") != named {
 		errs = append(errs, wrong("KAFKA_SASL", k.SASL, "want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them"))
+	}
+	if k.CA != "" && !k.TLS {
+		errs = append(errs, wrong("KAFKA_CA", k.CA, "of no use without ANSWERSCOPE_KAFKA_TLS"))
 	}
 	if (k.TLS || k.SASL != "") && len(k.Brokers) == 0 {
 		errs = append(errs, errors.New("ANSWERSCOPE_KAFKA_TLS and _SASL are for outside brokers: give ANSWERSCOPE_KAFKA_BROKERS too"))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,6 +67,7 @@ type Server struct {
 	seconds  *prometheus.HistogramVec
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
+	serving  atomic.Bool
 }
 
 // Listen takes an address at once, so that a taken one is known before anything else is started.
@@ -103,10 +105,20 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 // URL is where the server is reached, http://127.0.0.1:8080.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
+// Ready is nil while the server takes requests.
+func (s *Server) Ready(context.Context) error {
+	if !s.serving.Load() {
+		return errors.New("not serving")
+	}
+	return nil
+}
+
 // Run serves until ctx is cancelled, then takes no new connection, finishes the requests under way and returns.
 // What is not finished after Config.Drain is cancelled.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.abandon()
+	s.serving.Store(true)
+	defer s.serving.Store(false)
 	served := make(chan error, 1)
 	go func() { served <- s.App.Listener(s.listener) }()
 	select {

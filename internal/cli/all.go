@@ -1,0 +1,42 @@
+package cli
+
+import "context"
+
+// all runs every part in one process.
+type all struct {
+	listening `embed:""`
+}
+
+func (all) Help() string {
+	return `Engines whose addresses are not given are started under the data directory and stopped with this process. Schemas
+and topics are brought up first. Once everything is ready, the only line on stdout is "ready http://ADDR".
+
+Example:
+
+  answerscope all --listen 127.0.0.1:8080 --data-dir ./var`
+}
+
+func (c *all) Run(ctx context.Context, p *process) error {
+	return p.everything(ctx, "all", c.listening, nil)
+}
+
+// everything runs every part, owning the data directory. settled is done before the ready line; nil is nothing.
+func (p *process) everything(ctx context.Context, command string, at listening, settled func(context.Context, *service) error) error {
+	if err := at.validate(); err != nil {
+		return usageError{err}
+	}
+	public, err := at.public(ctx)
+	if err != nil {
+		return err
+	}
+	return p.serve(ctx, plan{
+		command:   command,
+		exclusive: true,
+		needs:     needs{clickhouse: true, postgres: true, kafka: true},
+		requires:  []string{"schema", "postgres", "clickhouse", "mirror", "sink", "queryapi"},
+		admin:     at.administered,
+		public:    public,
+		assemble:  []assembly{openStores, assemblePipeline, assembleQueryAPI},
+		settled:   settled,
+	})
+}

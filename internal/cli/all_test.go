@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+// A server is a command that serves, in a process of its own.
+type server struct {
+	cmd    *exec.Cmd
+	url    string // from its ready line
+	stdout string // everything before the ready line, and after it once it has ended
+	log    *locked
+	ended  chan struct{}
+}
+
+type locked struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// serve starts a command on free ports and returns once it has said that it is ready.
+func serve(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
+	args = append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	s := &server{cmd: binary(context.WithoutCancel(t.Context()), env, args...), log: &locked{}, ended: make(chan struct{})}
+	s.cmd.Stderr = s.log
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	go func() {
+		defer close(s.ended)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadString('\n')
+			if url, ok := strings.CutPrefix(line, "ready "); ok {
+				ready <- strings.TrimSpace(url)
+			} else {
+				s.stdout += line
+			}
+			if err != nil {
+				_ = s.cmd.Wait() // its status is looked at where it matters
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		s.stop(t, syscall.SIGTERM)
+		if t.Failed() {
+			t.Logf("answerscope %s said:\n%s", strings.Join(args, " "), s.log)
+		}
+	})
+	select {
+	case s.url = <-ready:
+	case <-s.ended:
+		t.Fatalf("answerscope %s ended before it was ready:\n%s", strings.Join(args, " "), s.log)
+	case <-time.After(bound):
+		t.Fatalf("answerscope %s is not ready after %s:\n%s", strings.Join(args, " "), bound, s.log)
+	}
+	return s
+}
+
+// stop sends a signal, waits for the end and returns the exit status.
+func (s *server) stop(t *testing.T, sig syscall.Signal) int {
+	t.Helper()
+	_ = s.cmd.Process.Signal(sig) // it may have ended
+	select {
+	case <-s.ended:
+	case <-time.After(bound):
+		_ = s.cmd.Process.Kill()
+		t.Errorf("still there %s after %s", bound, sig)
+		<-s.ended
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// admin is the address of the admin listener, from the log.
+func (s *server) admin(t *testing.T) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(s.log.String(), `msg="admin listener" address=`)
+	address, _, _ := strings.Cut(rest, "\n")
+	if !ok {
+		t.Fatalf("no admin listener in the log:\n%s", s.log)
+	}
+	return address
+}
+
+func fetch(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// dataDir is a directory for engines; PostgreSQL, another user under root, must pass.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "answerscope-cli-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("kept %s", dir)
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return filepath.Join(dir, "var")
+}
+
+const (
+	brandsFile  = `{"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[{"name":"Globex","domains":["globex.example"]}]}]}`
+	answersFile = `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil. Globex follows."}
+{"platform":"chatgpt","prompt":"best rocket?","answered_at":"%s","text":"Globex makes rockets."}
+{"platform":"chatgpt","prompt":"","answered_at":"%s","text":"no prompt"}
+`
+)
+
+// The whole of a first hour: start, join, make a key, bring answers in, ask, be refused a second owner, stop, come back.
+func TestAllFromTheFirstStartToTheNext(t *testing.T) {
+	dir := dataDir(t)
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
+	first := serve(t, env, "all")
+	if status, body := fetch(t, first.url+"/healthz", ""); status != 200 || body != `{"status":"ok"}` {
+		t.Errorf("healthz: %d %s", status, body)
+	}
+	if status, body := fetch(t, first.admin(t)+"/readyz", ""); status != 200 {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+
+	organization := strings.Fields(must(t, env, "org", "add", "Acme Inc"))
+	if len(organization) != 2 || organization[1] != "acme-inc" {
+		t.Fatalf("org add printed %q", organization)
+	}
+	added := strings.Split(must(t, env, "user", "add", "ana@example.org", "--org", "acme-inc", "--role", "owner"), "\n")
+	if len(added) != 2 || !strings.HasSuffix(added[0], " ana@example.org owner") || !strings.HasPrefix(added[1], "password ") {
+		t.Errorf("user add printed %q", added)
+	}
+	key := must(t, env, "key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "test")
+	if status, body := fetch(t, first.url+"/api/v1/whoami", key); status != 200 || !strings.Contains(body, organization[0]) {
+		t.Errorf("whoami: %d %s", status, body)
+	}
+
+	answers, brands := filepath.Join(dir, "answers.ndjson"), filepath.Join(dir, "brands.json")
+	now := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
+	write(t, brands, brandsFile)
+	write(t, answers, fmt.Sprintf(answersFile, now, now, now))
+	r := run(t, env, "", "import", answers, "--org", "acme-inc", "--create", brands)
+	if r.status != exitRefused || r.stdout != `{"imported":2,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.stderr, "line 3: ") {
+		t.Fatalf("import: status %d, stdout %s, stderr %s", r.status, r.stdout, r.stderr)
+	}
+	summary := awaitResults(t, first.url, key, 2)
+
+	second := run(t, env, "", "all", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if second.status != exitFailed || !strings.Contains(second.stderr, first.url) || second.stdout != "" {
+		t.Errorf("a second all: status %d, stdout %q, stderr %q, want it refused with %s", second.status, second.stdout, second.stderr, first.url)
+	}
+	if status := first.stop(t, syscall.SIGTERM); status != exitDone || first.stdout != "" {
+		t.Errorf("all ended with status %d and printed %q beside its ready line", status, first.stdout)
+	}
+
+	// Without a server a short command starts what it needs, for its own time.
+	if list := must(t, env, "org", "list", "--json"); !strings.Contains(list, `"slug":"acme-inc"`) {
+		t.Errorf("org list: %s", list)
+	}
+	again := serve(t, env, "all")
+	if kept := awaitResults(t, again.url, key, 2); kept != summary {
+		t.Errorf("after a restart the summary is\n%s\nand was\n%s", kept, summary)
+	}
+	r = run(t, env, "", "import", answers, "--org", "acme-inc", "--brand", "acme")
+	if r.stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
+		t.Errorf("the same import again: %s%s", r.stdout, r.stderr)
+	}
+
+	var listed keyShown
+	if err := json.Unmarshal([]byte(must(t, env, "key", "list", "--org", "acme-inc", "--json")), &listed); err != nil {
+		t.Fatal(err)
+	}
+	must(t, env, "key", "revoke", listed.ID)
+	if status, _ := fetch(t, again.url+"/api/v1/whoami", key); status != 401 {
+		t.Errorf("a revoked key: %d, want 401", status)
+	}
+}
+
+// awaitResults polls the summary of the only brand until it counts so many answers, and returns it.
+func awaitResults(t *testing.T, url, key string, results int) string {
+	t.Helper()
+	_, body := fetch(t, url+"/api/v1/brands", key)
+	var list struct{ Brands []struct{ ID string } }
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
+		t.Fatalf("brands: %s", body)
+	}
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.After(30 * time.Second); ; {
+		_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+list.Brands[0].ID, key)
+		if strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, results)) {
+			return body
+		}
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatalf("the summary does not count %d answers: %s", results, body)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATakenAddressIsAClearError(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := listener.Addr().String()
+	r := run(t, []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}, "", "all", "--listen", taken)
+	if r.status != exitFailed || !strings.Contains(r.stderr, taken) || !strings.Contains(r.stderr, "--listen") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}
+
+// Nobody else's stores are changed by surprise: they are brought up by migrate, or by all.
+func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
+	env := []string{
+		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
+		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),
+		"ANSWERSCOPE_CLICKHOUSE_DSN=" + testkit.ClickHouse(t),
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.ApacheKafka(t), ","),
+		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
+		"ANSWERSCOPE_KAFKA_PARTITIONS=2",
+	}
+	if r := run(t, env, "", "org", "list"); r.status != exitFailed || !strings.Contains(r.stderr, "run: answerscope migrate") {
+		t.Errorf("on empty stores: status %d, %s", r.status, r.stderr)
+	}
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitFailed || !strings.Contains(r.stdout, "postgres 0001") || !strings.Contains(r.stdout, "kafka topic ") {
+		t.Errorf("migrate --check: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	must(t, env, "migrate")
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitDone || r.stdout != "" {
+		t.Errorf("migrate --check after migrate: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "migrate"); r.status != exitDone || r.stderr != "" {
+		t.Errorf("migrate again: status %d, %s", r.status, r.stderr)
+	}
+	must(t, env, "org", "add", "Acme")
+
+	api := serve(t, env, "queryapi")
+	if status, _ := fetch(t, api.url+"/api/v1/whoami", "svc_nonsense"); status != 401 {
+		t.Errorf("whoami with no key: %d, want 401", status)
+	}
+}
+
+// An engine that dies must not leave a process behind that looks alive.
+func TestAllEndsWithItsEngines(t *testing.T) {
+	dir := dataDir(t)
+	s := serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "all")
+	_, rest, _ := strings.Cut(s.log.String(), "engine=clickhouse")
+	var pid int
+	if _, err := fmt.Sscanf(rest[strings.Index(rest, "pid="):], "pid=%d", &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(bound):
+		t.Fatal("all goes on without its ClickHouse")
+	}
+	if status := s.cmd.ProcessState.ExitCode(); status != exitFailed || !strings.Contains(s.log.String(), filepath.Join(dir, "log")) {
+		t.Errorf("status %d, want 1 and the log to read", status)
+	}
+}
+
+// An import that has joined the engines of a server ends when they go away, and says how far it was.
+func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
+	dir := dataDir(t)
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
+	s := serve(t, env, "all")
+	must(t, env, "org", "add", "Acme")
+	brands := filepath.Join(dir, "brands.json")
+	write(t, brands, brandsFile)
+
+	cmd := binary(t.Context(), env, "import", "-", "--org", "acme", "--create", brands)
+	lines, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &locked{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(bound); !strings.Contains(log.String(), "created brand"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("the import does not begin: %s", log)
+		}
+		if _, err := fmt.Fprintf(lines, answersFile, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.stop(t, syscall.SIGKILL)
+	gone := time.Now()
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("the import ended with %v: %s", err, log)
+	}
+	if took := time.Since(gone); took > 10*time.Second {
+		t.Errorf("it took %s to end", took)
+	}
+	if !strings.Contains(log.String(), "went away") || !strings.Contains(log.String(), "Kafka has") {
+		t.Errorf("it said %s", log)
+	}
+}

@@ -1,0 +1,114 @@
+// Package cli is the command line: it wires the rooms into subcommands, a file a subcommand. Only main imports it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/config"
+)
+
+// grammar is every command with its flags; its order is that of --help.
+type grammar struct {
+	Settings settings `embed:""`
+
+	All      all      `cmd:"" help:"Run everything on one port."`
+	Pipeline pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
+	Queryapi queryapi `cmd:"" help:"Run the part that answers /api/v1."`
+	Demo     demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
+
+	Migrate migrate `cmd:"" help:"Bring the schemas and the topics up to this binary."`
+	Org     org     `cmd:"" help:"Add and list organizations."`
+	User    user    `cmd:"" help:"Add users."`
+	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
+	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
+	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`
+}
+
+// settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`
+// must run on settings that are wrong.
+type settings config.Settings
+
+// Exit statuses, a contract.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitRefused = 3 // done, but some inputs were refused, and are listed
+)
+
+// A usageError is a mistake in how the command was called, not in what it did.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// errRefused says that some inputs were refused. They have been listed.
+var errRefused = errors.New("some inputs were refused")
+
+// Main runs the command that the process was started with and returns its exit status.
+func Main() int {
+	engine.Main() // an engine's child process ends in there
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills at once; the engines' guards see to what is left
+
+	var g grammar
+	parser, err := newParser(&g)
+	if err != nil {
+		panic(err) // the grammar is wrong: any command of any test shows it
+	}
+	chosen, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		return report(&process{stderr: os.Stderr}, usageError{err})
+	}
+	g.Settings.Outside = config.FromEnvironment(os.Environ())
+	p := &process{Settings: config.Settings(g.Settings), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p.log = p.logger(slog.LevelWarn)
+	chosen.BindTo(ctx, (*context.Context)(nil))
+	return report(p, chosen.Run(p, chosen))
+}
+
+func newParser(g *grammar) (*kong.Kong, error) {
+	return kong.New(g,
+		kong.Name("answerscope"),
+		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
+		kong.DefaultEnvars("ANSWERSCOPE"),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
+	)
+}
+
+// report says once, on stderr, why a command did not do what it was asked, and returns its exit status.
+func report(p *process, err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errRefused):
+		return exitRefused
+	}
+	fmt.Fprintf(p.stderr, "answerscope: %v\n", err)
+	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
+		fmt.Fprintln(p.stderr, usage(mistake))
+		return exitUsage
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usage points from a mistake to the help of the command it was made in.
+func usage(mistake *kong.ParseError) string {
+	command := "answerscope"
+	if selected := mistake.Context.Selected(); selected != nil {
+		command = selected.FullPath()
+	}
+	return fmt.Sprintf("run %q for its flags and an example", command+" --help")
+}

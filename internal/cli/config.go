@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/answerscope/answerscope/internal/config"
+)
+
+// show prints the settings as a server on this machine would have them.
+type show struct {
+	listening `embed:""`
+
+	Check bool `help:"Print nothing; say what is wrong and exit 1 if anything is."`
+	JSON  bool `name:"json" help:"One JSON document."`
+}
+
+func (show) Help() string {
+	return `Every setting is a flag, else the variable beside it, else its default.
+Secrets and the addresses of outside engines come from the environment alone.
+
+Example:
+
+  ANSWERSCOPE_LISTEN=0.0.0.0:8080 answerscope config --check`
+}
+
+// setting is one line of the effective configuration.
+type setting struct {
+	Name  string `json:"-"`
+	Value string `json:"value"`
+	From  string `json:"from"` // flag, environment or default
+}
+
+func (c *show) Run(p *process, chosen *kong.Context) error {
+	if c.Check {
+		return errors.Join(p.Settings.Validate(), c.listening.validate(),
+			errors.Join(config.Unknown(os.Environ(), variables(chosen.Model.Node, p.Outside))...))
+	}
+	effective := effective(chosen, p.Outside)
+	if c.JSON {
+		document := map[string]setting{}
+		for _, s := range effective {
+			document[s.Name] = s
+		}
+		return p.printJSON(document)
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, s := range effective {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Value, s.From)
+	}
+	return table.Flush()
+}
+
+// effective lists the flags of chosen, but for its own two, then what comes from the environment alone.
+func effective(chosen *kong.Context, outside config.Outside) []setting {
+	var list []setting
+	for _, flag := range chosen.Flags() {
+		if len(flag.Envs) == 0 || flag.Name == "check" || flag.Name == "json" {
+			continue
+		}
+		list = append(list, setting{flag.Envs[0], fmt.Sprint(chosen.FlagValue(flag)), from(chosen, flag)})
+	}
+	for _, v := range outside.Variables() {
+		s := setting{v.Name, v.Masked, "environment"}
+		if v.Masked == "" {
+			s.From = "default"
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// from tells where a flag has its value from.
+func from(chosen *kong.Context, flag *kong.Flag) string {
+	for _, step := range chosen.Path {
+		if step.Flag == flag && !step.Resolved {
+			return "flag"
+		}
+	}
+	if _, set := os.LookupEnv(flag.Envs[0]); set {
+		return "environment"
+	}
+	return "default"
+}
+
+// variables names every variable that some command or Outside reads.
+func variables(node *kong.Node, outside config.Outside) []string {
+	var names []string
+	for _, flag := range node.Flags {
+		names = append(names, flag.Envs...)
+	}
+	for _, child := range node.Children {
+		names = append(names, variables(child, config.Outside{})...)
+	}
+	for _, v := range outside.Variables() {
+		names = append(names, v.Name)
+	}
+	return append(names, "ANSWERSCOPE_ENGINES_HOME") // read by deploy/engine itself
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func TestConfigShowsWhatIsEffectiveAndNoSecret(t *testing.T) {
+	env := []string{
+		"ANSWERSCOPE_POSTGRES_DSN=postgres://app:hunter2@db:5432/answerscope",
+		"ANSWERSCOPE_JWT_SECRET=hunter2", "CRON_SECRET=hunter2", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=hunter2",
+		"ANSWERSCOPE_LISTEN=127.0.0.1:7000",
+	}
+	table := must(t, env, "config", "--kafka-partitions", "12")
+	var document map[string]setting
+	if err := json.Unmarshal([]byte(must(t, env, "config", "--kafka-partitions", "12", "--json")), &document); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(table, "hunter2") {
+		t.Errorf("shows a secret:\n%s", table)
+	}
+	for name, want := range map[string]setting{
+		"ANSWERSCOPE_POSTGRES_DSN":            {Value: "postgres://app:****@db:5432/answerscope", From: "environment"},
+		"ANSWERSCOPE_CLICKHOUSE_DSN":          {Value: "", From: "default"},
+		"ANSWERSCOPE_JWT_SECRET":              {Value: "****", From: "environment"},
+		"ANSWERSCOPE_PLATFORM_OPENAI_API_KEY": {Value: "****", From: "environment"},
+		"CRON_SECRET":                         {Value: "****", From: "environment"},
+		"ANSWERSCOPE_LISTEN":                  {Value: "127.0.0.1:7000", From: "environment"},
+		"ANSWERSCOPE_KAFKA_PARTITIONS":        {Value: "12", From: "flag"},
+		"ANSWERSCOPE_DATA_DIR":                {Value: "./var", From: "default"},
+	} {
+		if document[name] != want {
+			t.Errorf("%s: %+v, want %+v", name, document[name], want)
+		}
+		if !strings.Contains(table, name) {
+			t.Errorf("the table lacks %s:\n%s", name, table)
+		}
+	}
+}
+
+func TestConfigCheckSaysAllThatIsWrong(t *testing.T) {
+	if r := run(t, nil, "", "config", "--check"); r.status != exitDone || r.stdout+r.stderr != "" {
+		t.Errorf("the defaults: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	r := run(t, []string{"ANSWERSCOPE_LISTEN=8080", "ANSWERSCOPE_KAFKA_BROKERS=a:1,b", "ANSWERSCOPE_KAFKA_BROKER=c:1"}, "", "config", "--check")
+	want := `answerscope: ANSWERSCOPE_KAFKA_BROKERS is "b": want HOST:PORT, such as 127.0.0.1:8080
+ANSWERSCOPE_LISTEN is "8080": want HOST:PORT, such as 127.0.0.1:8080
+ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKERS?
+`
+	if r.status != exitFailed || r.stderr != want {
+		t.Errorf("status %d, said\n%s\nwant\n%s", r.status, r.stderr, want)
+	}
+}
+
+func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+	var g grammar
+	parser, err := newParser(&g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range leaves(parser.Model.Node) {
+		t.Run(leaf, func(t *testing.T) {
+			args := append(strings.Fields(leaf), "--help")
+			if help := must(t, nil, args...); !strings.Contains(help, "Example:") || !strings.Contains(help, "answerscope "+leaf) || !strings.Contains(help, "ANSWERSCOPE_DATA_DIR") {
+				t.Errorf("%s", help)
+			}
+		})
+	}
+}
+
+func leaves(node *kong.Node) []string {
+	var found []string
+	for _, child := range node.Children {
+		if len(child.Children) == 0 && !child.Hidden {
+			found = append(found, strings.TrimPrefix(child.FullPath(), "answerscope "))
+		}
+		found = append(found, leaves(child)...)
+	}
+	return found
+}
+
+func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"nonsense"}, {"org", "add"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
+		r := run(t, nil, "", args...)
+		if r.status != exitUsage || r.stdout != "" || !strings.HasPrefix(r.stderr, "answerscope: ") {
+			t.Errorf("%v: status %d, stdout %q, stderr %q", args, r.status, r.stdout, r.stderr)
+		}
+	}
+}

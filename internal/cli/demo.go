@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// demo is all, with something to look at.
+type demo struct {
+	listening `embed:""`
+}
+
+func (demo) Help() string {
+	return `Runs everything, as all does, and sees to it that the data directory holds an organization, a brand with competitors
+and 60 days of answers. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
+(the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers.
+
+Example:
+
+  answerscope demo --data-dir ./var`
+}
+
+const (
+	demoSlug  = "demo"
+	demoEmail = "demo@answerscope.example"
+	demoKey   = "demo"
+	demoDays  = 60
+	demoSeed  = 1
+)
+
+func (c *demo) Run(ctx context.Context, p *process) error {
+	p.tell("answerscope demo: every answer in it is simulated; no platform is asked")
+	return p.everything(ctx, "demo", c.listening, showDemo)
+}
+
+// showDemo fills in what the data directory lacks, waits until it answers queries, and shows how to ask.
+func showDemo(ctx context.Context, s *service) error {
+	sample, err := settleDemo(ctx, s)
+	if err != nil {
+		return fmt.Errorf("settle demo: %w", err)
+	}
+	text, err := renewDemoKey(ctx, s.db, sample.organization)
+	if err != nil {
+		return fmt.Errorf("renew demo key: %w", err)
+	}
+	v := visitor{base: "http://" + s.public.Addr().String(), key: text}
+	if err := sample.await(ctx, s, v); err != nil {
+		return err
+	}
+	if err := sample.tour(ctx, s, v); err != nil {
+		return err
+	}
+	return s.print(text)
+}
+
+// demoSample is what the demo has to show.
+type demoSample struct {
+	organization postgres.Organization
+	brand        intake.Snapshot
+	from, until  time.Time
+	answers      int // of the window that are in some figure
+}
+
+// settleDemo makes the organization, its user and its brand, and brings in what is missing of its answers.
+func settleDemo(ctx context.Context, s *service) (demoSample, error) {
+	until := time.Now().UTC().Truncate(time.Millisecond)
+	sample := demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
+	var err error
+	if sample.organization, err = demoOrganization(ctx, s.db); err != nil {
+		return sample, err
+	}
+	return sample, s.taking(ctx, s.engines, s.metrics, func(ctx context.Context, in *intake.Intake, db *postgres.DB) error {
+		brand, _, err := intake.EnsureBrand(ctx, db, sample.organization.ID, simulator.DemoBrand())
+		if err != nil {
+			return err
+		}
+		if sample.brand, err = in.Snapshot(ctx, brand.ID); err != nil {
+			return err
+		}
+		return sample.bring(ctx, s, in)
+	})
+}
+
+func demoOrganization(ctx context.Context, db *postgres.DB) (postgres.Organization, error) {
+	organization, err := db.OrganizationBySlug(ctx, demoSlug)
+	if errors.Is(err, postgres.ErrNotFound) {
+		organization, err = db.AddOrganization(ctx, "Demo (simulated)", demoSlug)
+	}
+	if err != nil {
+		return organization, err
+	}
+	_, err = db.UserByEmail(ctx, demoEmail)
+	if errors.Is(err, postgres.ErrNotFound) {
+		_, err = db.AddUser(ctx, postgres.NewUser{
+			Email: demoEmail, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID, Role: "owner",
+		})
+	}
+	return organization, err
+}
+
+// bring appends the history, of which intake leaves out what has landed.
+func (d *demoSample) bring(ctx context.Context, s *service, in *intake.Intake) error {
+	config := simulator.DefaultConfig()
+	config.Seed = demoSeed
+	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
+	platform, err := simulator.New(config)
+	if err != nil {
+		return err
+	}
+	plan := simulator.Plan{Snapshot: d.brand, Models: simulator.Models, From: d.from, Until: d.until}
+	if plan.Prompts, err = demoPrompts(ctx, s.db, d.brand.Brand.ID); err != nil {
+		return err
+	}
+	meter := s.meter("simulated answers", int64(plan.Runs()))
+	defer meter.end()
+	told := int64(0)
+	history := func(yield func(event.Answer) bool) {
+		for a := range platform.History(plan) {
+			if a.GivenUp == nil {
+				d.answers++
+			}
+			if !yield(a) {
+				return
+			}
+			told++
+			meter.reach(told)
+		}
+	}
+	_, err = in.Append(ctx, history)
+	return err
+}
+
+func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simulator.Asked, error) {
+	list := simulator.DemoPrompts()
+	wanted := make([]postgres.NewPrompt, len(list))
+	for i, l := range list {
+		wanted[i] = postgres.NewPrompt{Text: l.Text, Topic: l.Topic}
+	}
+	kept, err := db.EnsurePrompts(ctx, brand, wanted)
+	if err != nil {
+		return nil, err
+	}
+	asked := make([]simulator.Asked, len(list))
+	for i, l := range list {
+		asked[i] = simulator.Asked{Prompt: intake.Prompt(kept[i]), Region: l.Region, Language: l.Language, Samples: l.Samples}
+	}
+	return asked, nil
+}
+
+// renewDemoKey revokes the demo's last key and makes another: only its hash is kept, so it could not be shown again.
+func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization) (string, error) {
+	list, err := db.ListKeys(ctx, organization.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, k := range list {
+		if k.Name == demoKey && k.RevokedAt == nil {
+			if err := db.RevokeKey(ctx, k.ID); err != nil {
+				return "", err
+			}
+		}
+	}
+	minted, _, err := mint(ctx, db, organization.Slug, demoEmail, demoKey)
+	return minted.Text, err
+}
+
+// await waits until the sample is in the API's figures.
+func (d *demoSample) await(ctx context.Context, s *service, v visitor) error {
+	meter := s.meter("answers in the API's figures", int64(d.answers))
+	defer meter.end()
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	window := fmt.Sprintf("&date_from=%s&date_to=%s", d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
+	for {
+		body, err := v.get(ctx, "/api/v1/visibility-summary?brand_id="+d.brand.Brand.ID.String()+window)
+		if err != nil {
+			return err
+		}
+		var summary struct {
+			Totals struct {
+				ResultCount int `json:"resultCount"`
+			} `json:"totals"`
+		}
+		if err := json.Unmarshal(body, &summary); err != nil {
+			return fmt.Errorf("read visibility summary: %w", err)
+		}
+		meter.reach(int64(summary.Totals.ResultCount))
+		if summary.Totals.ResultCount >= d.answers {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
+	}
+}
+
+// tour shows requests with their answers, and one figure by SQL.
+func (d *demoSample) tour(ctx context.Context, s *service, v visitor) error {
+	s.tell("\nAsk the API (all figures are of simulated answers):")
+	for _, path := range []string{
+		"/api/v1/whoami",
+		"/api/v1/brands",
+		"/api/v1/visibility-summary?brand_id=" + d.brand.Brand.ID.String(),
+		"/api/v1/visibility-trend?granularity=week&brand_id=" + d.brand.Brand.ID.String(),
+	} {
+		body, err := v.get(ctx, path)
+		if err != nil {
+			return err
+		}
+		s.tell("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", v.key, v.base, path, strings.TrimSpace(string(body)))
+	}
+	question := d.question()
+	var score *float64
+	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
+		return fmt.Errorf("ask the demo's question: %w", err)
+	}
+	s.tell("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
+	return nil
+}
+
+// question asks SQL for the score of the API's default window.
+func (d *demoSample) question() string {
+	return fmt.Sprintf("SELECT ai_visibility_score FROM visibility_summary(organization_id = '%s', brand_id = '%s', "+
+		"date_from = '%s', date_to = '%s', models = [], regions = [], topics = [], branded = [])",
+		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
+}
+
+// sqlClient is a command that asks the warehouse a question: by HTTP where the engine is embedded, since everyone has
+// curl, and else by the client that whoever runs the server has.
+func (s *service) sqlClient(question string) string {
+	if s.ClickHouse.IsSet() {
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.ClickHouse.Masked())
+	}
+	address, err := url.Parse(s.set.ClickHouse())
+	if err != nil {
+		return question
+	}
+	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
+	web := url.URL{Scheme: "http", User: address.User, Host: s.set.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
+	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return "NULL"
+	}
+	return fmt.Sprint(*v)
+}
+
+// A visitor asks the API as a client does.
+type visitor struct{ base, key string }
+
+func (v visitor) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+v.key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask the API: %w", err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the API: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s: %s", path, response.Status, body)
+	}
+	return body, nil
+}

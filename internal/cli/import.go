@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// imports is the command import.
+type imports struct {
+	File   string `arg:"" help:"Answers, one JSON object a line; - is stdin."`
+	Org    string `required:"" placeholder:"SLUG" help:"Whose answers."`
+	Brand  string `placeholder:"SLUG" help:"The brand that they are read for."`
+	Create string `placeholder:"FILE" help:"Brands that they are read for, as JSON; those that are missing are created with their domains and competitors."`
+	JSON   bool   `name:"json" help:"One JSON document, with the refused lines."`
+}
+
+func (imports) Help() string {
+	return `Ends with {imported, skipped, refused} once Kafka has the answers. A file imported again adds nothing, so one that was
+interrupted is simply imported again. A line that cannot be an answer is listed with its number and the reason, and the
+rest goes on; the exit status is 3 then.
+
+Example:
+
+  answerscope import answers.ndjson --org acme --create brands.json`
+}
+
+func (c *imports) Run(ctx context.Context, p *process) error {
+	if (c.Brand == "") == (c.Create == "") {
+		return usageError{errors.New("want one of --brand and --create")}
+	}
+	var specs []intake.BrandSpec
+	if c.Create != "" {
+		file, err := os.Open(c.Create)
+		if err != nil {
+			return fmt.Errorf("read brands: %w", err)
+		}
+		specs, err = intake.ReadBrands(file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	file, size, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	everything := needs{clickhouse: true, postgres: true, kafka: true}
+	return p.with(ctx, everything, "import", func(ctx context.Context, e *engines) error {
+		return p.taking(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, in *intake.Intake, db *postgres.DB) error {
+			brands, err := c.brands(ctx, p, db, specs)
+			if err != nil {
+				return err
+			}
+			return c.take(ctx, p, in, file, size, brands)
+		})
+	})
+}
+
+// open returns the file of answers and its size in bytes, 0 when that is not known.
+func (c *imports) open(p *process) (io.ReadCloser, int64, error) {
+	if c.File == "-" {
+		return io.NopCloser(p.stdin), 0, nil
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, 0, fmt.Errorf("import: %w", err)
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory, want a file", c.File)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("import: %w", err), file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// while returns a reader of r that fails when ctx ends: a pipe may keep a reader waiting for ever, and an import that
+// is to end must still say how far it is. What r gives after that is lost.
+func while(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err) // nil is the end of the file
+	}()
+	return out
+}
+
+// brands finds the brands that the answers are for, and creates those that --create names and that are missing.
+func (c *imports) brands(ctx context.Context, p *process, db *postgres.DB, specs []intake.BrandSpec) ([]uuid.UUID, error) {
+	organization, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return nil, err
+	}
+	if c.Brand != "" {
+		brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
+		return []uuid.UUID{brand.ID}, err
+	}
+	var ids []uuid.UUID
+	for _, spec := range specs {
+		brand, added, err := intake.EnsureBrand(ctx, db, organization.ID, spec)
+		if err != nil {
+			return nil, err
+		}
+		if added {
+			p.tell("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
+		}
+		ids = append(ids, brand.ID)
+	}
+	return ids, nil
+}
+
+func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
+	meter := p.meter("import: bytes read", size)
+	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { meter.reach(at.Bytes) })
+	meter.end()
+	for _, r := range summary.Refusals {
+		p.tell("%s", refusal(r))
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = p.printJSON(summary)
+	} else {
+		err = p.printJSON(struct {
+			Imported int `json:"imported"`
+			Skipped  int `json:"skipped"`
+			Refused  int `json:"refused"`
+		}{summary.Imported, summary.Skipped, summary.Refused})
+	}
+	if err == nil && summary.Refused > 0 {
+		return errRefused
+	}
+	return err
+}
+
+func refusal(r intake.Refusal) string {
+	if r.Brand != uuid.Nil {
+		return fmt.Sprintf("line %d, brand %s: %s", r.Line, r.Brand, r.Reason)
+	}
+	return fmt.Sprintf("line %d: %s", r.Line, r.Reason)
+}
+
+// taking runs a chore with an intake and what it needs.
+func (p *process) taking(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *intake.Intake, *postgres.DB) error) error {
+	db, err := e.openPostgres(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	warehouse, err := e.openClickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer warehouse.Close()
+	return p.appending(ctx, e, metrics, func(ctx context.Context, log *producer.Producer) error {
+		in, err := intake.New(intake.DefaultConfig(), log, db, landings{warehouse}, time.Now)
+		if err != nil {
+			return err
+		}
+		return chore(ctx, in, db)
+	})
+}
+
+// appending runs a chore with a producer, and waits for what it has taken.
+func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *producer.Producer) error) error {
+	cfg := producer.DefaultConfig()
+	cfg.Connection = p.kafka(e)
+	cfg.Prefix = p.Kafka.TopicPrefix
+	log, err := producer.New(cfg, p.log, metrics)
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	stopped := make(chan error, 1)
+	go func() { stopped <- log.Run(running) }()
+	err = chore(ctx, log)
+	stop()
+	return errors.Join(err, <-stopped)
+}
+
+// landings asks the warehouse which answers it has.
+type landings struct{ warehouse *clickhouse.Conn }
+
+func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	keys := make([]clickhouse.AnswerKey, len(ids))
+	for i, id := range ids {
+		keys[i] = clickhouse.AnswerKey{
+			OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id),
+		}
+	}
+	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, due, clickhouse.Below{})
+	if err != nil {
+		return nil, err
+	}
+	landed := make(map[uuid.UUID]bool, len(found))
+	for key := range found {
+		landed[uuid.UUID(key.ID)] = true
+	}
+	return landed, nil
+}

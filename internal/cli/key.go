@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+type key struct {
+	Create keyCreate `cmd:"" help:"Create an API key; prints it, alone, once."`
+	List   keyList   `cmd:"" help:"List the API keys of an organization."`
+	Revoke keyRevoke `cmd:"" help:"Revoke an API key, at once and everywhere."`
+}
+
+type keyCreate struct {
+	Org  string `required:"" placeholder:"SLUG" help:"Whose brands it may read."`
+	User string `required:"" placeholder:"EMAIL" help:"Whom it speaks for."`
+	Name string `required:"" placeholder:"NAME" help:"What it is for."`
+	JSON bool   `name:"json" help:"One JSON document."`
+}
+
+func (keyCreate) Help() string {
+	return "Example:\n\n  answerscope key create --org acme --user ana@example.org --name reports"
+}
+
+func (c *keyCreate) Run(ctx context.Context, p *process) error {
+	return p.controlling(ctx, "key create", func(ctx context.Context, db *postgres.DB) error {
+		minted, kept, err := mint(ctx, db, c.Org, c.User, c.Name)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(struct {
+				Key string `json:"key"`
+				keyShown
+			}{minted.Text, shown(kept)})
+		}
+		return p.print(minted.Text)
+	})
+}
+
+// mint makes a key and keeps what proves it.
+func mint(ctx context.Context, db *postgres.DB, slug, email, name string) (apikey.Key, postgres.Key, error) {
+	organization, err := db.OrganizationBySlug(ctx, slug)
+	if err != nil {
+		return apikey.Key{}, postgres.Key{}, err
+	}
+	user, err := db.UserByEmail(ctx, email)
+	if err != nil {
+		return apikey.Key{}, postgres.Key{}, err
+	}
+	minted := apikey.Mint()
+	kept, err := db.AddKey(ctx, postgres.NewKey{
+		OrganizationID: organization.ID, UserID: user.ID, Name: name, Hash: minted.Hash, Prefix: minted.Prefix,
+	})
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = fmt.Errorf("user %s is not in organization %s: %w", email, slug, err)
+	}
+	return minted, kept, err
+}
+
+// keyShown is a key as it is listed.
+type keyShown struct {
+	ID         string     `json:"id"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"`
+	User       string     `json:"user"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	RevokedAt  *time.Time `json:"revoked_at"`
+}
+
+func shown(k postgres.Key) keyShown {
+	return keyShown{k.ID.String(), k.Name, k.Prefix, k.Email, k.CreatedAt, k.ExpiresAt, k.LastUsedAt, k.RevokedAt}
+}
+
+type keyList struct {
+	Org  string `required:"" placeholder:"SLUG" help:"Whose keys."`
+	JSON bool   `name:"json" help:"One JSON object a line."`
+}
+
+func (keyList) Help() string { return "Example:\n\n  answerscope key list --org acme --json" }
+
+func (c *keyList) Run(ctx context.Context, p *process) error {
+	return p.controlling(ctx, "key list", func(ctx context.Context, db *postgres.DB) error {
+		organization, err := db.OrganizationBySlug(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		list, err := db.ListKeys(ctx, organization.ID)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		for _, k := range list {
+			if c.JSON {
+				if err := p.printJSON(shown(k)); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(table, "%s\t%s…\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name, k.Email, state(k))
+		}
+		return table.Flush()
+	})
+}
+
+func state(k postgres.Key) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked " + k.RevokedAt.Format(time.DateOnly)
+	case k.LastUsedAt != nil:
+		return "last used " + k.LastUsedAt.Format(time.DateTime)
+	}
+	return "never used"
+}
+
+type keyRevoke struct {
+	ID string `arg:"" help:"Of the key, as key list prints it."`
+}
+
+func (keyRevoke) Help() string {
+	return "Example:\n\n  answerscope key revoke 0199c2f0-1111-7abc-8def-000000000001"
+}
+
+func (c *keyRevoke) Run(ctx context.Context, p *process) error {
+	id, err := uuid.FromString(c.ID)
+	if err != nil {
+		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
+	}
+	return p.controlling(ctx, "key revoke", func(ctx context.Context, db *postgres.DB) error {
+		return db.RevokeKey(ctx, id)
+	})
+}

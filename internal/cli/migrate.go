@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// migrate brings up what records and rows are kept in.
+type migrate struct {
+	Check bool `help:"Change nothing; print what is pending and exit 1 if anything is."`
+	JSON  bool `name:"json" help:"One JSON object a line."`
+}
+
+func (migrate) Help() string {
+	return `Brings up the schemas of PostgreSQL and ClickHouse and the topics of Kafka, under one lock. It may be killed and run
+again at any point, and does nothing where nothing is pending.
+
+Example:
+
+  ANSWERSCOPE_POSTGRES_DSN=… ANSWERSCOPE_CLICKHOUSE_DSN=… ANSWERSCOPE_KAFKA_BROKERS=kafka:9092 answerscope migrate`
+}
+
+// errPending says that `migrate --check` has listed something.
+var errPending = errors.New("migrations are pending; run: answerscope migrate")
+
+func (c *migrate) Run(ctx context.Context, p *process) error {
+	everything := needs{clickhouse: true, postgres: true, kafka: true}
+	e, err := p.open(ctx, everything, ownership{command: "migrate"})
+	if err != nil {
+		return err
+	}
+	steps, err := p.pending(ctx, everything, e)
+	switch {
+	case err != nil:
+	case c.Check:
+		err = c.list(p, steps)
+	default:
+		err = p.migrate(ctx, everything, e, steps)
+	}
+	return errors.Join(err, e.close())
+}
+
+func (c *migrate) list(p *process, steps []step) error {
+	for _, s := range steps {
+		if c.JSON {
+			if err := p.printJSON(s); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.print(s.String()); err != nil {
+			return err
+		}
+	}
+	if len(steps) > 0 {
+		return errPending
+	}
+	return nil
+}
+
+// A step is one thing that is not as this binary wants it.
+type step struct {
+	Store string `json:"store"` // postgres, clickhouse or kafka
+	Name  string `json:"name"`
+}
+
+func (s step) String() string { return s.Store + " " + s.Name }
+
+// pending lists what must be done in the stores of need, in order.
+func (p *process) pending(ctx context.Context, need needs, e *engines) ([]step, error) {
+	var steps []step
+	add := func(store string, names []string) {
+		for _, name := range names {
+			steps = append(steps, step{store, name})
+		}
+	}
+	if need.postgres {
+		names, err := postgres.Pending(ctx, e.postgres)
+		if err != nil {
+			return nil, err
+		}
+		add("postgres", names)
+	}
+	if need.clickhouse {
+		names, err := clickhouse.Pending(ctx, e.clickhouseConfig())
+		if err != nil {
+			return nil, err
+		}
+		add("clickhouse", names)
+	}
+	if need.kafka {
+		topics, err := producer.CheckTopics(ctx, p.topics(e))
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range topics {
+			if t.Missing {
+				add("kafka", []string{"topic " + t.Name})
+			}
+			if len(t.Differs) > 0 {
+				p.log.Warn("topic is not as configured and is used as it is", "topic", t.Name, "differs", strings.Join(t.Differs, "; "))
+			}
+		}
+	}
+	return steps, nil
+}
+
+// migrate does the steps of the stores of need, under the lock, telling each as it is done.
+func (p *process) migrate(ctx context.Context, need needs, e *engines, steps []step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	done := 0
+	tell := func(store, name string) {
+		done++
+		p.tell("migrate %d of %d: %s %s", done, max(done, len(steps)), store, name)
+	}
+	return postgres.WithMigrationLock(ctx, e.postgres, func() error {
+		if need.postgres {
+			if err := postgres.Migrate(ctx, e.postgres, func(_ uint, name string) { tell("postgres", name) }); err != nil {
+				return err
+			}
+		}
+		if need.clickhouse {
+			if err := clickhouse.Migrate(ctx, e.clickhouseConfig(), func(name string) { tell("clickhouse", name) }); err != nil {
+				return err
+			}
+		}
+		if !need.kafka {
+			return nil
+		}
+		topics, err := producer.CreateTopics(ctx, p.topics(e))
+		for _, t := range topics {
+			if t.Missing {
+				tell("kafka", fmt.Sprintf("topic %s, %d partitions", t.Name, t.Partitions))
+			}
+		}
+		return err
+	})
+}
+
+// upToDate brings up the stores that this process has started, and refuses to work on others that are behind.
+func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
+	mine := needs{}
+	if e.own() {
+		mine = needs{
+			clickhouse: need.clickhouse && !p.ClickHouse.IsSet(),
+			postgres:   need.postgres && !p.Postgres.IsSet(),
+			kafka:      need.kafka && len(p.Kafka.Brokers) == 0,
+		}
+	}
+	patience, done := context.WithTimeout(ctx, ownerPatience)
+	defer done()
+	for {
+		steps, err := p.pending(ctx, need, e)
+		if err != nil {
+			return err
+		}
+		if err := p.migrate(ctx, mine, e, steps); err != nil {
+			return err
+		}
+		behind := slices.IndexFunc(steps, func(s step) bool { return !mine.holds(s.Store) })
+		if behind < 0 {
+			return nil
+		}
+		if joined := e.set != nil && e.set.Joined(); joined && pause(patience, 200*time.Millisecond) {
+			continue
+		}
+		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
+	}
+}
+
+// ownerPatience is how long the owner of joined engines may take to bring its stores up: they can be joined as soon as
+// they run.
+const ownerPatience = 30 * time.Second
+
+// pause waits for d; false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (n needs) holds(store string) bool {
+	return n.postgres && store == "postgres" || n.clickhouse && store == "clickhouse" || n.kafka && store == "kafka"
+}
+
+// topics is how the topics of the log are made.
+func (p *process) topics(e *engines) producer.TopicsConfig {
+	return producer.TopicsConfig{
+		Connection: p.kafka(e), Prefix: p.Kafka.TopicPrefix,
+		Partitions: p.Kafka.Partitions, Replicas: p.Kafka.Replicas, Retention: p.Kafka.Retention,
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// service is a process that serves: what its parts share.
+type service struct {
+	*process
+	*engines
+
+	metrics   *prometheus.Registry
+	ready     *httpd.Readiness
+	public    net.Listener // nil when there is no public surface
+	db        *postgres.DB
+	warehouse *clickhouse.Conn
+	parts     []lifecycle.Part
+	closes    []func() // of what parts hold, last opened first
+}
+
+// assembly adds the parts of a room to a service whose engines run and whose schemas are up.
+type assembly func(ctx context.Context, s *service) error
+
+// plan says what a serving command runs.
+type plan struct {
+	command   string
+	exclusive bool // own the embedded engines
+	needs     needs
+	requires  []string // what /readyz waits for
+	admin     administered
+	public    net.Listener // nil when the command has no public surface
+	assemble  []assembly
+	settled   func(ctx context.Context, s *service) error // once ready, before the ready line; nil for nothing
+}
+
+// serve runs a plan until ctx ends or one of its parts does. The admin listener is there first and last, so that
+// /readyz tells how the start goes on.
+func (p *process) serve(ctx context.Context, plan plan) error {
+	if err := p.Settings.Validate(); err != nil {
+		return usageError{err}
+	}
+	p.log = p.logger(slog.LevelInfo)
+	operator, err := plan.admin.operator(ctx, p)
+	if err != nil {
+		return err
+	}
+	s := &service{process: p, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...), public: plan.public}
+	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	admin := httpd.NewAdmin(operator, s.ready, s.metrics, p.log)
+	p.log.Info("admin listener", "address", admin.URL())
+	return lifecycle.All(ctx, p.log,
+		lifecycle.Part{Name: "admin", Run: admin.Run},
+		lifecycle.Part{Name: plan.command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
+	)
+}
+
+// run opens the engines, brings their schemas up, runs the parts, and closes everything in reverse.
+func (s *service) run(ctx context.Context, plan plan) (err error) {
+	how := ownership{command: plan.command, exclusive: plan.exclusive}
+	if plan.public != nil {
+		defer plan.public.Close() // for the ways out before a server owns it
+		how.address = "http://" + plan.public.Addr().String()
+	}
+	if s.engines, err = s.open(ctx, plan.needs, how); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer func() {
+		if closed := s.close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := s.prepare(ctx, plan); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	s.ready.Provide("schema", func(context.Context) error { return nil })
+	defer func() {
+		for i := len(s.closes) - 1; i >= 0; i-- {
+			s.closes[i]()
+		}
+	}()
+	for _, assemble := range plan.assemble {
+		if err := assemble(ctx, s); err != nil {
+			return unlessStopped(ctx, err)
+		}
+	}
+	parts := append([]lifecycle.Part{{Name: "engines", Run: s.watch}}, s.parts...)
+	parts = append(parts, lifecycle.Part{Name: "ready", Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
+	return lifecycle.All(ctx, s.log, parts...)
+}
+
+// prepare brings schemas up where that is ours to do, and else says who should.
+func (s *service) prepare(ctx context.Context, plan plan) error {
+	if !plan.exclusive {
+		return s.upToDate(ctx, plan.needs, s.engines)
+	}
+	steps, err := s.pending(ctx, plan.needs, s.engines)
+	if err != nil {
+		return err
+	}
+	return s.migrate(ctx, plan.needs, s.engines, steps)
+}
+
+// watch ends when an engine does.
+func (s *service) watch(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.lost():
+		return s.set.Err()
+	}
+}
+
+// announce says on stdout that the service is ready, once it is.
+func (s *service) announce(ctx context.Context, plan plan) error {
+	if err := s.ready.Wait(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	if plan.settled != nil {
+		if err := plan.settled(ctx, s); err != nil {
+			return unlessStopped(ctx, err)
+		}
+	}
+	if plan.public != nil {
+		if err := s.print("ready http://" + plan.public.Addr().String()); err != nil {
+			return err
+		}
+	}
+	s.log.Info("ready", "command", plan.command)
+	<-ctx.Done()
+	return nil
+}
+
+// part adds a part that stops before those added earlier.
+func (s *service) part(name string, run func(context.Context) error) {
+	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: run})
+}
+
+// onClose registers what is closed once every part has stopped.
+func (s *service) onClose(name string, close func() error) {
+	s.closes = append(s.closes, func() {
+		if err := close(); err != nil {
+			s.log.Warn("close", "what", name, "error", err)
+		}
+	})
+}
+
+// unlessStopped drops the error of a start that was interrupted on purpose.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

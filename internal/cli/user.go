@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/mail"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+type user struct {
+	Add userAdd `cmd:"" help:"Add a user to an organization."`
+}
+
+type userAdd struct {
+	Email string `arg:"" help:"What they sign in with."`
+	Org   string `required:"" placeholder:"SLUG" help:"Their organization; a user has one."`
+	Role  string `default:"member" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
+	JSON  bool   `name:"json" help:"One JSON document."`
+}
+
+func (userAdd) Help() string {
+	return `The password is the first line of stdin. Without one, a password is generated, and printed this once.
+
+Example:
+
+  answerscope user add ana@example.org --org acme --role owner < password.txt`
+}
+
+var roles = []string{"owner", "admin", "member", "viewer"}
+
+// shortest is the fewest bytes of a password that somebody chose (NIST SP 800-63B).
+const shortest = 8
+
+func (c *userAdd) Run(ctx context.Context, p *process) error {
+	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
+		return usageError{fmt.Errorf("email %q: want name@host", c.Email)}
+	}
+	if !slices.Contains(roles, c.Role) {
+		return usageError{fmt.Errorf("role %q: want %s", c.Role, strings.Join(roles, ", "))}
+	}
+	given, err := readPassword(p)
+	if err != nil {
+		return err
+	}
+	chosen := given
+	if chosen == "" {
+		chosen = password.Generate()
+	}
+	return p.controlling(ctx, "user add", func(ctx context.Context, db *postgres.DB) error {
+		organization, err := db.OrganizationBySlug(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		added, err := db.AddUser(ctx, postgres.NewUser{
+			Email: c.Email, PasswordHash: password.Hash(chosen), OrganizationID: organization.ID, Role: c.Role,
+		})
+		if err != nil {
+			return err
+		}
+		generated := ""
+		if given == "" {
+			generated = chosen
+		}
+		if c.JSON {
+			return p.printJSON(struct {
+				ID           string `json:"id"`
+				Email        string `json:"email"`
+				Organization string `json:"organization_id"`
+				Role         string `json:"role"`
+				Password     string `json:"password,omitempty"`
+			}{added.ID.String(), added.Email, added.OrganizationID.String(), added.Role, generated})
+		}
+		if err := p.print(fmt.Sprintf("%s %s %s", added.ID, added.Email, added.Role)); err != nil || generated == "" {
+			return err
+		}
+		return p.print("password " + generated)
+	})
+}
+
+// typing is how long a password may take to come through a pipe before one is generated. Whoever starts this command
+// without a thought for stdin may have left it open with nobody at the other end.
+const typing = 10 * time.Second
+
+// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked.
+func readPassword(p *process) (string, error) {
+	if file, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return "", nil
+	}
+	type read struct {
+		line string
+		err  error
+	}
+	came := make(chan read, 1)
+	go func() {
+		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
+		came <- read{strings.TrimRight(line, "\r\n"), err}
+	}()
+	select {
+	case r := <-came:
+		if r.err != nil {
+			return "", fmt.Errorf("read password: %w", r.err)
+		}
+		if r.line != "" && len(r.line) < shortest {
+			return "", usageError{fmt.Errorf("password of %d bytes on stdin: want at least %d", len(r.line), shortest)}
+		}
+		return r.line, nil
+	case <-time.After(typing):
+		p.tell("no password came on stdin within %s: generating one", typing)
+		return "", nil
+	}
+}
