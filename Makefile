@@ -21,10 +21,8 @@ build: engines ## build bin/answerscope and fetch the engines that it starts
 
 test: engines java kafka-apache ## run every test, on real engines
 	@go vet $(PACKAGES)
-	@mkdir -p $(BIN)
-	@go build -trimpath -o $(BIN)/answerscope .
-	@go build -trimpath -o $(BIN)/serve ./internal/testkit/serve
-	@ANSWERSCOPE_BINARY=$(CURDIR)/$(BIN)/answerscope $(BIN)/serve go test -timeout 20m $(PACKAGES)
+	@go build -o $(BIN)/serve ./internal/testkit/serve
+	@$(BIN)/serve go test -timeout 20m $(PACKAGES)
 
 lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
 	@$(GOLANGCI) run $(PACKAGES)
@@ -36,21 +34,23 @@ up: build ## run everything on ./var
 	@$(BIN)/answerscope all
 
 bench: build java kafka-apache ## measure this machine
-	@for name in $$($(BIN)/answerscope bench --list); do $(BIN)/answerscope bench $$name || exit 1; done
+	@$(BIN)/answerscope bench
 
 clean: ## remove what was built and fetched; ./var stays
 	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs
 
-# Java 17 and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
+# Java 17 or later and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
 java:
-	@if command -v java >/dev/null && command -v mvn >/dev/null; then exit 0; fi; \
-	  install="apt-get install -y --no-install-recommends openjdk-17-jre-headless maven"; \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "installing Java 17 and Maven …" >&2; \
-	    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive $$install -qq >&2; \
-	  else \
-	    echo "Java 17 and Maven are missing. On Debian or Ubuntu: sudo apt-get update && sudo $$install" >&2; exit 1; \
-	  fi
+	@have=$$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
+	if [ "$${have:-0}" -ge 17 ] && command -v mvn >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Java 17 and Maven …" >&2; \
+	  apt-get update -qq >&2 && \
+	  jre=$$(apt-cache show openjdk-17-jre-headless >/dev/null 2>&1 && echo openjdk-17-jre-headless || echo openjdk-21-jre-headless) && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$jre maven >&2 </dev/null; \
+	else \
+	  echo "Java 17 and Maven are missing. Debian, Ubuntu: sudo apt-get install -y openjdk-17-jre-headless maven" >&2; exit 1; \
+	fi
 
 # Built from the Go module proxy, so that everyone lints with the same version.
 $(GOLANGCI): Makefile

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	benches "github.com/answerscope/answerscope/internal/bench"
 	"github.com/answerscope/answerscope/internal/config"
 )
 
@@ -30,6 +32,7 @@ type grammar struct {
 	User    user    `cmd:"" help:"Add users."`
 	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
 	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
+	Bench   bench   `cmd:"" help:"Measure this machine."`
 	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`
 }
 
@@ -81,6 +84,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
+		kong.Vars{"benches": strings.Join(benches.Names(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
 }

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	benches "github.com/answerscope/answerscope/internal/bench"
+)
+
+// bench measures this machine.
+type bench struct {
+	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
+	Broker string `default:"embedded" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
+	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
+}
+
+func (bench) Help() string {
+	return `Each figure stands beside what it is held against in the same run, and says which machine it was measured on.
+
+Example:
+
+  answerscope bench pipeline --broker apache --json`
+}
+
+func (c *bench) Run(ctx context.Context, p *process) error {
+	names := benches.Names()
+	if c.Name != "" {
+		if !slices.Contains(names, c.Name) {
+			return usageError{fmt.Errorf("bench %q: want one of %s", c.Name, strings.Join(names, ", "))}
+		}
+		names = []string{c.Name}
+	}
+	if c.Broker != "embedded" && c.Broker != "apache" {
+		return usageError{fmt.Errorf("broker %q: want embedded or apache", c.Broker)}
+	}
+	for _, name := range names {
+		p.tell("bench %s …", name)
+		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			err = p.printJSON(measured)
+		} else {
+			err = measured.Print(p.stdout)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
