@@ -1,0 +1,71 @@
+// Package bench measures this machine: what each part does a second, beside the
+// ceiling that it is held against in the same run.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Options are what benches are asked with.
+type Options struct {
+	Broker string // "embedded" or "apache", for those that need one; "" is embedded
+}
+
+// Result is what one bench measured. Rates are per second, times in
+// milliseconds, memory in bytes. A ratio is a figure over its ceiling, so that
+// machines can be compared.
+type Result struct {
+	Bench    string             `json:"bench"`
+	Figures  map[string]float64 `json:"figures"`
+	Ceilings map[string]float64 `json:"ceilings"`
+	Ratios   map[string]float64 `json:"ratios"`
+	Machine  Machine            `json:"machine"`
+}
+
+// benches are the benchmarks by name.
+var benches = map[string]func(context.Context, Options) (Result, error){
+	"codec": codec,
+}
+
+// Names lists the benches.
+func Names() []string { return slices.Sorted(maps.Keys(benches)) }
+
+// Run measures one bench.
+func Run(ctx context.Context, name string, o Options) (Result, error) {
+	run, ok := benches[name]
+	if !ok {
+		return Result{}, fmt.Errorf("bench %q: want one of %s", name, strings.Join(Names(), ", "))
+	}
+	r, err := run(ctx, o)
+	if err != nil {
+		return Result{}, fmt.Errorf("bench %s: %w", name, err)
+	}
+	r.Bench, r.Machine = name, thisMachine()
+	return r, nil
+}
+
+// Print writes r for people.
+func (r Result) Print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s\n", r.Bench, r.Machine)
+	for _, part := range []struct {
+		name   string
+		values map[string]float64
+		format string
+	}{{"figures", r.Figures, "%14.0f"}, {"ceilings", r.Ceilings, "%14.0f"}, {"ratios", r.Ratios, "%14.2f"}} {
+		if len(part.values) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s\n", part.name)
+		for _, key := range slices.Sorted(maps.Keys(part.values)) {
+			fmt.Fprintf(&b, "    %-32s"+part.format+"\n", key, part.values[key])
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,61 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
+	defer func(d time.Duration) { turn = d }(turn)
+	turn = time.Millisecond // the test asks whether it runs, not how fast
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			r, err := Run(t.Context(), name, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(r)
+			if err != nil || bytes.ContainsRune(text, '\n') {
+				t.Errorf("as JSON: %s, %v, want one line", text, err)
+			}
+			var back map[string]any
+			if err := json.Unmarshal(text, &back); err != nil || back["bench"] != name {
+				t.Errorf("bench %v, %v, want %s", back["bench"], err, name)
+			}
+			for _, part := range []string{"figures", "ceilings", "ratios", "machine"} {
+				if m, ok := back[part].(map[string]any); !ok || len(m) == 0 {
+					t.Errorf("%s is %v, want an object with something in it", part, back[part])
+				}
+			}
+			for _, values := range []map[string]float64{r.Figures, r.Ceilings, r.Ratios} {
+				for key, v := range values {
+					if v <= 0 {
+						t.Errorf("%s is %v, want more than 0", key, v)
+					}
+				}
+			}
+			var out strings.Builder
+			if err := r.Print(&out); err != nil || !strings.HasPrefix(out.String(), name+" on ") {
+				t.Errorf("printed %s, %v", &out, err)
+			}
+			t.Log("\n" + out.String())
+		})
+	}
+}
+
+func TestRunRefusesWhatItDoesNotKnow(t *testing.T) {
+	if _, err := Run(t.Context(), "speed", Options{}); err == nil || !strings.Contains(err.Error(), `bench "speed": want one of codec`) {
+		t.Errorf("Run() = %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := errors.New("left")
+	cancel(left)
+	if _, err := Run(ctx, "codec", Options{}); !errors.Is(err, left) {
+		t.Errorf("Run() with a ctx that ended = %v, want its cause", err)
+	}
+}
