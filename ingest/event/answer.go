@@ -81,8 +81,8 @@ type Citation struct {
 // Product is one shopping card as the platform showed it. PriceAmount is a
 // decimal number as text, so that no cent is lost to floating point.
 type Product struct {
-	Position      int     `json:"position,omitempty"` // 1-based; 0: the order of the list
 	Title         string  `json:"title"`
+	Position      int     `json:"position,omitempty"` // 1-based; 0: the order of the list
 	Brand         string  `json:"brand,omitempty"`
 	PriceAmount   string  `json:"price_amount,omitempty"`
 	PriceCurrency string  `json:"price_currency,omitempty"` // ISO 4217
@@ -94,8 +94,8 @@ type Product struct {
 
 // Usage is what the run consumed. CostUSD is a decimal number as text.
 type Usage struct {
-	InputTokens  int64  `json:"input_tokens,omitempty"`
-	OutputTokens int64  `json:"output_tokens,omitempty"`
+	InputTokens  int64  `json:"input_tokens"`
+	OutputTokens int64  `json:"output_tokens"`
 	Searches     int64  `json:"searches,omitempty"`
 	CostUSD      string `json:"cost_usd,omitempty"`
 }

@@ -131,9 +131,8 @@ func (p *problems) text(field, s string, most int) {
 
 // textAt is text for an item's field; the path is put together only when it is needed.
 func (p *problems) textAt(list string, i int, field, s string, most int) {
-	before := len(p.all)
-	if p.text(field, s, most); len(p.all) > before {
-		p.all[before] = within(fmt.Sprintf("%s[%d]", list, i), p.all[before])
+	if len(s) > most || !utf8.ValidString(s) {
+		p.text(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", list, i, field), "."), s, most)
 	}
 }
 

@@ -54,25 +54,7 @@ func (e *TooLargeError) Error() string {
 // Is reports whether target is ErrTooLarge.
 func (e *TooLargeError) Is(target error) bool { return target == ErrTooLarge }
 
-// malformed makes a MalformedError about the value at hand; the callers that
-// know where it stands put its path before it with within.
-func malformed(format string, args ...any) error {
-	return &MalformedError{Want: fmt.Sprintf(format, args...)}
-}
-
-// within puts a step of the path before the field of a MalformedError.
-func within(step string, err error) error {
-	m, ok := errors.AsType[*MalformedError](err)
-	if !ok {
-		return err
-	}
-	switch {
-	case m.Field == "":
-		m.Field = step
-	case m.Field[0] == '[':
-		m.Field = step + m.Field
-	default:
-		m.Field = step + "." + m.Field
-	}
-	return m
+// malformed makes a MalformedError about the value at field.
+func malformed(field, want string, args ...any) error {
+	return &MalformedError{Field: field, Want: fmt.Sprintf(want, args...)}
 }

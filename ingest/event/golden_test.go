@@ -214,8 +214,8 @@ func TestGoldensAreReadAndWritten(t *testing.T) {
 func (a Answer) check(now time.Time) error { return a.Check(now) }
 func (v Visit) check(now time.Time) error  { return v.Check(now) }
 
-// A reader of an older build may use encoding/json on the same types, and the
-// schemas are made from their tags: the codec must say the same as the tags.
+// Others may use encoding/json on the same types, and the schemas are made from
+// their tags: our options of the library must not change what the tags say.
 func TestCodecAgreesWithTags(t *testing.T) {
 	for name, record := range goldens {
 		t.Run(name, func(t *testing.T) {

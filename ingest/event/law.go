@@ -132,7 +132,7 @@ type problems struct{ all []error }
 func (p *problems) err() error { return errors.Join(p.all...) }
 
 func (p *problems) add(field, want string, args ...any) {
-	p.all = append(p.all, &MalformedError{Field: field, Want: fmt.Sprintf(want, args...)})
+	p.all = append(p.all, malformed(field, want, args...))
 }
 
 func (p *problems) id(field string, id uuid.UUID) {
