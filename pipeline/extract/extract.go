@@ -80,6 +80,7 @@ func foldSentences(text string, cut bool) ([]byte, *listener) {
 		f.add(text)
 		return f.out, ear
 	}
+	ear.sentences = make([]sentence, 0, 1+len(text)/64)
 	for text != "" {
 		end := sentenceEnd(text)
 		ear.sentences = append(ear.sentences, sentence{text[:end], len(f.out)})

@@ -43,7 +43,9 @@ func (f *folder) add(s string) {
 		}
 		if !alone {
 			end = aloneFrom(s, end)
-			folded = foldSlow(s[i:end])
+			if folded = s[i:end]; !isSettled(folded) {
+				folded = foldSlow(folded)
+			}
 		} else if folded == "" {
 			folded = s[i:end]
 		}
@@ -79,6 +81,17 @@ func aloneFrom(s string, i int) int {
 	return i
 }
 
+// isSettled tells a row of characters that folds to itself, as most letters with
+// marks of Thai and of the scripts of India do.
+func isSettled(s string) bool {
+	for _, r := range s {
+		if r < utf8.RuneSelf || r >= tableEnd || !foldings()[r].settled {
+			return false
+		}
+	}
+	return norm.NFKC.IsNormalString(s)
+}
+
 // foldSlow folds by the definition, all but the joining of spaces.
 func foldSlow(s string) string {
 	out := make([]rune, 0, len(s))
@@ -90,14 +103,14 @@ func foldSlow(s string) string {
 	}
 	s = norm.NFKC.String(caseFold.String(norm.NFKC.String(string(out))))
 	out = out[:0]
-	accented := false // the last base is a Latin, Greek or Cyrillic letter
+	accented := false
 	for _, r := range norm.NFD.String(s) {
 		if unicode.Is(unicode.Mn, r) {
 			if accented {
 				continue
 			}
 		} else {
-			accented = unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
+			accented = losesMarks(r)
 		}
 		out = append(out, r)
 	}
@@ -106,6 +119,11 @@ func foldSlow(s string) string {
 		out[i] = plain(r)
 	}
 	return string(out)
+}
+
+// losesMarks tells the letters after which non-spacing marks are dropped.
+func losesMarks(r rune) bool {
+	return unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
 
 // caseFold is stateless, so all may share it.
@@ -130,6 +148,10 @@ func plain(r rune) rune {
 		return '-'
 	case unicode.IsSpace(r):
 		return ' '
+	case 0xAB70 <= r && r <= 0xABBF: // Cherokee folds to its older, large letters; x/text swaps the two
+		return r - 0xAB70 + 0x13A0
+	case 0x13F8 <= r && r <= 0x13FD:
+		return r - 0x13F8 + 0x13F0
 	}
 	return r
 }
@@ -141,14 +163,17 @@ const tableEnd = 0x3400
 // A folding is what one character folds to where it stands alone: where
 // normalisation neither joins it to what comes before nor counts it as a mark.
 type folding struct {
-	alone  bool
-	folded string
+	alone   bool
+	settled bool // folds to itself and keeps the marks after it
+	folded  string
 }
 
 var foldings = sync.OnceValue(func() *[tableEnd]folding {
 	table := new([tableEnd]folding)
 	for r := rune(utf8.RuneSelf); r < tableEnd; r++ {
-		table[r] = folding{standsAloneSlow(r), foldSlow(string(r))}
+		own := string(r)
+		folded := foldSlow(own)
+		table[r] = folding{standsAloneSlow(r), folded == own && !losesMarks(r), folded}
 	}
 	return table
 })
@@ -180,8 +205,13 @@ func standsAlone(r rune) bool {
 	return isPlainIdeograph(r) || standsAloneSlow(r)
 }
 
+// standsAloneSlow asks it of what r decomposes to: Thai AM begins with a mark
+// then, which is dropped after a Latin letter, and a vowel of the Korean keyboard
+// becomes one that joins a consonant before it.
 func standsAloneSlow(r rune) bool {
-	return !unicode.IsMark(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
+	s := norm.NFKD.String(string(r))
+	first, _ := utf8.DecodeRuneInString(s)
+	return !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
 }
 
 // isPlainIdeograph tells unified ideographs and Hangul syllables: neither

@@ -1,6 +1,10 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // isEnglish tells whether the sentiment method knows an answer's language: by
 // the record, which says "en" or "en-US"; where it says nothing, by the words
@@ -16,41 +20,25 @@ func isEnglish(language, text string) bool {
 // sampled is how many bytes of a text are looked at for its language.
 const sampled = 4096
 
-// looksEnglish counts the words of a text that only English has and the words
-// that another language has: English are at least one in twelve, and more than
-// the others.
+// looksEnglish counts the words of a text that only English has and those of
+// other languages: English are at least one in twelve, and more than the others.
 func looksEnglish(text string) bool {
-	text = text[:min(len(text), sampled)]
 	words, ours, theirs := 0, 0, 0
-	for i := 0; i < len(text); {
-		end := i
-		for end < len(text) && (asciiWord[text[end]] || text[end] >= 0x80) {
-			end++
-		}
-		if end == i {
-			i++
-			continue
-		}
+	for word := range strings.FieldsFuncSeq(text[:min(len(text), sampled)], notInWord) {
 		words++
-		var room [8]byte
-		if end-i <= len(room) {
-			lower := room[:end-i]
-			for j := range lower {
-				lower[j] = text[i+j]
-				if c := lower[j]; 'A' <= c && c <= 'Z' {
-					lower[j] = c + 'a' - 'A'
-				}
-			}
-			switch functionWords[string(lower)] {
-			case englishWord:
-				ours++
-			case foreignWord:
-				theirs++
-			}
+		first, _ := utf8.DecodeRuneInString(word)
+		switch origin := functionWords[strings.ToLower(word)]; {
+		case origin == englishWord:
+			ours++
+		case origin == foreignWord, !unicode.Is(unicode.Latin, first):
+			theirs++
 		}
-		i = end
 	}
 	return ours > theirs && 12*ours >= words
+}
+
+func notInWord(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r)
 }
 
 type wordOrigin uint8

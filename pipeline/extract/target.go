@@ -53,8 +53,10 @@ func (t *targets) target(p int) (end int, ok bool) {
 			return end, true
 		}
 	}
-	q := t.bare(p)
-	return t.titleAndClose(q, q == p && p > opened)
+	if end, ok := t.titleAndClose(t.bare(p), false); ok {
+		return end, true
+	}
+	return t.titleAndClose(p, p > opened)
 }
 
 // bracketed reads a target `<…>`, which ends on its line.
@@ -100,7 +102,7 @@ func (t *targets) bare(p int) (end int) {
 }
 
 // titleAndClose reads a title or nothing, then `)`. White space comes before a
-// title; apart says that it was read already, which is so without a target.
+// title; apart says that it was read already, as it may be without a target.
 func (t *targets) titleAndClose(p int, apart bool) (end int, ok bool) {
 	q := skipSpace(t.s, p)
 	if q < len(t.s) && (apart || q > p) {

@@ -63,11 +63,27 @@ func hostOf(authority string) (host, port string, ok bool) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host, port = host[:i], host[i+1:]
 	}
-	if strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
+	if !isHostText(host) {
 		return "", "", false
 	}
 	host = strings.TrimPrefix(strings.TrimSuffix(asciiHost(host), "."), "www.")
 	return host, port, host != "" && len(host) <= maxHost
+}
+
+// isHostText refuses what cannot be a host or an address in brackets: white
+// space, control characters, further colons and brackets.
+func isHostText(host string) bool {
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, closed := strings.CutSuffix(inner, "]")
+		_, err := netip.ParseAddr(inner)
+		return closed && err == nil
+	}
+	for i := range len(host) {
+		if c := host[i]; c <= ' ' || c == 0x7F || c == ':' || c == '[' || c == ']' {
+			return false
+		}
+	}
+	return true
 }
 
 // maxHost is how long a host name may be, in bytes of its ASCII form.
