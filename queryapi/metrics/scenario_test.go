@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //
 //	brands.ndjson   brands that come to be, with their competitors
 //	answers.ndjson  answers that come in, through the log's codec, the extractor and the sink
-//	deleted.txt     competitors that are deleted, one a line
+//	deleted.txt     competitors of the first brand that are deleted, one a line
 //	GET <target>    a request, asked with acme's key or "as <organization>", and the whole response
 //
 // $name stands for the id of a brand (its slug), a topic (its name), an organization or a user.
@@ -52,7 +52,9 @@ func (s *stage) play(t *testing.T, path string) {
 		case "answers.ndjson":
 			s.tell(t, lines[answerFact](t, section.Data)...)
 		case "deleted.txt":
-			s.tellDimensions(t, s.brands[0], uint64(i)+2, strings.Fields(string(section.Data)))
+			for name := range strings.FieldsSeq(string(section.Data)) {
+				s.deleteCompetitor(t, name)
+			}
 		default:
 			got := s.response(t, section.Name)
 			if *update {

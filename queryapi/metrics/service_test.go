@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -40,17 +41,27 @@ func newService(t *testing.T) *service {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
 	New(s.db, s.warehouse, func() time.Time { return today }).Mount(server.App, apikey.New(s.db, log))
+	copies, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, prometheus.NewRegistry(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runUntilEnd(t, copies.Run)
+	runUntilEnd(t, server.Run)
+	s.url = server.URL()
+	return s
+}
+
+func runUntilEnd(t *testing.T, run func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
+	go func() { done <- run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("Run() = %v", err)
 		}
 	})
-	s.url = server.URL()
-	return s
 }
 
 func openPostgres(t *testing.T) *postgres.DB {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +18,6 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -108,7 +108,7 @@ func (s *stage) addBrand(t *testing.T, f brandFact) {
 	s.date(t, brand.ID)
 	s.call(t, brand.Slug, brand.ID)
 	s.brands = append(s.brands, brand.Slug)
-	s.tellDimensions(t, brand.Slug, 1, nil)
+	s.awaitMirror(t, brand.Slug)
 }
 
 // date says when a brand was made, which nobody but a superuser may; half of its last millisecond is not shown.
@@ -134,19 +134,42 @@ func (s *stage) snapshot(t *testing.T, slug string) postgres.Snapshot {
 	return snapshot
 }
 
-// tellDimensions mirrors a brand's competitors into the warehouse; those named are deleted.
-func (s *stage) tellDimensions(t *testing.T, slug string, version uint64, deleted []string) {
+// deleteCompetitor deletes one of the first brand's competitors by name.
+func (s *stage) deleteCompetitor(t *testing.T, name string) {
 	t.Helper()
-	snapshot := s.snapshot(t, slug)
-	var rows []clickhouse.DimensionCompetitor
-	for _, c := range snapshot.Competitors {
-		rows = append(rows, clickhouse.DimensionCompetitor{
-			OrganizationID: clickhouse.UUID(snapshot.OrganizationID), BrandID: clickhouse.UUID(snapshot.BrandID), ID: clickhouse.UUID(c.ID),
-			Name: c.Name, Aliases: c.Aliases, Domains: c.Domains, Version: version, Deleted: slices.Contains(deleted, c.Name),
-		})
+	tag, err := s.db.Exec(t.Context(), "DELETE FROM public.competitors WHERE brand_id = $1 AND name = $2", s.id(s.brands[0]), name)
+	if err != nil || tag.RowsAffected() != 1 {
+		t.Fatal(name, tag, err)
 	}
-	if err := clickhouse.DimensionCompetitors.Insert(t.Context(), s.warehouse, uuid.Must(uuid.NewV4()).String(), rows); err != nil {
-		t.Fatal(err)
+	s.awaitMirror(t, s.brands[0])
+}
+
+// awaitMirror returns once the warehouse knows a brand's competitors as Postgres does.
+func (s *stage) awaitMirror(t *testing.T, slug string) {
+	t.Helper()
+	var names []string
+	for _, c := range s.snapshot(t, slug).Competitors {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	question := "SELECT arraySort(groupArray(name)) FROM dimension_competitors FINAL WHERE brand_id = '" + s.ids[slug] + "' AND NOT deleted"
+	patience := time.NewTimer(10 * time.Second)
+	defer patience.Stop()
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var mirrored []string
+		if err := s.warehouse.QueryRow(t.Context(), question).Scan(&mirrored); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Equal(mirrored, names) {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-patience.C:
+			t.Fatalf("the warehouse knows %q of %s, want %q", mirrored, slug, names)
+		}
 	}
 }
 
