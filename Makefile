@@ -2,10 +2,8 @@
 
 SHELL := /bin/sh
 BIN := bin
-GOLANGCI := $(BIN)/golangci-lint
 GOLANGCI_VERSION := v2.15.0
-# Packages that hold tests of ours; the engines' packages bring Go files of nobody.
-PACKAGES := ./...
+GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
 
 include deploy/engine/engine.mk
 
@@ -20,12 +18,12 @@ build: engines ## build bin/answerscope and fetch the engines that it starts
 	@go build -trimpath -o $(BIN)/answerscope .
 
 test: engines java kafka-apache ## run every test, on real engines
-	@go vet $(PACKAGES)
+	@go vet ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
-	@$(BIN)/serve go test -timeout 20m $(PACKAGES)
+	@$(BIN)/serve go test -timeout 20m ./...
 
 lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
-	@$(GOLANGCI) run $(PACKAGES)
+	@$(GOLANGCI) run ./...
 
 demo: build ## run everything on ./var with 60 days of simulated answers
 	@$(BIN)/answerscope demo
@@ -53,7 +51,7 @@ java:
 	fi
 
 # Built from the Go module proxy, so that everyone lints with the same version.
-$(GOLANGCI): Makefile
+$(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute) …" >&2
 	@GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
-	@touch $@
+	@mv $(BIN)/golangci-lint $@

@@ -21,7 +21,7 @@ func (bench) Help() string {
 
 Example:
 
-  answerscope bench pipeline --broker apache --json`
+  answerscope bench answers --broker apache --json`
 }
 
 func (c *bench) Run(ctx context.Context, p *process) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -84,8 +85,8 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 	}
 	s.ready.Provide("schema", func(context.Context) error { return nil })
 	defer func() {
-		for i := len(s.closes) - 1; i >= 0; i-- {
-			s.closes[i]()
+		for _, end := range slices.Backward(s.closes) {
+			end()
 		}
 	}()
 	for _, assemble := range plan.assemble {
@@ -146,9 +147,9 @@ func (s *service) part(name string, run func(context.Context) error) {
 }
 
 // onClose registers what is closed once every part has stopped.
-func (s *service) onClose(name string, close func() error) {
+func (s *service) onClose(name string, end func() error) {
 	s.closes = append(s.closes, func() {
-		if err := close(); err != nil {
+		if err := end(); err != nil {
 			s.log.Warn("close", "what", name, "error", err)
 		}
 	})
@@ -156,8 +157,8 @@ func (s *service) onClose(name string, close func() error) {
 
 // unlessStopped drops the error of a start that was interrupted on purpose.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }

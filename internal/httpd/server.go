@@ -131,7 +131,9 @@ func (s *Server) Run(ctx context.Context) error {
 	err := s.App.ShutdownWithContext(patience)
 	// Shutdown knows the listener only once serving has begun; closed twice it only says so.
 	_ = s.listener.Close()
-	_ = <-served // it says only that its listener is closed
+	if ended := <-served; ended != nil {
+		s.log.Debug("listener ended", "error", ended)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("requests cut off", "after", s.cfg.Drain)
 		return nil
