@@ -29,7 +29,9 @@ type Result struct {
 
 // benches are the benchmarks by name.
 var benches = map[string]func(context.Context, Options) (Result, error){
-	"codec": codec,
+	"answers": answers,
+	"codec":   codec,
+	"extract": extraction,
 }
 
 // Names lists the benches.

@@ -8,11 +8,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
 )
+
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	defer func(d time.Duration) { turn = d }(turn)
-	turn = time.Millisecond // the test asks whether it runs, not how fast
+	defer func(n int) { answersTold = n }(answersTold)
+	turn, answersTold = time.Millisecond, 200 // the test asks whether it runs, not how fast
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			r, err := Run(t.Context(), name, Options{})
@@ -49,7 +54,7 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 }
 
 func TestRunRefusesWhatItDoesNotKnow(t *testing.T) {
-	if _, err := Run(t.Context(), "speed", Options{}); err == nil || !strings.Contains(err.Error(), `bench "speed": want one of codec`) {
+	if _, err := Run(t.Context(), "speed", Options{}); err == nil || !strings.Contains(err.Error(), `bench "speed": want one of answers`) {
 		t.Errorf("Run() = %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
