@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,14 +13,14 @@ import (
 // Main.
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
-	execChild       = "engine-exec"       // DIR COMMAND ARG…: becomes COMMAND
+	execChild       = "engine-exec"       // HOW COMMAND ARG…: becomes COMMAND of another user
 	guardChild      = "engine-guard"      // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
 )
 
 // Main runs the hidden subcommand that the process was started with, if there is
 // one, and then never returns. Call it first in main and in TestMain.
 func Main() {
-	if len(os.Args) < 3 {
+	if len(os.Args) < 4 {
 		return
 	}
 	var err error
@@ -27,7 +28,10 @@ func Main() {
 	case clickHouseChild:
 		err = runClickHouse(os.Args[2], os.Args[3:])
 	case execChild:
-		err = runExec(os.Args[2], os.Args[3:])
+		var as execAs
+		if err = json.Unmarshal([]byte(os.Args[2]), &as); err == nil {
+			err = runExec(as, os.Args[3:])
+		}
 	case guardChild:
 		err = runGuard(os.Args[2], os.Args[3:])
 	default:

@@ -35,7 +35,8 @@ type ClickHouseConfig struct {
 // ClickHouse is a running ClickHouse server, a child of this process.
 type ClickHouse struct {
 	*process
-	native, http, password string
+	native, http   string
+	user, password string
 }
 
 // StartClickHouse starts the ClickHouse of a directory and returns when it
@@ -63,7 +64,7 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		return nil, err
 	}
 	defer place.release()
-	c := &ClickHouse{}
+	c := &ClickHouse{user: clickHouseUser}
 	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ FORMAT Null`
 
 // DSN is the native address with credentials and database.
 func (c *ClickHouse) DSN() string {
-	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(clickHouseUser, c.password), Host: c.native, Path: "/" + Database}
+	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(c.user, c.password), Host: c.native, Path: "/" + Database}
 	return u.String()
 }
 
@@ -153,7 +154,7 @@ func (c *ClickHouse) query(ctx context.Context, statement string) (string, error
 	if err != nil {
 		return "", err
 	}
-	req.SetBasicAuth(clickHouseUser, c.password)
+	req.SetBasicAuth(c.user, c.password)
 	req.Close = true
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

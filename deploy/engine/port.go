@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 const host = "127.0.0.1"
@@ -49,6 +50,10 @@ func keptPort(dir, name string, wanted int) (int, error) {
 }
 
 func portFree(port int) bool {
+	// A child forked meanwhile would hold the listener until its exec, and the
+	// engine would find the port taken.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	l, err := net.Listen("tcp", address(port))
 	if err != nil {
 		return false

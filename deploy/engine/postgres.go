@@ -63,7 +63,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	}
 	defer place.release()
 	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.prepare(); err != nil {
 		return nil, err
 	}
 	port, err := keptPort(cfg.Dir, "postgres", cfg.Port)
@@ -71,7 +71,11 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 		return nil, err
 	}
 	p := &Postgres{address: address(port), password: c.password}
-	if p.process, err = startProcess("postgres", cfg.Logs, place, syscall.SIGQUIT, c.server(port)); err != nil {
+	server, err := c.server(port)
+	if err != nil {
+		return nil, err
+	}
+	if p.process, err = startProcess("postgres", cfg.Logs, place, onOurDeath, server); err != nil {
 		return nil, err
 	}
 	if err := p.ready(ctx, func(ctx context.Context) error { return askPostgres(ctx, p.address) }); err != nil {
@@ -94,6 +98,10 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	return p.stop(ctx, func() error { return p.signal(syscall.SIGINT) })
 }
 
+// onOurDeath is what the server gets when we are killed: its "immediate shutdown",
+// in which it takes its children along. The next start recovers.
+const onOurDeath = syscall.SIGQUIT
+
 // postgresCluster is a cluster on the disk and the user that it belongs to.
 type postgresCluster struct {
 	cfg       PostgresConfig
@@ -104,7 +112,7 @@ type postgresCluster struct {
 
 // prepare makes the cluster if there is none. A cluster is made aside and put
 // in place complete, so one that is there needs no more than a start.
-func (c *postgresCluster) prepare(ctx context.Context) error {
+func (c *postgresCluster) prepare() error {
 	var err error
 	if c.user, err = chooseAccount(c.cfg.Dir, c.bin); err != nil {
 		return err
@@ -135,18 +143,21 @@ func (c *postgresCluster) prepare(ctx context.Context) error {
 		initdb = append(initdb, "--no-sync")
 		single = append(single[:2:2], append([]string{"-F"}, single[2:]...)...)
 	}
-	if err := c.tool(ctx, "", initdb...); err != nil {
+	if err := c.tool("", initdb...); err != nil {
 		return err
 	}
-	if err := c.tool(ctx, "CREATE DATABASE "+Database+"\n", single...); err != nil {
+	if err := c.tool("CREATE DATABASE "+Database+"\n", single...); err != nil {
 		return err
 	}
 	return os.Rename(fresh, c.data)
 }
 
 // tool runs one of the package's programs to its end.
-func (c *postgresCluster) tool(ctx context.Context, stdin string, args ...string) error {
-	cmd := c.user.command(ctx, c.cfg.Dir, filepath.Join(c.bin, args[0]), args[1:]...)
+func (c *postgresCluster) tool(stdin string, args ...string) error {
+	cmd, err := c.user.command(syscall.SIGKILL, c.cfg.Dir, filepath.Join(c.bin, args[0]), args[1:]...)
+	if err != nil {
+		return err
+	}
 	cmd.Stdin, cmd.Env = strings.NewReader(stdin), postgresEnv()
 	return runTool(args[0], cmd)
 }
@@ -165,7 +176,7 @@ func (c *postgresCluster) checkVersion() error {
 }
 
 // server is the command that serves the cluster, small enough for a laptop.
-func (c *postgresCluster) server(port int) *exec.Cmd {
+func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 	settings := []string{
 		"listen_addresses=" + host,
 		fmt.Sprintf("port=%d", port),
@@ -185,9 +196,12 @@ func (c *postgresCluster) server(port int) *exec.Cmd {
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
-	cmd := c.user.command(context.Background(), c.cfg.Dir, filepath.Join(c.bin, "postgres"), args...)
+	cmd, err := c.user.command(onOurDeath, c.cfg.Dir, filepath.Join(c.bin, "postgres"), args...)
+	if err != nil {
+		return nil, err
+	}
 	cmd.Env = postgresEnv()
-	return cmd
+	return cmd, nil
 }
 
 // postgresEnv keeps what the environment may hold for PostgreSQL's clients

@@ -31,8 +31,8 @@ type Options struct {
 
 	ClickHousePort, ClickHouseHTTPPort, PostgresPort, KafkaPort int // 0: free ones, kept
 
-	NoSync bool // tests only: a crash of the machine may lose what the engines acknowledged
-	Log    *slog.Logger
+	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
+	Log    *slog.Logger `json:"-"`
 }
 
 // Set are the engines of a data directory, our own or another process's.

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,9 +14,10 @@ const unprivileged = 65534
 
 // account is whom an engine that refuses root runs as.
 type account struct {
-	uid     int
-	attr    syscall.SysProcAttr
-	viaSelf bool // its programs are closed to it until passClosed's capability works
+	uid        int
+	root       bool // we are root, the account is not
+	closed     bool // its programs or data lie below a directory that is closed to it
+	capability int  // by which it passes that
 }
 
 // chooseAccount returns the account of an engine that keeps dir and uses the
@@ -30,23 +31,22 @@ func chooseAccount(dir string, others ...string) (*account, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &account{uid: int(info.Sys().(*syscall.Stat_t).Uid)}
+	a := &account{uid: int(info.Sys().(*syscall.Stat_t).Uid), root: true}
 	if a.uid == 0 {
 		a.uid = unprivileged
 		if err := os.Chown(dir, a.uid, a.uid); err != nil {
 			return nil, err
 		}
 	}
-	a.attr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.uid)}
 	for _, d := range append(others, dir) {
 		closed, err := closedParent(a.uid, d)
 		if err != nil {
 			return nil, err
 		}
-		if closed == "" || a.viaSelf {
+		if closed == "" || a.closed {
 			continue
 		}
-		if a.viaSelf = passClosed(&a.attr); !a.viaSelf {
+		if a.capability, a.closed = passing(); !a.closed {
 			return nil, fmt.Errorf("directory %s is closed to uid %d, which runs PostgreSQL because it refuses root: "+
 				"chmod o+x %s, or use another --data-dir, or give the address of a server in ANSWERSCOPE_POSTGRES_DSN", closed, a.uid, closed)
 		}
@@ -54,32 +54,31 @@ func chooseAccount(dir string, others ...string) (*account, error) {
 	return a, nil
 }
 
-// command is a program run as the account, in directory dir.
-func (a *account) command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
-	attr := a.attr
-	if a.viaSelf {
-		args = append([]string{execChild, dir, program}, args...)
-		dir, program = "/", "/proc/self/exe"
-	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.SysProcAttr = dir, &attr
-	return cmd
+// execAs says how runExec becomes a program.
+type execAs struct {
+	UID        int
+	Capability int
+	Dir        string
+	Parent     int            // whose child it must still be
+	OnDeath    syscall.Signal // that it gets when the parent dies
 }
 
-// runExec becomes a program in a directory. It is the step between a fork, whose
-// capabilities are not in effect until an exec, and a program that could not be
-// reached without them; our own file is always within reach at /proc/self/exe.
-func runExec(dir string, command []string) error {
-	if len(command) == 0 {
-		return fmt.Errorf("usage: %s DIR COMMAND ARG…", execChild)
+// command is a program run as the account, in directory dir. onOurDeath is the
+// signal that it will be spawned with.
+func (a *account) command(onOurDeath syscall.Signal, dir, program string, args ...string) (*exec.Cmd, error) {
+	if !a.closed {
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{}
+		if a.root {
+			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.uid)}
+		}
+		return cmd, nil
 	}
-	if err := os.Chdir(dir); err != nil {
-		return err
+	as, err := json.Marshal(execAs{UID: a.uid, Capability: a.capability, Dir: dir, Parent: os.Getpid(), OnDeath: onOurDeath})
+	if err != nil {
+		return nil, err
 	}
-	if err := syscall.Exec(command[0], command, os.Environ()); err != nil {
-		return fmt.Errorf("exec %s: %w", command[0], err)
-	}
-	return nil
+	return selfCommand(append([]string{execChild, string(as), program}, args...)...)
 }
 
 // closedParent returns the directory at or above path that uid may not pass, if

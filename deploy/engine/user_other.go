@@ -2,7 +2,9 @@
 
 package engine
 
-import "syscall"
+import "errors"
 
-// passClosed says that only Linux can let a process pass closed directories.
-func passClosed(*syscall.SysProcAttr) bool { return false }
+// passing says that only Linux lets a process pass closed directories.
+func passing() (capability int, ok bool) { return 0, false }
+
+func runExec(execAs, []string) error { return errors.New("only for Linux") }

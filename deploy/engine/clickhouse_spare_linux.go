@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// spareConnections makes the engine outlive a connection that fails.
+//
+// The engine's command line was made for fuzzing, too: its Poco::ErrorHandler, a
+// class named KillingErrorHandler, ends the process when an error leaves a
+// connection's handler. A wrong password or an unknown database over the native
+// protocol does, and so do a client that is killed and bytes that are no HTTP. The
+// server proper only logs such an error. No option changes this and the class is
+// not exported, so its methods are replaced in memory by those of the base class,
+// which do nothing. Both classes' tables are found by the type names that C++ keeps
+// beside them (Itanium C++ ABI, §2.9): name ← type information ← table.
+func spareConnections(library string) error {
+	image, err := openImage(library)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", library, err)
+	}
+	defer image.Close()
+	killing, err := image.methods("19KillingErrorHandler")
+	if err != nil {
+		return err
+	}
+	base, err := image.methods("N4Poco12ErrorHandlerE")
+	if err != nil {
+		return err
+	}
+	// After the two destructors: exception(Poco::Exception const &),
+	// exception(std::exception const &) and exception().
+	return overwrite(killing[2:5], base[2:5])
+}
+
+// image is a loaded library: its file, and where that is in memory.
+type image struct {
+	*elf.File
+	base uintptr
+}
+
+func openImage(library string) (*image, error) {
+	library, err := filepath.EvalSymlinks(library)
+	if err != nil {
+		return nil, err
+	}
+	base, err := loadedAt(library)
+	if err != nil {
+		return nil, err
+	}
+	file, err := elf.Open(library)
+	if err != nil {
+		return nil, err
+	}
+	return &image{file, base}, nil
+}
+
+// loadedAt returns the address of a library's first byte.
+func loadedAt(library string) (uintptr, error) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return 0, err
+	}
+	defer maps.Close()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		// 7f00-7f10 r--p 00000000 fe:01 1234 /path; the first mapping begins the file.
+		if !strings.HasSuffix(lines.Text(), " "+library) {
+			continue
+		}
+		start, _, _ := strings.Cut(lines.Text(), "-")
+		address, err := strconv.ParseUint(start, 16, 64)
+		return uintptr(address), err
+	}
+	return 0, errors.New("it is not loaded")
+}
+
+// methods returns the virtual methods of the class with a mangled type name, five
+// words of the table itself.
+func (i *image) methods(class string) ([]uint64, error) {
+	name, err := i.find(class)
+	if err != nil {
+		return nil, fmt.Errorf("find name of class %s: %w", class, err)
+	}
+	section := i.Section(".data.rel.ro")
+	if section == nil {
+		return nil, errors.New("no section .data.rel.ro")
+	}
+	words := wordsAt(i.base+uintptr(section.Addr), int(section.Size/8))
+	at := func(index int) uint64 { return uint64(uintptr(unsafe.Pointer(&words[index]))) }
+	// Type information: a word for its own class, then the name.
+	naming := slices.Index(words, name)
+	if naming < 1 {
+		return nil, fmt.Errorf("find type information of class %s", class)
+	}
+	// Table: the offset to the top, the type information, the methods. A class
+	// derived from this one also refers to its type information, but not after a
+	// zero offset.
+	information := at(naming - 1)
+	for index := 1; index+6 <= len(words); index++ {
+		if words[index] == information && words[index-1] == 0 && i.isCode(words[index+1:index+6]) {
+			return words[index+1 : index+6], nil
+		}
+	}
+	return nil, fmt.Errorf("find table of class %s", class)
+}
+
+// find returns the address of a string that nothing but its zero bytes delimit.
+func (i *image) find(text string) (uint64, error) {
+	section := i.Section(".rodata")
+	if section == nil {
+		return 0, errors.New("no section .rodata")
+	}
+	// Read from the file: touched in memory, these 70 MB would stay resident.
+	needle := append(append([]byte{0}, text...), 0)
+	content := section.Open()
+	window := make([]byte, 0, 1<<20+len(needle))
+	for begin := uint64(0); ; {
+		n, err := io.ReadFull(content, window[len(window):cap(window)])
+		window = window[:len(window)+n]
+		if at := bytes.Index(window, needle); at >= 0 {
+			return uint64(i.base) + section.Addr + begin + uint64(at) + 1, nil
+		}
+		if err != nil {
+			return 0, errors.New("not there")
+		}
+		// What may be the needle's first part begins the next window.
+		begin += uint64(len(window) - len(needle))
+		window = window[:copy(window, window[len(window)-len(needle):])]
+	}
+}
+
+// isCode says whether all the addresses are within the program text.
+func (i *image) isCode(addresses []uint64) bool {
+	text := i.Section(".text")
+	if text == nil {
+		return false
+	}
+	begin := uint64(i.base) + text.Addr
+	return !slices.ContainsFunc(addresses, func(a uint64) bool { return a < begin || a >= begin+text.Size })
+}
+
+// wordsAt views memory that is the library's and stays where it is.
+func wordsAt(address uintptr, n int) []uint64 {
+	return unsafe.Slice((*uint64)(*(*unsafe.Pointer)(unsafe.Pointer(&address))), n)
+}
+
+// overwrite copies words into memory that the loader has made read-only.
+func overwrite(to, from []uint64) error {
+	page := uintptr(unix.Getpagesize())
+	first := uintptr(unsafe.Pointer(&to[0]))
+	begin := first &^ (page - 1)
+	size := int(first-begin) + len(to)*binary.Size(to[0])
+	memory := unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&begin))), (size+int(page)-1)&^(int(page)-1))
+	if err := unix.Mprotect(memory, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return fmt.Errorf("make table writable: %w", err)
+	}
+	copy(to, from)
+	if err := unix.Mprotect(memory, unix.PROT_READ); err != nil {
+		return fmt.Errorf("make table read-only: %w", err)
+	}
+	return nil
+}

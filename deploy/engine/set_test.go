@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func mustEnd(t *testing.T, s *Set) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// onlyKafka needs the engine that starts at once; who owns a directory does not
+// depend on which engines run there.
+func onlyKafka(dir, owner string) Options {
+	return Options{DataDir: dir, Kafka: true, Owner: owner, Exclusive: owner == "all", Log: quiet}
+}
+
+func TestOpenJoinsRunningEngines(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "var")
+	owner := startRole(t, onlyKafka(dir, "all"), nil)
+	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	if !set.Joined() || len(set.Kafka()) != 1 {
+		t.Errorf("joined %v, brokers %q", set.Joined(), set.Kafka())
+	}
+	select {
+	case <-set.Lost():
+		t.Error("lost while the owner runs")
+	default:
+	}
+
+	owner.end(t)
+	eventually(t, "an orderly end of the owner is seen", func() bool { return set.Err() != nil })
+	<-set.Lost()
+	if text := set.Err().Error(); !strings.Contains(text, "`answerscope all`") {
+		t.Errorf("lost says %q; want whose engines they were", text)
+	}
+}
+
+func TestJoinedSeesThatTheOwnerWasKilled(t *testing.T) {
+	dir := t.TempDir()
+	owner := startRole(t, onlyKafka(dir, "all"), nil)
+	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	owner.kill()
+	eventually(t, "the end of the owner is seen", func() bool { return set.Err() != nil })
+
+	// What it left behind is in nobody's way.
+	next, err := Open(t.Context(), onlyKafka(dir, "all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, next)
+	if next.Joined() {
+		t.Error("joined a killed owner")
+	}
+}
+
+// One who joined must not take the engines of the next owner for those it knew.
+func TestJoinedSeesAnotherOwner(t *testing.T) {
+	dir := t.TempDir()
+	owner := startRole(t, onlyKafka(dir, "all"), nil)
+	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	owner.kill()
+	startRole(t, onlyKafka(dir, "all"), nil)
+	eventually(t, "the other owner is seen", func() bool { return set.Err() != nil })
+}
+
+func TestSecondAllIsRefusedWithTheAddressOfTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Open(t.Context(), onlyKafka(dir, "all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, first)
+	if err := first.Announce("http://127.0.0.1:8080"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), onlyKafka(dir, "all"))
+	var inUse *InUseError
+	if !errors.As(err, &inUse) || inUse.Address != "http://127.0.0.1:8080" || inUse.PID != os.Getpid() {
+		t.Fatalf("second all: %v", err)
+	}
+	want := fmt.Sprintf("data directory %s is in use by `answerscope all` (pid %d) at http://127.0.0.1:8080", dir, os.Getpid())
+	if inUse.Error() != want {
+		t.Errorf("says %q; want %q", inUse, want)
+	}
+}
+
+func TestAllWaitsForAShortCommand(t *testing.T) {
+	dir := t.TempDir()
+	short := startRole(t, onlyKafka(dir, "import"), nil)
+	opened := make(chan error, 1)
+	go func() {
+		set, err := Open(t.Context(), onlyKafka(dir, "all"))
+		if err == nil {
+			err = set.Stop(context.Background())
+		}
+		opened <- err
+	}()
+	short.end(t)
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestJoiningEnginesThatLackOneIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	startRole(t, onlyKafka(dir, "all"), nil)
+	needs := onlyKafka(dir, "import")
+	needs.Postgres = true
+	var inUse *InUseError
+	if _, err := Open(t.Context(), needs); !errors.As(err, &inUse) {
+		t.Errorf("open with PostgreSQL beside an owner without: %v", err)
+	}
+}
+
+func TestEngineThatDiesIsLost(t *testing.T) {
+	set, err := Open(t.Context(), Options{DataDir: place(t), ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	set.running[0].(*ClickHouse).Kill()
+	<-set.Lost()
+	if err := set.Err(); err == nil || !strings.Contains(err.Error(), "clickhouse") {
+		t.Errorf("lost says %v", err)
+	}
+}
+
+func TestFilesOfADataDirectoryAreTheOwnersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "var")
+	set, err := Open(t.Context(), onlyKafka(dir, "all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	for path, forbidden := range map[string]os.FileMode{"": 0o066, "engines.json": 0o077, "lock": 0o077, "kafka": 0o077} {
+		info, err := os.Stat(filepath.Join(dir, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open := info.Mode().Perm() & forbidden; open != 0 {
+			t.Errorf("%s has mode %o", filepath.Join(dir, path), info.Mode().Perm())
+		}
+	}
+}
