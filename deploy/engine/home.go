@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Home is the directory that carries the manifests, their lock files and the
@@ -108,7 +109,7 @@ func (h Home) npmPackage(engine string, names map[string]string) (string, error)
 	}
 	pinned := lock.Packages["node_modules/"+name].Version
 	if name == "" || pinned == "" {
-		return "", fmt.Errorf("find engine %s: none is pinned for %s: give the address of a server instead", engine, platform)
+		return "", fmt.Errorf("find engine %s: none is packaged for %s: give the address of a server in ANSWERSCOPE_%s_DSN", engine, platform, strings.ToUpper(engine))
 	}
 	dir := filepath.Join(string(h), "node_modules", filepath.FromSlash(name))
 	var found struct{ Version string }

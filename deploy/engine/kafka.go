@@ -91,12 +91,12 @@ func (k *Kafka) Done() <-chan struct{} { return k.done }
 // Err is nil: the broker ends only by Stop.
 func (k *Kafka) Err() error { return nil }
 
-// kafkaLog passes on what the broker says of failures and drops the rest, which
-// is a line a request.
+// kafkaLog passes on what the broker says of failures, such as a full disk, and
+// drops the rest, which is a line a request.
 type kafkaLog struct{ log *slog.Logger }
 
 func (l kafkaLog) Logf(level kfake.LogLevel, format string, args ...any) {
-	if level <= kfake.LogLevelError {
-		l.log.Error("embedded kafka", "detail", fmt.Sprintf(format, args...))
+	if level <= kfake.LogLevelWarn {
+		l.log.Warn("embedded kafka", "detail", fmt.Sprintf(format, args...))
 	}
 }

@@ -181,7 +181,7 @@ func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 		"listen_addresses=" + host,
 		fmt.Sprintf("port=%d", port),
 		"unix_socket_directories=",
-		"max_connections=100",
+		"max_connections=200",
 		"shared_buffers=64MB",
 		"max_wal_size=512MB",
 		"jit=off",
