@@ -381,7 +381,7 @@ CREATE TABLE public.prompts (
     CONSTRAINT prompts_text_length CHECK (((octet_length(text) >= 1) AND (octet_length(text) <= 32768)))
 );
 ALTER TABLE public.prompts OWNER TO answerscope_owner;
-CREATE INDEX prompts_brand_id_idx ON public.prompts USING btree (brand_id);
+CREATE INDEX prompts_brand_id_text_idx ON public.prompts USING btree (brand_id, hashtextextended(text, (0)::bigint));
 CREATE INDEX prompts_organization_id_idx ON public.prompts USING btree (organization_id);
 CREATE INDEX prompts_prompt_set_id_idx ON public.prompts USING btree (prompt_set_id);
 CREATE INDEX prompts_topic_id_idx ON public.prompts USING btree (topic_id);
@@ -819,7 +819,7 @@ BEGIN
     slug := translate(slug, 'ØøŁłĐđÐðŦŧı', 'oollddddtti');
     slug := replace(replace(replace(replace(slug, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
     slug := trim(BOTH '-' FROM left(trim(BOTH '-' FROM regexp_replace(slug, '[^a-z0-9]+', '-', 'g')), 60));
-    RETURN coalesce(nullif(slug, ''), kind || '-' || left(md5(name), 8));
+    RETURN coalesce(nullif(slug, ''), kind || '-' || left(encode(sha256(convert_to(name, 'UTF8')), 'hex'), 8));
 END
 $function$;
 ALTER FUNCTION private.slug_of(text,text) OWNER TO answerscope_owner;

@@ -40,7 +40,7 @@ BEGIN
     slug := translate(slug, 'ØøŁłĐđÐðŦŧı', 'oollddddtti');
     slug := replace(replace(replace(replace(slug, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
     slug := trim(BOTH '-' FROM left(trim(BOTH '-' FROM regexp_replace(slug, '[^a-z0-9]+', '-', 'g')), 60));
-    RETURN coalesce(nullif(slug, ''), kind || '-' || left(md5(name), 8));
+    RETURN coalesce(nullif(slug, ''), kind || '-' || left(encode(sha256(convert_to(name, 'UTF8')), 'hex'), 8));
 END
 $$;
 COMMENT ON FUNCTION private.slug_of(text, text) IS

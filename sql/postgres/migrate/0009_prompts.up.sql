@@ -20,7 +20,7 @@ CREATE TABLE public.prompts (
     CONSTRAINT prompts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE
 );
 CREATE INDEX prompts_prompt_set_id_idx ON public.prompts (prompt_set_id);
-CREATE INDEX prompts_brand_id_idx ON public.prompts (brand_id);
+CREATE INDEX prompts_brand_id_text_idx ON public.prompts (brand_id, hashtextextended(text, 0)); -- a text may be too long for an index
 CREATE INDEX prompts_topic_id_idx ON public.prompts (topic_id);
 CREATE INDEX prompts_organization_id_idx ON public.prompts (organization_id);
 COMMENT ON TABLE public.prompts IS 'What AI platforms are asked for a brand.';
