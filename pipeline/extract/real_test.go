@@ -15,8 +15,8 @@ import (
 // kept beside the repository and not in it.
 const realAnswers = "../../../shared/data/real-answers"
 
-// Real answers are read the same each time, and their sums are shown: two people
-// compare them with what they count by hand.
+// Real answers are read the same each time, and their sums are shown. That they
+// are right is proved in internal/naive, which reads them a second way.
 func TestRealAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(realAnswers, "*.ndjson"))
 	if err != nil {
