@@ -38,7 +38,7 @@ func DefaultConfig() Config {
 		MaxBatchRecords:  10_000,
 		MaxBufferedBytes: 64 << 20,
 		AttemptTimeout:   4 * time.Second,
-		AckTimeout:       10 * time.Second,
+		AckTimeout:       8 * time.Second, // a command whose broker went away is to end within 10 s
 	}
 }
 

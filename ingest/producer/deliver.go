@@ -24,11 +24,11 @@ func (p *Producer) deliver(topic string, partition int, b *batch, late func()) e
 		return p.produce(ctx, topic, partition, b)
 	}, func() { p.metrics.retries.WithLabelValues(topic).Inc() })
 	p.metrics.seconds.WithLabelValues(topic).Observe(time.Since(begin).Seconds())
-	if attempts > 1 {
-		p.log.Warn("batch was sent more than once", "topic", topic, "partition", partition, "records", len(b.ends), "attempts", attempts, "error", err)
-	}
 	if err != nil {
 		return fmt.Errorf("append batch of %d to %s/%d: %w", len(b.ends), topic, partition, err)
+	}
+	if attempts > 1 {
+		p.log.Warn("batch was sent more than once", "topic", topic, "partition", partition, "records", len(b.ends), "attempts", attempts)
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ type metrics struct {
 	inFlight prometheus.Gauge
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+// newMetrics registers them; held says how many bytes wait or are under way.
+func newMetrics(reg prometheus.Registerer, held func() float64) (*metrics, error) {
 	topic := []string{"topic"}
 	m := &metrics{
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -35,8 +36,10 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "answerscope_producer_batches_in_flight", Help: "Batches sent and not yet acknowledged."}),
 	}
+	buffered := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "answerscope_producer_buffered_bytes", Help: "Bytes held for records that are not yet acknowledged."}, held)
 	var errs []error
-	for _, c := range []prometheus.Collector{m.records, m.bytes, m.batches, m.seconds, m.retries, m.failures, m.inFlight} {
+	for _, c := range []prometheus.Collector{buffered, m.records, m.bytes, m.batches, m.seconds, m.retries, m.failures, m.inFlight} {
 		errs = append(errs, reg.Register(c))
 	}
 	return m, errors.Join(errs...)

@@ -28,8 +28,9 @@ type Producer struct {
 	transport *kafka.Transport
 	client    *kafka.Client
 
-	live atomic.Int64        // bytes held for Append
-	bulk *semaphore.Weighted // the same for AppendAll, which waits for its turn
+	live  atomic.Int64        // bytes held for Append
+	bulk  *semaphore.Weighted // the same for AppendAll, which waits for its turn
+	taken atomic.Int64        // of bulk
 
 	mu      sync.Mutex
 	stopped bool
@@ -50,17 +51,16 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
-	m, err := newMetrics(reg)
-	if err != nil {
-		return nil, fmt.Errorf("configure producer: %w", err)
-	}
 	p := &Producer{
 		cfg:       cfg,
 		log:       log,
-		metrics:   m,
 		transport: transport,
 		client:    &kafka.Client{Addr: cfg.Address(), Transport: transport},
 		bulk:      semaphore.NewWeighted(int64(cfg.MaxBufferedBytes) / 2),
+	}
+	p.metrics, err = newMetrics(reg, func() float64 { return float64(p.live.Load() + p.taken.Load()) })
+	if err != nil {
+		return nil, fmt.Errorf("configure producer: %w", err)
 	}
 	return p, nil
 }
@@ -130,9 +130,10 @@ func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record
 			errs = append(errs, context.Cause(ctx))
 			break
 		}
+		p.taken.Add(w)
 		b, err := p.join(ctx, topic, r.Key, r.Value, true)
 		if err != nil {
-			p.bulk.Release(w)
+			p.free(int(w))
 			errs = append(errs, p.failed(topic, fmt.Errorf("append to %s: %w", topic, err)))
 			break
 		}
@@ -193,8 +194,14 @@ func (p *Producer) finish(topic string, b *batch, err error) {
 	p.metrics.ended(topic, b, err)
 	b.end(err)
 	p.live.Add(int64(-b.live))
-	p.bulk.Release(int64(b.bulk))
+	p.free(b.bulk)
 	p.open.Done()
+}
+
+// free gives back room that AppendAll took.
+func (p *Producer) free(n int) {
+	p.taken.Add(int64(-n))
+	p.bulk.Release(int64(n))
 }
 
 func (p *Producer) failed(topic string, err error) error {
