@@ -3,14 +3,18 @@ package metrics
 import (
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // aBrand is a stage where acme and rival track a brand each, and acme's has an answer.
@@ -33,6 +37,7 @@ func TestHTTP(t *testing.T) {
 		"compression": longBodiesAreCompressed,
 		"isolation":   nobodySeesAnotherOrganization,
 		"odd values":  aFilterFindsExactlyWhatItNames,
+		"outage":      whatFailsInsideStaysInside,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, aBrand(t, s)) })
 	}
@@ -216,11 +221,49 @@ func aFilterFindsExactlyWhatItNames(t *testing.T, s *stage) {
 	}
 	s.tell(t, facts...)
 	for _, v := range values {
-		for _, name := range []string{"model", "region"} {
-			escaped := name + "=" + escape(v)
-			status, body := s.get(t, "acme", "/api/v1/visibility-trend?date_from=2026-03-29&date_to=2026-03-29&brand_id="+s.ids["lumen"]+"&"+escaped)
-			if status != 200 || !strings.Contains(body, `"result_count":1,`) {
-				t.Errorf("%s=%q: %d %s", name, v, status, body)
+		target := "/api/v1/visibility-summary?date_from=2026-03-29&date_to=2026-03-29&brand_id=" + s.ids["lumen"] + "&model=" + escape(v) + "&region=" + escape(v)
+		if status, body := s.get(t, "acme", target); status != 200 || !strings.Contains(body, `"resultCount":1,`) {
+			t.Errorf("%q: %d %s", v, status, body)
+		}
+	}
+}
+
+// Without its warehouse the API still knows keys, questions and brands; what it cannot answer is 500, and the cause is
+// in the log alone.
+func whatFailsInsideStaysInside(t *testing.T, s *stage) {
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	away, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, s.db, away)
+	if err := away.Close(); err != nil {
+		t.Fatal(err)
+	}
+	broken := *s
+	broken.service = &service{url: url, db: s.db}
+	for target, want := range map[string]string{
+		"/api/v1/visibility-summary?brand_id=$lumen":          `500 {"error":"internal error"}`,
+		"/api/v1/visibility-trend?brand_id=$lumen":            `500 {"error":"internal error"}`,
+		"/api/v1/visibility-trend?brand_id=$other":            `404 {"error":"brand_id: no such brand in your organization; GET /api/v1/brands lists them"}`,
+		"/api/v1/visibility-trend?brand_id=$lumen&branded=no": `400 {"error":"branded: want one of all, true, false, got \"no\""}`,
+	} {
+		if status, body := broken.get(t, "acme", s.withIDs(target)); fmt.Sprint(status, " ", body) != want {
+			t.Errorf("%s: %d %s, want %s", target, status, body, want)
+		}
+	}
+}
+
+func TestEveryEndpointIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range endpoints {
+		for _, wanted := range []string{"\n## " + e.path[1:] + "\n", "\n`GET " + prefix + e.path, "(#" + e.path[1:] + ")"} {
+			if !strings.Contains(string(text), wanted) {
+				t.Errorf("docs/api.md lacks %q", wanted)
 			}
 		}
 	}

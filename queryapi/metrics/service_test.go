@@ -34,22 +34,29 @@ type service struct {
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{db: openPostgres(t), warehouse: openClickHouse(t)}
-	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
-	New(s.db, s.warehouse, func() time.Time { return today }).Mount(server.App, apikey.New(s.db, log))
-	copies, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, prometheus.NewRegistry(), log)
+	s.url = serve(t, s.db, s.warehouse)
+	copies, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, prometheus.NewRegistry(), logTo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	runUntilEnd(t, copies.Run)
-	runUntilEnd(t, server.Run)
-	s.url = server.URL()
 	return s
 }
+
+// serve starts the API and returns where it is.
+func serve(t *testing.T, db *postgres.DB, warehouse *clickhouse.Conn) (url string) {
+	t.Helper()
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpd.New(httpd.DefaultConfig(), listener, logTo(t), prometheus.NewRegistry())
+	New(db, warehouse, func() time.Time { return today }).Mount(server.App, apikey.New(db, logTo(t)))
+	runUntilEnd(t, server.Run)
+	return server.URL()
+}
+
+func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 func runUntilEnd(t *testing.T, run func(context.Context) error) {
 	t.Helper()

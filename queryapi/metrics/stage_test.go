@@ -3,7 +3,6 @@ package metrics
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -176,7 +175,7 @@ func (s *stage) awaitMirror(t *testing.T, slug string) {
 // tell lands facts as records of the log: through the codec, the extractor and the sink, as one batch.
 func (s *stage) tell(t *testing.T, facts ...answerFact) {
 	t.Helper()
-	target := sink.New(s.warehouse, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
 	batch := &consume.Batch[sink.Item]{Topic: s.name, First: int64(s.told)}
 	for _, f := range facts {
 		snapshot := s.snapshot(t, cmp.Or(f.Brand, s.brands[0]))
