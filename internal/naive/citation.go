@@ -3,6 +3,7 @@ package naive
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"golang.org/x/net/idna"
@@ -49,8 +50,8 @@ func normalise(raw string) (url, host string) {
 		host = ascii
 	}
 	host = strings.TrimPrefix(strings.TrimSuffix(host, "."), "www.")
-	if host == "" {
-		return "", ""
+	if host == "" || strings.ContainsFunc(host, unicode.IsSpace) || strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") {
+		return "", "" // what holds a space, or half an IPv6 address, is no host
 	}
 	url = scheme + "://" + host + port + strings.TrimRight(path, "/")
 	if query = kept(query); query != "" {

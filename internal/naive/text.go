@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	definition = regexp.MustCompile(`(?m)^[ \t]*\[[^\]\n]+\]:[ \t]*<?http.*$`)
-	target     = regexp.MustCompile(`\]\(\s*(?:<[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
+	definition = regexp.MustCompile(`(?m)^[\s\pZ]*\[[^\]\n]+\]:[ \t]*http.*$`)
+	target     = regexp.MustCompile(`\]\([\s\pZ]*(?:<[^<>\n]*>|(?:[^\s\pZ()]|\([^\s\pZ()]*\))*)(?:[\s\pZ]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[\s\pZ]*\)`)
 	address    = regexp.MustCompile(`https?://[A-Za-z0-9\-._~:/?#@!$&'*+,;=%]*`)
 	spaces     = regexp.MustCompile(`\s+`)
 )

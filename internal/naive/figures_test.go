@@ -1,0 +1,277 @@
+package naive_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Real answers, imported for each brand: summary and trend of the API equal the
+// naive ones field by field, and the file imported again changes no byte.
+func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
+	brandsFile, file := open(t, "brands.json"), open(t, "run-1.ndjson")
+	if brandsFile == nil || file == nil {
+		return
+	}
+	specs, err := intake.ReadBrands(brandsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t)
+	var brands []uuid.UUID
+	rivals := uint64(0)
+	for _, spec := range specs {
+		brand, _, err := intake.EnsureBrand(t.Context(), h.db, h.organization, spec)
+		h.must(err)
+		brands = append(brands, brand.ID)
+		rivals += uint64(len(spec.Competitors))
+	}
+	summary, err := h.intake.Import(t.Context(), file, brands, nil)
+	h.must(err)
+	if want := 264 * len(brands); summary.Imported != want || summary.Skipped != 0 || summary.Refused != 0 {
+		t.Errorf("imported %+v, want %d", summary, want)
+	}
+	h.until("SELECT count() FROM answers", uint64(summary.Imported))
+	h.until("SELECT count() FROM dimension_competitors FINAL WHERE NOT deleted", rivals)
+
+	before := map[string]string{}
+	for _, brand := range brands {
+		snapshot, err := h.intake.Snapshot(t.Context(), brand)
+		h.must(err)
+		answers := told(t, open(t, "run-1.ndjson"), snapshot.Brand, snapshot.Competitors)
+		h.asStored(answers)
+		h.compare(snapshot, answers, "2025-05-01", "2025-06-15")
+		for _, path := range []string{"visibility-summary?", "visibility-trend?", "visibility-trend?granularity=week&"} {
+			path = "/api/v1/" + path + queryOf(brand, naive.Filter{From: "2025-05-01", To: "2025-06-15"})
+			before[path] = string(h.get(path))
+		}
+	}
+
+	again, err := h.intake.Import(t.Context(), open(t, "run-1.ndjson"), brands, nil)
+	h.must(err)
+	if again.Imported != 0 || again.Skipped != summary.Imported {
+		t.Errorf("imported again: %+v", again)
+	}
+	for path, body := range before {
+		if after := string(h.get(path)); after != body {
+			t.Errorf("importing the file again changed %s\nfrom %s\nto   %s", path, body, after)
+		}
+	}
+}
+
+// asStored gives answers the ids and topics that the import gave them.
+func (h *house) asStored(answers []event.Answer) {
+	h.t.Helper()
+	wanted := make([]postgres.NewPrompt, len(answers))
+	for i, a := range answers {
+		wanted[i].Text = a.Prompt.Text
+	}
+	prompts, err := h.db.EnsurePrompts(h.t.Context(), answers[0].Brand.ID, wanted)
+	h.must(err)
+	topics := map[uuid.UUID]uuid.UUID{} // ours → stored
+	for i := range answers {
+		a := &answers[i]
+		if stored, known := topics[*a.Prompt.TopicID]; known && stored != *prompts[i].TopicID {
+			h.t.Errorf("prompt %q has another topic than others of its topic", a.Prompt.Text)
+		}
+		topics[*a.Prompt.TopicID] = *prompts[i].TopicID
+		a.Prompt = intake.Prompt(prompts[i])
+		a.ID = event.RunID(event.Identity{
+			BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region, Sample: 1, Due: a.AnsweredAt.Time,
+		})
+	}
+}
+
+// A history with everything in it: languages, days, given-up runs, renewed
+// models, shopping answers, prompts set to branded or not.
+func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
+	h := newHouse(t)
+	spec := simulator.DemoBrand()
+	brand, _, err := intake.EnsureBrand(t.Context(), h.db, h.organization, spec)
+	h.must(err)
+	snapshot, err := h.intake.Snapshot(t.Context(), brand.ID)
+	h.must(err)
+	var wanted []postgres.NewPrompt
+	for _, p := range simulator.DemoPrompts() {
+		wanted = append(wanted, postgres.NewPrompt{Text: p.Text, Topic: p.Topic})
+	}
+	prompts, err := h.db.EnsurePrompts(t.Context(), brand.ID, wanted)
+	h.must(err)
+	until := time.Now().UTC().Truncate(24 * time.Hour)
+	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: until.AddDate(0, 0, -14), Until: until}
+	for i, p := range simulator.DemoPrompts()[:24] {
+		asked := simulator.Asked{Prompt: intake.Prompt(prompts[i]), Region: p.Region, Language: p.Language, Samples: p.Samples}
+		if set := i%2 == 0; i%5 == 0 {
+			asked.Prompt.IsBranded = &set
+		}
+		plan.Prompts = append(plan.Prompts, asked)
+	}
+	var answers []event.Answer
+	for _, shopping := range []bool{false, true} {
+		s, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
+		h.must(err)
+		for a := range s.History(plan) {
+			answers = append(answers, a)
+		}
+		plan.Prompts = plan.Prompts[:6]
+	}
+	summary, err := h.intake.Append(t.Context(), slices.Values(answers))
+	h.must(err)
+	if summary.Imported != len(answers) {
+		t.Errorf("%+v, want %d imported", summary, len(answers))
+	}
+	h.until("SELECT count() FROM answers", uint64(len(answers)))
+	h.until("SELECT count() FROM dimension_competitors FINAL WHERE NOT deleted", uint64(len(spec.Competitors)))
+	h.compare(snapshot, answers, until.AddDate(0, 0, -20).Format(time.DateOnly), until.Format(time.DateOnly))
+}
+
+// compare asks the API about a brand under every filter, and holds each body
+// against the naive one.
+func (h *house) compare(snapshot intake.Snapshot, answers []event.Answer, from, to string) {
+	h.t.Helper()
+	who := naive.Live{ID: snapshot.Brand.ID, Name: snapshot.Brand.Name}
+	var live []naive.Live
+	for _, c := range snapshot.Competitors {
+		live = append(live, naive.Live{ID: c.ID, Name: c.Name})
+	}
+	said := h.sentiments(who.ID)
+	var readings []naive.Reading
+	for _, a := range answers {
+		sentiment, landed := said[a.ID]
+		if !landed {
+			h.t.Fatalf("answer %s of %s has not landed", a.ID, a.AnsweredAt)
+		}
+		readings = append(readings, naive.Read(a, sentiment))
+	}
+	for _, f := range filters(answers, from, to) {
+		query := queryOf(who.ID, f)
+		for path, want := range map[string]any{
+			"/api/v1/visibility-summary?" + query:                naive.Summary(readings, f, who, live),
+			"/api/v1/visibility-trend?" + query:                  naive.Trend(readings, f, "day", live),
+			"/api/v1/visibility-trend?granularity=week&" + query: naive.Trend(readings, f, "week", live),
+		} {
+			written, err := json.Marshal(want)
+			h.must(err)
+			for _, difference := range differences("", h.generic(h.get(path)), h.generic(written)) {
+				h.t.Errorf("%s %s: %s", snapshot.Brand.Name, path, difference)
+			}
+		}
+	}
+}
+
+// filters are the window as a whole and in parts, by each common parameter and
+// some together.
+func filters(answers []event.Answer, from, to string) []naive.Filter {
+	models, regions, topics, days := map[string]bool{}, map[string]bool{"nowhere": true}, map[uuid.UUID]bool{{1}: true}, map[string]bool{}
+	for _, a := range answers {
+		models[a.Model], regions[a.Region], days[a.AnsweredAt.UTC().Format(time.DateOnly)] = true, true, true
+		if a.Prompt.TopicID != nil {
+			topics[*a.Prompt.TopicID] = true
+		}
+	}
+	yes, no := true, false
+	all := naive.Filter{From: from, To: to}
+	list := []naive.Filter{all}
+	with := func(change func(*naive.Filter)) {
+		f := all
+		change(&f)
+		list = append(list, f)
+	}
+	slugs := slices.Sorted(maps.Keys(models))
+	for _, model := range slugs {
+		with(func(f *naive.Filter) { f.Models = []string{model} })
+	}
+	with(func(f *naive.Filter) { f.Models = slugs[:min(2, len(slugs))] })
+	with(func(f *naive.Filter) { f.Models = []string{"none-such"} })
+	for _, region := range some(slices.Sorted(maps.Keys(regions))) {
+		with(func(f *naive.Filter) { f.Region = &region })
+	}
+	for _, topic := range some(slices.SortedFunc(maps.Keys(topics), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })) {
+		with(func(f *naive.Filter) { f.Topic = &topic })
+		with(func(f *naive.Filter) { f.Topic, f.Models, f.Branded = &topic, slugs[:1], &no })
+	}
+	with(func(f *naive.Filter) { f.Branded = &yes })
+	with(func(f *naive.Filter) { f.Branded = &no })
+	for _, day := range some(slices.Sorted(maps.Keys(days))) {
+		with(func(f *naive.Filter) { f.From, f.To = day, day })
+		with(func(f *naive.Filter) { f.From = day })
+		with(func(f *naive.Filter) { f.To, f.Models = day, slugs[len(slugs)-1:] })
+	}
+	with(func(f *naive.Filter) { f.From, f.To = "2024-01-01", "2024-12-31" })
+	return list
+}
+
+// some are the first, the middle and the last of what there is.
+func some[T comparable](all []T) []T {
+	return slices.Compact([]T{all[0], all[len(all)/2], all[len(all)-1]})
+}
+
+func queryOf(brand uuid.UUID, f naive.Filter) string {
+	q := url.Values{"brand_id": {brand.String()}, "date_from": {f.From}, "date_to": {f.To}}
+	if len(f.Models) > 0 {
+		q.Set("model", strings.Join(f.Models, ","))
+	}
+	if f.Region != nil {
+		q.Set("region", *f.Region)
+	}
+	if f.Topic != nil {
+		q.Set("topic_id", f.Topic.String())
+	}
+	if f.Branded != nil {
+		q.Set("branded", strconv.FormatBool(*f.Branded))
+	}
+	return q.Encode()
+}
+
+// generic is a body as a reader of JSON sees it.
+func (h *house) generic(body []byte) any {
+	h.t.Helper()
+	var read any
+	h.must(json.Unmarshal(body, &read))
+	return read
+}
+
+// differences names each field that is not the same.
+func differences(at string, got, want any) []string {
+	switch want := want.(type) {
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+			break
+		}
+		var all []string
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			all = append(all, differences(at+"."+key, got[key], want[key])...)
+		}
+		return all
+	case []any:
+		got, ok := got.([]any)
+		if !ok || len(got) != len(want) {
+			break
+		}
+		var all []string
+		for i := range want {
+			all = append(all, differences(fmt.Sprintf("%s[%d]", at, i), got[i], want[i])...)
+		}
+		return all
+	}
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is %v, want %v", at, got, want)}
+}
