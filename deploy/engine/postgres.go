@@ -128,6 +128,11 @@ func (c *postgresCluster) prepare() error {
 		}
 		return c.checkVersion()
 	}
+	return c.make()
+}
+
+// make makes the cluster and its database.
+func (c *postgresCluster) make() error {
 	password := filepath.Join(c.cfg.Dir, "password")
 	if err := os.Chown(password, c.user.uid, -1); err != nil {
 		return err
@@ -136,18 +141,18 @@ func (c *postgresCluster) prepare() error {
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
-	initdb := []string{"initdb", "-D", fresh, "-U", postgresUser, "-A", "scram-sha-256", "--pwfile=" + password,
-		"--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"}
-	single := []string{"postgres", "--single", "-D", fresh, "postgres"}
-	if c.cfg.NoSync {
-		initdb = append(initdb, "--no-sync")
-		single = append(single[:2:2], append([]string{"-F"}, single[2:]...)...)
-	}
-	if err := c.tool("", initdb...); err != nil {
+	err := c.tool("", "initdb", "-D", fresh, "-U", postgresUser, "-A", "scram-sha-256", "--pwfile="+password,
+		"--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions", "--no-sync")
+	if err != nil {
 		return err
 	}
-	if err := c.tool("CREATE DATABASE "+Database+"\n", single...); err != nil {
+	if err := c.tool("CREATE DATABASE "+Database+"\n", "postgres", "--single", "-F", "-D", fresh, "postgres"); err != nil {
 		return err
+	}
+	if !c.cfg.NoSync { // once, at the end, instead of in each step
+		if err := c.tool("", "initdb", "--sync-only", "-D", fresh); err != nil {
+			return err
+		}
 	}
 	return os.Rename(fresh, c.data)
 }

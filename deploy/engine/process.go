@@ -34,7 +34,7 @@ type process struct {
 func startProcess(name, logs string, place *lock, onOurDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
 	defer place.release()
 	cmd.ExtraFiles = []*os.File{place.file}
-	if err := os.MkdirAll(logs, 0o755); err != nil {
+	if err := os.MkdirAll(logs, 0o750); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	path := filepath.Join(logs, name+".log")
