@@ -76,7 +76,7 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 	if err != nil {
 		return nil, err
 	}
-	defer place.release()
+	defer place.Close()
 	broker, err := keptPort(cfg.Dir, "kafka", cfg.Port)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func tryLock(path string) (*lock, error) {
 	return &lock{f}, nil
 }
 
-func (l *lock) release() error { return l.file.Close() }
+func (l *lock) Close() error { return l.file.Close() }
 
 // claimBound is how long a killed predecessor may take to leave a directory.
 const claimBound = 15 * time.Second

@@ -63,7 +63,7 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	if err != nil {
 		return nil, err
 	}
-	defer place.release()
+	defer place.Close()
 	c := &ClickHouse{user: clickHouseUser}
 	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
 	if err != nil {

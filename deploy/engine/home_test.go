@@ -54,8 +54,7 @@ func TestMissingOrWrongEngineSaysWhatToRun(t *testing.T) {
 		}, fakeHome(t, ""), []string{".jar is not in", "run: make kafka-apache"}},
 	} {
 		err := c.start(c.home)
-		var missing *MissingError
-		if !errors.As(err, &missing) {
+		if _, ok := errors.AsType[*MissingError](err); !ok {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -49,7 +49,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, place.release())
+			err = errors.Join(err, place.Close())
 		}
 	}()
 	port, err := keptPort(cfg.Dir, "kafka", cfg.Port)
@@ -80,7 +80,7 @@ func (k *Kafka) Stop(context.Context) (err error) {
 	k.once.Do(func() {
 		k.cluster.Close()
 		close(k.done)
-		err = k.place.release()
+		err = k.place.Close()
 	})
 	return err
 }

@@ -61,7 +61,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer place.release()
+	defer place.Close()
 	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
 	if err := c.prepare(); err != nil {
 		return nil, err

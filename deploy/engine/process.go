@@ -32,7 +32,7 @@ type process struct {
 // however, it gets the signal onOurDeath. The claim on its directory becomes the
 // child's.
 func startProcess(name, logs string, place *lock, onOurDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
-	defer place.release()
+	defer place.Close()
 	cmd.ExtraFiles = []*os.File{place.file}
 	if err := os.MkdirAll(logs, 0o750); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)

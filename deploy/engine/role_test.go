@@ -35,7 +35,7 @@ func runRole() {
 	if err != nil {
 		fail(err)
 	}
-	fmt.Println("ready")
+	fmt.Fprintln(os.Stdout, "ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if err := set.Stop(context.Background()); err != nil {
 		fail(err)
@@ -44,7 +44,7 @@ func runRole() {
 }
 
 func fail(err error) {
-	fmt.Println(err)
+	fmt.Fprintln(os.Stdout, err)
 	os.Exit(1)
 }
 

@@ -149,7 +149,7 @@ func startSet(ctx context.Context, o Options, l *lock) (*Set, error) {
 	s := &Set{dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
 	// What a killed owner wrote must not be taken for ours.
 	if err := removeRecord(o.DataDir); err != nil {
-		return nil, errors.Join(fmt.Errorf("open engines: %w", err), l.release())
+		return nil, errors.Join(fmt.Errorf("open engines: %w", err), l.Close())
 	}
 	s.record = newRecord(o)
 	err := s.startAll(ctx, o)
@@ -257,7 +257,7 @@ func (s *Set) watchOwner(ctx context.Context) {
 				continue
 			}
 			if l != nil {
-				_ = l.release() // its owner died; whoever comes next cleans up
+				_ = l.Close() // its owner died; whoever comes next cleans up
 			}
 		}
 		s.lose(fmt.Errorf("the engines of %s went away with `answerscope %s` (pid %d)", s.dir, s.record.Owner, s.record.PID))
@@ -328,5 +328,5 @@ func (s *Set) Stop(ctx context.Context) error {
 	}
 	wg.Wait()
 	s.running = nil
-	return errors.Join(append(errs, s.lock.release())...)
+	return errors.Join(append(errs, s.lock.Close())...)
 }
