@@ -64,7 +64,7 @@ func TestParseRefusesWithAReason(t *testing.T) {
 	with := func(field string) string {
 		name, _, _ := strings.Cut(field, ":")
 		var fields []string
-		for _, f := range strings.Split(least, `,"`) {
+		for f := range strings.SplitSeq(least, `,"`) {
 			if f = `"` + strings.TrimPrefix(f, `"`); !strings.HasPrefix(f, name+":") {
 				fields = append(fields, f)
 			}

@@ -126,7 +126,7 @@ func (w *world) onLog() []event.Answer {
 		w.must(err)
 		end := ends.Topics[topic][0].LastOffset
 		r := kafka.NewReader(kafka.ReaderConfig{Brokers: w.brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
-		for offset := int64(0); offset < end; offset++ {
+		for range end {
 			m, err := r.ReadMessage(w.t.Context())
 			w.must(err)
 			var a event.Answer
@@ -259,6 +259,21 @@ func TestImportSaysWhatCannotBeTold(t *testing.T) {
 	}
 	if _, err := intake.New(intake.Config{}, w.log, w.db, w.landed, time.Now); err == nil || !strings.Contains(err.Error(), "batch lines is 0") {
 		t.Errorf("%v", err)
+	}
+}
+
+// With the broker away an import ends, and says that Kafka has nothing of it.
+func TestImportSaysWhatKafkaHas(t *testing.T) {
+	w := newWorld(t)
+	cfg := producer.DefaultConfig()
+	cfg.Brokers, cfg.AttemptTimeout, cfg.AckTimeout = []string{"127.0.0.1:1"}, 200*time.Millisecond, 500*time.Millisecond
+	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	w.must(err)
+	in, err := intake.New(intake.DefaultConfig(), away, w.db, w.landed, func() time.Time { return now })
+	w.must(err)
+	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), w.brands, nil)
+	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
+		t.Errorf("%+v, %v", summary, err)
 	}
 }
 

@@ -64,7 +64,7 @@ var dropped = strings.Fields("gclid gclsrc dclid gbraid wbraid fbclid msclkid yc
 
 func kept(query string) string {
 	var parameters []string
-	for _, p := range strings.Split(query, "&") {
+	for p := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(strings.ToLower(p), "=")
 		if p != "" && !strings.HasPrefix(name, "utm_") && !slices.Contains(dropped, name) {
 			parameters = append(parameters, p)

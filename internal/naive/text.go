@@ -28,7 +28,7 @@ func prose(text string) string {
 func unfenced(text string) string {
 	var kept []string
 	fence := "" // the run of characters that opened the fence we are in
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		bare := strings.TrimFunc(line, unicode.IsSpace)
 		switch {
 		case fence != "":

@@ -19,7 +19,7 @@ func chance(seed uint64, parts ...string) *rand.Rand {
 		h.Write([]byte(part))
 	}
 	sum := h.Sum(nil)
-	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:]))) //nolint:gosec // chance of a simulation, no secret
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
 }
 
 // pick returns one of items.
