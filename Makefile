@@ -8,14 +8,17 @@ GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint demo up bench clean java
+.PHONY: help build binary test lint demo up bench clean java
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: engines ## build bin/answerscope and fetch the engines that it starts
+build: ## build bin/answerscope and fetch the engines that it starts
+	@$(MAKE) --no-print-directory -j2 engines binary
+
+binary:
 	@echo "building $(BIN)/answerscope …" >&2
-	@go build -trimpath -o $(BIN)/answerscope .
+	@go build -o $(BIN)/answerscope .
 
 test: engines java kafka-apache ## run every test, on real engines
 	@go vet ./...
