@@ -5,7 +5,7 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
 -- answerscope_margin
-CREATE FUNCTION answerscope_margin AS (k, n, y, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, (yy - ((2 * (y / n)) * yn)) + (((y / n) * (y / n)) * nn)))) / n);
+CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, (yy - ((2 * r) * yn)) + ((r * r) * nn)))) / n);
 
 -- answerscope_matches
 CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(filter, value));
@@ -14,13 +14,13 @@ CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(
 CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, inverse_position) -> (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880));
 
 -- answerscope_ratio
-CREATE FUNCTION answerscope_ratio AS (part, whole) -> if(whole = 0, NULL, part / whole);
+CREATE FUNCTION answerscope_ratio AS (part, whole) -> (part / nullIf(whole, 0));
 
 -- answerscope_round
-CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + (sign(x) * 1e-9), digits);
+CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
 
 -- answerscope_score
-CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> if(answers = 0, NULL, answerscope_points(mention_answers, citation_answers, inverse_position) / answers);
+CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
 -- answer_daily
 CREATE TABLE answer_daily
@@ -193,7 +193,7 @@ SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [54827ee5e808]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [9fceac1775ab]'
 AS WITH
     prompts AS
     (
@@ -229,8 +229,8 @@ AS WITH
             sum(prompts.mentions) AS mentions,
             sum(prompts.citations) AS citations,
             sum(prompts.visibility) AS visibility,
-            if(answers = 0, NULL, (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / answers) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * (sum(prompts.points) / answers)) * sum(prompts.points * prompts.answers))) + (((sum(prompts.points) / answers) * (sum(prompts.points) / answers)) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * score) * sum(prompts.points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
         FROM prompts
         GROUP BY bucket
     )
@@ -243,12 +243,12 @@ SELECT
     citations,
     prompt_count,
     visible_prompts,
-    round(if(prompt_count = 0, NULL, (100 * visible_prompts) / prompt_count) + (sign(if(prompt_count = 0, NULL, (100 * visible_prompts) / prompt_count)) * 1e-9), 1) AS visibility_rate_pct,
-    round(if(answers = 0, NULL, visibility / answers) + (sign(if(answers = 0, NULL, visibility / answers)) * 1e-9), 1) AS avg_visibility,
-    round(if(answers = 0, NULL, (inverse_position / 5354228880) / answers) + (sign(if(answers = 0, NULL, (inverse_position / 5354228880) / answers)) * 1e-9), 4) AS position_factor,
-    round(score + (sign(score) * 1e-9), 1) AS ai_visibility_score,
-    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + (sign(greatest(0, score - margin)) * 1e-9), 1)) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + (sign(least(100, score + margin)) * 1e-9), 1)) AS interval_high
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
+    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+    round(score + 1e-9, 1) AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
 FROM buckets
 ORDER BY bucket ASC;
 
@@ -844,8 +844,8 @@ AS SELECT
     rivals.competitor_id,
     rivals.name,
     rivals.mentions,
-    round(if(brand.answers = 0, NULL, rivals.visibility / brand.answers) + (sign(if(brand.answers = 0, NULL, rivals.visibility / brand.answers)) * 1e-9), 1) AS avg_visibility,
-    round(if(brand.answers = 0, NULL, (((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / brand.answers) + (sign(if(brand.answers = 0, NULL, (((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / brand.answers)) * 1e-9), 1) AS score
+    round((rivals.visibility / nullIf(brand.answers, 0)) + 1e-9, 1) AS avg_visibility,
+    round(((((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / nullIf(brand.answers, 0)) + 1e-9, 1) AS score
 FROM competitor_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS rivals
 INNER JOIN brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS brand ON brand.bucket = rivals.bucket
 WHERE rivals.mentions > 0
@@ -888,7 +888,7 @@ SELECT
     brand.avg_visibility AS avg_visibility,
     brand.mentions AS mentions,
     brand.citations AS citations,
-    round(if(rivals.pairs = 0, NULL, rivals.visibility / rivals.pairs) + (sign(if(rivals.pairs = 0, NULL, rivals.visibility / rivals.pairs)) * 1e-9), 1) AS avg_competitor_score,
+    round((rivals.visibility / nullIf(rivals.pairs, 0)) + 1e-9, 1) AS avg_competitor_score,
     CAST((brand.bucket IN (
         SELECT bucket
         FROM changes

@@ -1,5 +1,5 @@
 -- answerscope_margin: half the width of the 95 % interval of a score whose answers cluster by prompt.
--- k prompts; n answers and y points in all; yy, yn, nn the sums over prompts of y^2, y x n and n^2.
+-- k prompts, n answers, r the score; yy, yn, nn the sums over prompts of y^2, y x n and n^2, y being a prompt's points.
 -- The linearised variance of a ratio of cluster totals (Cochran, Sampling Techniques, 3rd ed., 6.3).
-(k, n, y, yy, yn, nn) ->
-    1.96 * sqrt(k / (k - 1) * greatest(0, yy - 2 * (y / n) * yn + (y / n) * (y / n) * nn)) / n
+(k, n, r, yy, yn, nn) ->
+    1.96 * sqrt(k / (k - 1) * greatest(0, yy - 2 * r * yn + r * r * nn)) / n

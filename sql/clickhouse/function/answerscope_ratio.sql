@@ -1,3 +1,3 @@
 -- answerscope_ratio: part / whole, NULL where the whole is nothing.
 (part, whole) ->
-    if(whole = 0, NULL, part / whole)
+    part / nullIf(whole, 0)

@@ -44,7 +44,7 @@ WITH
             answerscope_margin(
                 prompt_count,
                 answers,
-                sum(prompts.points),
+                score,
                 sum(prompts.points * prompts.points),
                 sum(prompts.points * prompts.answers),
                 sum(prompts.answers * prompts.answers)) AS margin
