@@ -22,20 +22,12 @@ func (c *all) Run(ctx context.Context, p *process) error {
 
 // everything runs every part, owning the data directory. settled is done before the ready line; nil is nothing.
 func (p *process) everything(ctx context.Context, command string, at listening, settled func(context.Context, *service) error) error {
-	if err := at.validate(); err != nil {
-		return usageError{err}
-	}
-	public, err := at.public(ctx)
-	if err != nil {
-		return err
-	}
 	return p.serve(ctx, plan{
 		command:   command,
 		exclusive: true,
 		needs:     needs{clickhouse: true, postgres: true, kafka: true},
-		requires:  []string{"schema", "postgres", "clickhouse", "mirror", "sink", "queryapi"},
-		admin:     at.administered,
-		public:    public,
+		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", "sink", "queryapi"},
+		at:        at,
 		assemble:  []assembly{openStores, assemblePipeline, assembleQueryAPI},
 		settled:   settled,
 	})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -276,6 +277,21 @@ func TestATakenAddressIsAClearError(t *testing.T) {
 	}
 }
 
+func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
+	if taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", defaultAdmin); err == nil {
+		defer taken.Close() // else somebody else has it, which will do
+	}
+	p := &process{stderr: io.Discard, log: slog.New(slog.DiscardHandler)}
+	given, err := administered{Admin: defaultAdmin}.operator(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer given.Close()
+	if _, err := (administered{Admin: given.Addr().String()}).operator(t.Context(), p); err == nil || !strings.Contains(err.Error(), "--admin") {
+		t.Errorf("a chosen admin address that is taken: %v", err)
+	}
+}
+
 // Nobody else's stores are changed by surprise: they are brought up by migrate, or by all.
 func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 	env := []string{
@@ -301,6 +317,10 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 	}
 	must(t, env, "org", "add", "Acme")
 
+	split := serve(t, env, "pipeline")
+	if status, _ := fetch(t, split.url+"/healthz", ""); status != 200 {
+		t.Errorf("healthz of pipeline: %d", status)
+	}
 	api := serve(t, env, "queryapi")
 	if status, _ := fetch(t, api.url+"/api/v1/whoami", "svc_nonsense"); status != 401 {
 		t.Errorf("whoami with no key: %d, want 401", status)

@@ -58,7 +58,7 @@ func showDemo(ctx context.Context, s *service) error {
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
-	v := visitor{base: "http://" + s.public.Addr().String(), key: text}
+	v := visitor{base: s.url(), key: text}
 	if err := sample.await(ctx, s, v); err != nil {
 		return err
 	}

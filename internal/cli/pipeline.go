@@ -11,6 +11,7 @@ import (
 
 // pipeline runs the sink and the mirror.
 type pipeline struct {
+	Listen       string `default:"127.0.0.1:8083" placeholder:"ADDR" help:"Address of /healthz (default 127.0.0.1:8083)."`
 	administered `embed:""`
 }
 
@@ -24,15 +25,15 @@ Example:
 }
 
 func (c *pipeline) Run(ctx context.Context, p *process) error {
-	if err := c.validate(); err != nil {
-		return usageError{err}
-	}
 	return p.serve(ctx, plan{
 		command:  "pipeline",
 		needs:    needs{clickhouse: true, postgres: true, kafka: true},
-		requires: []string{"schema", "postgres", "clickhouse", "mirror", "sink"},
-		admin:    c.administered,
-		assemble: []assembly{openStores, assemblePipeline},
+		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", "sink"},
+		at:       listening{c.Listen, c.administered},
+		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
+			s.public("pipeline")
+			return nil
+		}},
 	})
 }
 
@@ -45,8 +46,9 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
 
+	s.ready.Provide("kafka", s.reachKafka)
 	cfg := consume.DefaultConfig()
-	cfg.Brokers = s.brokers
+	cfg.Connection = s.kafka(s.engines)
 	cfg.Group = s.Kafka.TopicPrefix + "answerscope-sink"
 	cfg.Topic = s.Kafka.TopicPrefix + event.TopicAnswers
 	answers, err := consume.New(cfg, sink.New(s.warehouse, s.metrics, s.log), s.metrics, s.log)

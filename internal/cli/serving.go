@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"slices"
@@ -22,7 +23,7 @@ type service struct {
 
 	metrics   *prometheus.Registry
 	ready     *httpd.Readiness
-	public    net.Listener // nil when there is no public surface
+	listener  net.Listener // of the public surfaces
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	parts     []lifecycle.Part
@@ -38,25 +39,29 @@ type plan struct {
 	exclusive bool // own the embedded engines
 	needs     needs
 	requires  []string // what /readyz waits for
-	admin     administered
-	public    net.Listener // nil when the command has no public surface
+	at        listening
 	assemble  []assembly
 	settled   func(ctx context.Context, s *service) error // once ready, before the ready line; nil for nothing
 }
 
-// serve runs a plan until ctx ends or one of its parts does. The admin listener is there first and last, so that
-// /readyz tells how the start goes on.
+// serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
+// admin listener is there first and last, so that /readyz tells how the start goes on.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := p.Settings.Validate(); err != nil {
+	if err := errors.Join(p.Settings.Validate(), plan.at.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
-	operator, err := plan.admin.operator(ctx, p)
+	s := &service{process: p, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	var err error
+	if s.listener, err = plan.at.public(ctx); err != nil {
+		return err
+	}
+	defer s.listener.Close() // for the ways out before a server owns it
+	operator, err := plan.at.operator(ctx, p)
 	if err != nil {
 		return err
 	}
-	s := &service{process: p, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...), public: plan.public}
-	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	admin := httpd.NewAdmin(operator, s.ready, s.metrics, p.log)
 	p.log.Info("admin listener", "address", admin.URL())
 	return lifecycle.All(ctx, p.log,
@@ -65,13 +70,12 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	)
 }
 
+// url is where the public surfaces are reached.
+func (s *service) url() string { return "http://" + s.listener.Addr().String() }
+
 // run opens the engines, brings their schemas up, runs the parts, and closes everything in reverse.
 func (s *service) run(ctx context.Context, plan plan) (err error) {
-	how := ownership{command: plan.command, exclusive: plan.exclusive}
-	if plan.public != nil {
-		defer plan.public.Close() // for the ways out before a server owns it
-		how.address = "http://" + plan.public.Addr().String()
-	}
+	how := ownership{command: plan.command, exclusive: plan.exclusive, address: s.url()}
 	if s.engines, err = s.open(ctx, plan.needs, how); err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -131,10 +135,8 @@ func (s *service) announce(ctx context.Context, plan plan) error {
 			return unlessStopped(ctx, err)
 		}
 	}
-	if plan.public != nil {
-		if err := s.print("ready http://" + plan.public.Addr().String()); err != nil {
-			return err
-		}
+	if err := s.print("ready " + s.url()); err != nil {
+		return err
 	}
 	s.log.Info("ready", "command", plan.command)
 	<-ctx.Done()
@@ -144,6 +146,16 @@ func (s *service) announce(ctx context.Context, plan plan) error {
 // part adds a part that stops before those added earlier.
 func (s *service) part(name string, run func(context.Context) error) {
 	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: run})
+}
+
+// public adds the public listener under a name, for surfaces to add their routes to.
+func (s *service) public(name string) *httpd.Server {
+	cfg := httpd.DefaultConfig()
+	cfg.Name = name
+	server := httpd.New(cfg, s.listener, s.log, s.metrics)
+	s.part(name, server.Run)
+	s.ready.Provide(name, server.Ready)
+	return server
 }
 
 // onClose registers what is closed once every part has stopped.

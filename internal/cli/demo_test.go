@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// sqlLine is the command that the demo prints for SQL, with the number below it.
+var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\n  (\S+)\n`)
+
+// The demo shows one number by the API and by SQL; run again it goes on with the same data and another key.
+func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	first := serve(t, env, "demo")
+	key := strings.TrimSpace(first.stdout)
+	if !strings.HasPrefix(key, "svc_") || strings.ContainsAny(key, " \n") {
+		t.Fatalf("before the ready line the demo printed %q, want a key alone", first.stdout)
+	}
+	score, answers := demoTotals(t, first.url, key)
+	m := sqlLine.FindStringSubmatch(first.log.String())
+	if m == nil {
+		t.Fatalf("the demo shows no SQL:\n%s", first.log)
+	}
+	response, err := http.Post(m[1], "text/plain", strings.NewReader(m[2])) //nolint:noctx // the engine is ours and the test's time bounds it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
+		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
+	}
+	if status := first.stop(t, syscall.SIGINT); status != exitDone {
+		t.Errorf("after Ctrl-C the status is %d", status)
+	}
+
+	second := serve(t, env, "demo")
+	next := strings.TrimSpace(second.stdout)
+	if status, _ := fetch(t, second.url+"/api/v1/whoami", key); next == key || status != http.StatusUnauthorized {
+		t.Errorf("the first run's key is answered with %d, and the second's is %q", status, next)
+	}
+	// Runs that became due meanwhile are more, a new day takes one away: a copy of everything would be twice as much.
+	if _, again := demoTotals(t, second.url, next); again < answers*9/10 || again > answers*11/10 {
+		t.Errorf("the second run counts %d answers, the first counted %d", again, answers)
+	}
+}
+
+// demoTotals asks for the only brand's score in the default window, and for how many answers it is of.
+func demoTotals(t *testing.T, url, key string) (score string, answers int) {
+	t.Helper()
+	var list struct{ Brands []struct{ ID string } }
+	_, body := fetch(t, url+"/api/v1/brands", key)
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
+		t.Fatalf("brands: %s", body)
+	}
+	var summary struct {
+		Totals struct {
+			AIVisibilityScore float64
+			ResultCount       int
+		}
+	}
+	_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+list.Brands[0].ID, key)
+	if err := json.Unmarshal([]byte(body), &summary); err != nil || summary.Totals.ResultCount == 0 {
+		t.Fatalf("summary: %s", body)
+	}
+	return fmt.Sprint(summary.Totals.AIVisibilityScore), summary.Totals.ResultCount
+}
