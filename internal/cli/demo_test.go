@@ -27,7 +27,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if m == nil {
 		t.Fatalf("the demo shows no SQL:\n%s", first.log)
 	}
-	response, err := http.Post(m[1], "text/plain", strings.NewReader(m[2])) //nolint:noctx // the engine is ours and the test's time bounds it
+	response, err := http.Post(m[1], "text/plain", strings.NewReader(m[2]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -149,7 +150,7 @@ func killEverything(t *testing.T, env []string, random *rand.Rand, file, create 
 
 func kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil && err != os.ErrProcessDone {
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Error(err)
 	}
 }
