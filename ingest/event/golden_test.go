@@ -34,8 +34,6 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func id(s string) uuid.UUID { return uuid.Must(uuid.FromString(s)) }
 
-func ref[T any](v T) *T { return &v }
-
 var (
 	orgID    = id("5b0f4a52-6c1e-4f43-9a37-0d9b0f7c1a01")
 	brandID  = id("0a4c9d0e-4f7a-4a43-8c1b-6f1e2d3c4b02")
@@ -72,9 +70,9 @@ func wholeAnswer() Answer {
 			{ID: rivalID, Name: "De'Longhi", Aliases: []string{"DeLonghi", "De’Longhi"}, Domains: []string{"delonghi.com"}},
 			{ID: orgID, Name: "ラ・パボーニ"},
 		},
-		Prompt:   Prompt{ID: promptID, Text: run.PromptText, SetID: setID, TopicID: ref(topicID), IsBranded: ref(false)},
+		Prompt:   Prompt{ID: promptID, Text: run.PromptText, SetID: setID, TopicID: new(topicID), IsBranded: new(false)},
 		Platform: run.Platform, Model: run.Model, ServedModel: "gpt-5.1-2026-02-11", Region: run.Region, Language: "de",
-		Surface: SurfaceConsumer, Sample: run.Sample, JobID: ref(jobID), Simulated: true,
+		Surface: SurfaceConsumer, Sample: run.Sample, JobID: new(jobID), Simulated: true,
 		AnsweredAt: At(noon.Add(95*time.Second + 250*time.Millisecond)), LatencyMS: 4211, Attempts: 2, Finish: FinishComplete,
 		Text: "### ☕ Empfehlung\n\n1. **Breville \"Bambino\"**\t– 329 € \\ gut\u2028& <leise>\u0001\n",
 		Citations: []Citation{

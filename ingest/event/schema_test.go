@@ -100,7 +100,7 @@ func describe(of string, s *jsonschema.Schema) {
 		p.Value.Pattern = patterns[field]
 		for _, f := range filled {
 			if f == field {
-				p.Value.MinLength = ref(uint64(1))
+				p.Value.MinLength = new(uint64(1))
 			}
 		}
 	}

@@ -222,7 +222,7 @@ func TestOverload(t *testing.T) {
 	piece := make([]byte, 1<<20-overhead)
 	room := int64(p.cfg.MaxBufferedBytes / 2)
 	var group sync.WaitGroup
-	for i := int64(0); i < room>>20; i++ {
+	for range room >> 20 {
 		group.Go(func() {
 			if err := p.Append(t.Context(), event.TopicVisits, nil, piece); err != nil {
 				t.Error(err)

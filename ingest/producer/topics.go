@@ -57,7 +57,7 @@ type TopicState struct {
 // be repeated, also by several processes at once. The error names every topic
 // that would lose or refuse records as it is.
 func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
-	return cfg.withAdmin(ctx, func(a *admin) ([]TopicState, error) {
+	return cfg.withAdmin(func(a *admin) ([]TopicState, error) {
 		before, err := a.look(ctx)
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 
 // CheckTopics says what CreateTopics would do, and changes nothing.
 func CheckTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
-	return cfg.withAdmin(ctx, func(a *admin) ([]TopicState, error) { return a.look(ctx) })
+	return cfg.withAdmin(func(a *admin) ([]TopicState, error) { return a.look(ctx) })
 }
 
 // admin asks the cluster's controller.
@@ -85,7 +85,7 @@ type admin struct {
 	names  []string
 }
 
-func (c TopicsConfig) withAdmin(ctx context.Context, do func(*admin) ([]TopicState, error)) ([]TopicState, error) {
+func (c TopicsConfig) withAdmin(do func(*admin) ([]TopicState, error)) ([]TopicState, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configure topics: %w", err)
 	}

@@ -51,6 +51,8 @@ func extraction(ctx context.Context, _ Options) (Result, error) {
 }
 
 // What is measured ends here, so that the compiler leaves nothing out.
+//
+//nolint:unused // being written is their use
 var (
 	lastReading extract.Reading
 	lastCount   int

@@ -37,7 +37,7 @@ var b64 = base64.RawStdEncoding.Strict()
 // Hash returns an argon2id hash as a PHC string, $argon2id$v=19$m=…,t=…,p=…$salt$key.
 func Hash(password string) string {
 	salt := make([]byte, saltBytes)
-	rand.Read(salt) //nolint:errcheck // crypto/rand ends the program rather than fail
+	rand.Read(salt)
 	key := argon2.IDKey([]byte(password), salt, cost.passes, cost.memory, cost.lanes, keyBytes)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.memory, cost.passes, cost.lanes, b64.EncodeToString(salt), b64.EncodeToString(key))
 }
@@ -78,7 +78,7 @@ func parse(hash string) (p parameters, salt, key []byte, err error) {
 func Generate() string {
 	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: a byte picks without favour
 	text := make([]byte, 20)
-	rand.Read(text) //nolint:errcheck // crypto/rand ends the program rather than fail
+	rand.Read(text)
 	for i, b := range text {
 		text[i] = letters[int(b)%len(letters)]
 	}

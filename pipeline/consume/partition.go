@@ -61,10 +61,10 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 	case errors.Is(err, errFenced):
 		p.log.Info("partition given up", "cause", err)
 		return nil
-	case ctx.Err() != nil:
-		return nil
+	case ctx.Err() == nil:
+		return err
 	}
-	return err
+	return nil
 }
 
 func (p *partition[T]) process(ctx context.Context, batches <-chan collected[T]) error {

@@ -53,7 +53,7 @@ const (
 // side.
 var functionWords = func() map[string]wordOrigin {
 	words := map[string]wordOrigin{}
-	for _, word := range strings.Fields("the and of to is are was with for that this it its you your from which have has can they their best offers") {
+	for word := range strings.FieldsSeq("the and of to is are was with for that this it its you your from which have has can they their best offers") {
 		words[word] = englishWord
 	}
 	const foreign = "der das und ist nicht mit ein eine für von zu auf sind auch " + // German
@@ -68,7 +68,7 @@ var functionWords = func() map[string]wordOrigin {
 		"yang dan di untuk dengan ini adalah " + // Indonesian, Malay
 		"và của là cho các có " + // Vietnamese
 		"a je se ne v že si și este pe cu " // Czech, Slovak, Romanian
-	for _, word := range strings.Fields(foreign) {
+	for word := range strings.FieldsSeq(foreign) {
 		if _, known := words[word]; !known && word != "a" && word != "i" && word != "o" {
 			words[word] = foreignWord
 		}

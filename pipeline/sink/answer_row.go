@@ -24,7 +24,7 @@ func answerRow(at *consume.Record, a *event.Answer, r *extract.Reading, version 
 		ID:             clickhouse.UUID(a.ID),
 		Sign:           1,
 		Revision:       a.Brand.Revision,
-		ExtractVersion: uint16(version), //nolint:gosec // ours, and small
+		ExtractVersion: uint16(version),
 		LogTopic:       at.Topic,
 		LogPartition:   at.Partition,
 		LogOffset:      at.Offset,
@@ -46,7 +46,7 @@ func answerRow(at *consume.Record, a *event.Answer, r *extract.Reading, version 
 		JobID:       orNil(a.JobID),
 		Simulated:   a.Simulated,
 
-		Attempts:      uint32(min(max(a.Attempts, 0), math.MaxUint32)), //nolint:gosec // clamped
+		Attempts:      uint32(min(max(a.Attempts, 0), math.MaxUint32)),
 		LatencyMS:     a.LatencyMS,
 		Finish:        string(a.Finish),
 		Text:          a.Text,

@@ -211,7 +211,7 @@ var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millise
 
 func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.Item]) bool {
 	return func(*consume.Consumer[sink.Item]) bool {
-		return w.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") > uint64(offset) //nolint:gosec // offsets are not negative
+		return w.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") > uint64(offset)
 	}
 }
 

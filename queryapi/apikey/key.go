@@ -48,7 +48,7 @@ func random(n int) string {
 	text := make([]byte, 0, n)
 	for len(text) < n {
 		pool := make([]byte, n)
-		rand.Read(pool) //nolint:errcheck // crypto/rand ends the program rather than fail
+		rand.Read(pool)
 		for _, b := range pool {
 			if int(b) < fair && len(text) < n {
 				text = append(text, base62[int(b)%len(base62)])
