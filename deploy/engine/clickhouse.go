@@ -64,6 +64,9 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		return nil, err
 	}
 	defer place.Close()
+	if err := forgetLostParts(filepath.Join(cfg.Dir, "data"), cfg.Log); err != nil {
+		return nil, err
+	}
 	c := &ClickHouse{user: clickHouseUser}
 	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
 	if err != nil {

@@ -65,13 +65,13 @@ func newWorld(t *testing.T, brokers []string, partitions int) *world {
 // tell appends values to partition 0 in one request, in order.
 func (w *world) tell(t *testing.T, values ...[]byte) {
 	t.Helper()
-	var records []kafka.Record
-	for _, v := range values {
-		records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
-	}
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
 	deadline := time.Now().Add(20 * time.Second)
 	for {
+		var records []kafka.Record // anew: a request reads them to their end
+		for _, v := range values {
+			records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
+		}
 		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
 			Topic: w.topic, Partition: 0, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
 		})

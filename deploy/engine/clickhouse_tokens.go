@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A MergeTree table writes the token of an insert to its deduplication log and
+// then renames the inserted part into place. A process killed in between leaves
+// a token without rows, and the replay of that insert is taken for one that is
+// already there: its rows are lost to that table for ever. So, before the engine
+// reads them again, tokens are dropped whose part is not there.
+//
+// A part that left in any other way does not bring its token's insert back: what
+// is replayed is at most the last insert of each writer, made moments before the
+// kill.
+
+// forgetLostParts mends the deduplication logs of every table below data, the
+// directory of a server that does not run.
+func forgetLostParts(data string, log *slog.Logger) error {
+	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
+	if err != nil {
+		return fmt.Errorf("find deduplication logs: %w", err)
+	}
+	for _, path := range logs {
+		table := filepath.Dir(filepath.Dir(path))
+		parts, err := partsOf(table)
+		if err != nil {
+			return err
+		}
+		forgotten, err := forgetIn(path, parts)
+		if err != nil {
+			return fmt.Errorf("mend %s: %w", path, err)
+		}
+		if len(forgotten) > 0 {
+			log.Info("inserts that a kill cut short may be repeated", "engine", "clickhouse", "table", filepath.Base(table), "parts", forgotten)
+		}
+	}
+	return nil
+}
+
+// part is a range of blocks of one partition: an insert's, or what inserts were
+// merged to.
+type part struct {
+	partition string
+	min, max  int64
+}
+
+// partName is PARTITION_MIN_MAX_LEVEL, with _MUTATION behind it where rows were
+// rewritten.
+var partName = regexp.MustCompile(`^(.+?)_(\d+)_(\d+)_\d+(?:_\d+)?$`)
+
+func readPart(name string) (part, bool) {
+	m := partName.FindStringSubmatch(name)
+	if m == nil {
+		return part{}, false
+	}
+	lowest, errMin := strconv.ParseInt(m[2], 10, 64)
+	highest, errMax := strconv.ParseInt(m[3], 10, 64)
+	return part{m[1], lowest, highest}, errMin == nil && errMax == nil
+}
+
+// partsOf lists the parts of a table that are in place.
+func partsOf(table string) ([]part, error) {
+	entries, err := os.ReadDir(table)
+	if err != nil {
+		return nil, fmt.Errorf("list parts: %w", err)
+	}
+	var parts []part
+	for _, entry := range entries {
+		if p, ok := readPart(entry.Name()); ok && entry.IsDir() && !strings.HasPrefix(entry.Name(), "tmp") {
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// added begins the line of a token that was taken: 1, the part, the token.
+var added = []byte("1\t")
+
+// forgetIn rewrites one log without the tokens of parts that are not there, and
+// names these.
+func forgetIn(path string, parts []part) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var kept bytes.Buffer
+	var forgotten []string
+	for line := range bytes.Lines(text) {
+		if name, ok := addedPart(line); ok && !slices.ContainsFunc(parts, name.within) {
+			forgotten = append(forgotten, string(bytes.Split(line, []byte("\t"))[1]))
+			continue
+		}
+		kept.Write(line)
+	}
+	if len(forgotten) == 0 {
+		return nil, nil
+	}
+	return forgotten, replaceFile(path, kept.Bytes(), 0o640)
+}
+
+// addedPart reads the part of a line that takes a token.
+func addedPart(line []byte) (part, bool) {
+	if !bytes.HasPrefix(line, added) {
+		return part{}, false
+	}
+	fields := bytes.Split(line, []byte("\t"))
+	if len(fields) != 3 {
+		return part{}, false
+	}
+	return readPart(string(fields[1]))
+}
+
+func (p part) within(other part) bool {
+	return p.partition == other.partition && other.min <= p.min && p.max <= other.max
+}
