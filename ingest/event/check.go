@@ -28,11 +28,12 @@ const (
 const future = 24 * time.Hour
 
 // Check says whether a may be appended at now: the laws of Decode, the bounds,
-// and the clock. The error joins a MalformedError for each thing that is wrong.
-// (A record that is too large as a whole is refused by EncodeAnswer.)
+// and the clock. The error joins a MalformedError for each of the first ten
+// things that are wrong, and says how many more there are. (A record that is too
+// large as a whole is refused by EncodeAnswer.)
 func (a *Answer) Check(now time.Time) error {
-	p := problems{}
-	p.join(a.law())
+	var p problems
+	a.law(&p)
 	p.present("answered_at", a.AnsweredAt, now)
 	p.entity("brand", &a.Brand.Entity)
 	p.most("competitors", len(a.Competitors), MaxRivals)
@@ -67,8 +68,8 @@ func (a *Answer) Check(now time.Time) error {
 
 // Check says whether v may be appended at now, as Answer.Check.
 func (v *Visit) Check(now time.Time) error {
-	p := problems{}
-	p.join(v.law())
+	var p problems
+	v.law(&p)
 	p.present("at", v.At, now)
 	p.slug("platform", v.Platform)
 	p.text("host", v.Host, MaxHost)
@@ -82,12 +83,6 @@ func (v *Visit) Check(now time.Time) error {
 		p.text("goal.name", v.Goal.Name, MaxName)
 	}
 	return p.err()
-}
-
-func (p *problems) join(err error) {
-	if err != nil {
-		p.all = append(p.all, err)
-	}
 }
 
 func (p *problems) present(field string, t Time, now time.Time) {
@@ -105,7 +100,7 @@ func (p *problems) entity(field string, e *Entity) {
 	p.most(field+".domains", len(e.Domains), MaxNames)
 	for i, host := range e.Domains {
 		if host == "" || len(host) > MaxHost || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-_") != "" {
-			p.add(fmt.Sprintf("%s.domains[%d]", field, i), "a host in lower case and punycode, got %.80q", host)
+			p.addAt(field+".domains", i, "", "a host in lower case and punycode, got %.80q", host)
 		}
 	}
 }
@@ -132,7 +127,7 @@ func (p *problems) text(field, s string, most int) {
 // textAt is text for an item's field; the path is put together only when it is needed.
 func (p *problems) textAt(list string, i int, field, s string, most int) {
 	if len(s) > most || !utf8.ValidString(s) {
-		p.text(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", list, i, field), "."), s, most)
+		p.text(place(list, i, field), s, most)
 	}
 }
 

@@ -45,7 +45,9 @@ func DecodeAnswer(b []byte, a *Answer) error {
 	if len(a.Competitors) == 0 {
 		a.Competitors = nil // always written, so a list of none must be read as it was
 	}
-	return a.law()
+	var p problems
+	a.law(&p)
+	return p.err()
 }
 
 // DecodeVisit reads a visit's record; errors as DecodeAnswer.
@@ -54,7 +56,9 @@ func DecodeVisit(b []byte, v *Visit) error {
 	if err := decoded(b, json.Unmarshal(b, v), v.V); err != nil {
 		return err
 	}
-	return v.law()
+	var p problems
+	v.law(&p)
+	return p.err()
 }
 
 // EncodeAnswer appends the record of a to dst, as version Version whatever a.V

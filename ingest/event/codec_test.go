@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,6 +79,29 @@ func TestDecodeRefusesAndNamesTheField(t *testing.T) {
 		if _, err := decode([]byte(text), Visit{}); !errors.Is(err, ErrMalformed) {
 			t.Errorf("decode %q: error %v, want ErrMalformed", text, err)
 		}
+	}
+}
+
+// A record of 7 MB holds millions of wrong things: naming each took 86 MB of text
+// and more of memory.
+func TestDecodeNamesTenOfMillions(t *testing.T) {
+	const wrong = 2_000_000
+	record := edited(t, "answer_minimal", `"sample":1,`, `"sample":1,"citations":[{}`+strings.Repeat(`,{}`, wrong-1)+`],`)
+	var a Answer
+	err := DecodeAnswer(record, &a)
+	text := fmt.Sprint(err)
+	if !errors.Is(err, ErrMalformed) || !strings.HasPrefix(text, "citations[0].url: want a URL\n") || !strings.HasSuffix(text, "\nand 1999990 more") {
+		t.Errorf("DecodeAnswer() = %.200s… in %d bytes", text, len(text))
+	}
+	if lines := strings.Count(text, "\n"); lines != maxProblems {
+		t.Errorf("%d lines, want %d", lines+1, maxProblems+1)
+	}
+	if allocated := testing.AllocsPerRun(1, func() {
+		var p problems
+		a.law(&p)
+		err = p.err()
+	}); allocated > 100 {
+		t.Errorf("the laws allocated %v times for %d problems", allocated, wrong)
 	}
 }
 

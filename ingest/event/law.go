@@ -35,8 +35,7 @@ var (
 // looked up among the days that this allows.
 const idSpan = 24 * time.Hour
 
-func (a *Answer) law() error {
-	var p problems
+func (a *Answer) law(p *problems) {
 	p.id("id", a.ID)
 	p.id("organization_id", a.OrganizationID)
 	p.id("brand.id", a.Brand.ID)
@@ -44,7 +43,7 @@ func (a *Answer) law() error {
 	p.least("brand.revision", a.Brand.Revision, 0)
 	for i := range a.Competitors {
 		if c := &a.Competitors[i]; c.ID.IsNil() || c.Name == "" {
-			p.add(fmt.Sprintf("competitors[%d]", i), "an id and a name")
+			p.addAt("competitors", i, "", "an id and a name")
 		}
 	}
 	p.id("prompt.id", a.Prompt.ID)
@@ -52,8 +51,8 @@ func (a *Answer) law() error {
 	p.filled("prompt.text", a.Prompt.Text)
 	p.optionalID("prompt.topic_id", a.Prompt.TopicID)
 	p.filled("platform", a.Platform)
-	oneOf(&p, "surface", a.Surface, surfaces)
-	oneOf(&p, "finish", a.Finish, finishes)
+	oneOf(p, "surface", a.Surface, surfaces)
+	oneOf(p, "finish", a.Finish, finishes)
 	p.least("sample", a.Sample, 1)
 	p.optionalID("job_id", a.JobID)
 	p.least("latency_ms", a.LatencyMS, 0)
@@ -62,20 +61,19 @@ func (a *Answer) law() error {
 	if late := a.AnsweredAt.Sub(IDTime(a.ID)); late < 0 || late > idSpan {
 		p.add("answered_at", "at most %s after the time in the record's id, %s, got %s", "24 h", At(IDTime(a.ID)), a.AnsweredAt)
 	}
-	a.partsLaw(&p)
-	return p.err()
+	a.partsLaw(p)
 }
 
 func (a *Answer) partsLaw(p *problems) {
 	for i := range a.Citations {
 		if a.Citations[i].URL == "" {
-			p.add(fmt.Sprintf("citations[%d].url", i), "a URL")
+			p.addAt("citations", i, "url", "a URL")
 		}
 	}
 	for i := range a.Products {
 		c := &a.Products[i]
 		if c.Position < 0 || c.ReviewCount < 0 || !decimal(c.PriceAmount) || !(c.Rating >= 0 && c.Rating <= 1e6) {
-			p.add(fmt.Sprintf("products[%d]", i), "position, rating and review_count of at least 0 and price_amount as %s", decimalForm)
+			p.addAt("products", i, "", "position, rating and review_count of at least 0 and price_amount as %s", decimalForm)
 		}
 	}
 	if u := a.Usage; u != nil {
@@ -95,8 +93,7 @@ func (a *Answer) partsLaw(p *problems) {
 	}
 }
 
-func (v *Visit) law() error {
-	var p problems
+func (v *Visit) law(p *problems) {
 	p.id("id", v.ID)
 	p.id("organization_id", v.OrganizationID)
 	p.id("brand_id", v.BrandID)
@@ -104,9 +101,9 @@ func (v *Visit) law() error {
 	if d := v.At.Sub(IDTime(v.ID)).Abs(); d > idSpan {
 		p.add("at", "within %s of the time in the record's id, %s, got %s", "24 h", At(IDTime(v.ID)), v.At)
 	}
-	oneOf(&p, "event", v.Event, kinds)
+	oneOf(p, "event", v.Event, kinds)
 	p.filled("platform", v.Platform)
-	oneOf(&p, "platform_by", v.PlatformBy, platformBys)
+	oneOf(p, "platform_by", v.PlatformBy, platformBys)
 	p.filled("host", v.Host)
 	if !strings.HasPrefix(v.Path, "/") {
 		p.add("path", "a path that begins with /, got %.40q", v.Path)
@@ -114,7 +111,7 @@ func (v *Visit) law() error {
 	if !upper(v.Country, 2) {
 		p.add("country", "two capital letters (ISO 3166-1) or nothing, got %.40q", v.Country)
 	}
-	oneOf(&p, "country_by", v.CountryBy, countryBys)
+	oneOf(p, "country_by", v.CountryBy, countryBys)
 	switch g := v.Goal; {
 	case (v.Event == VisitGoal) != (g != nil):
 		p.add("goal", "a goal exactly where event is %q", VisitGoal)
@@ -123,16 +120,55 @@ func (v *Visit) law() error {
 		p.decimal("goal.value", strings.TrimPrefix(g.Value, "-"))
 		p.currency("goal.currency", g.Currency)
 	}
-	return p.err()
 }
 
-// problems collects what is wrong with a record; it costs nothing while nothing is.
-type problems struct{ all []error }
+// maxProblems is how many things wrong with a record are told one by one: a
+// record can hold millions.
+const maxProblems = 10
 
-func (p *problems) err() error { return errors.Join(p.all...) }
+// problems collects what is wrong with a record; it costs nothing while nothing is.
+type problems struct {
+	told []error
+	more int // beyond those told
+}
+
+func (p *problems) err() error {
+	if p.more > 0 {
+		return errors.Join(append(p.told, fmt.Errorf("and %d more", p.more))...)
+	}
+	return errors.Join(p.told...)
+}
 
 func (p *problems) add(field, want string, args ...any) {
-	p.all = append(p.all, malformed(field, want, args...))
+	if p.full() {
+		return
+	}
+	p.told = append(p.told, malformed(field, want, args...))
+}
+
+// addAt is add for a field of a list's item, "" being the item itself; the path
+// is put together only when it is told.
+func (p *problems) addAt(list string, i int, field, want string, args ...any) {
+	if p.full() {
+		return
+	}
+	p.told = append(p.told, malformed(place(list, i, field), want, args...))
+}
+
+// full counts what comes when enough was told.
+func (p *problems) full() bool {
+	if len(p.told) < maxProblems {
+		return false
+	}
+	p.more++
+	return true
+}
+
+func place(list string, i int, field string) string {
+	if field != "" {
+		field = "." + field
+	}
+	return fmt.Sprintf("%s[%d]%s", list, i, field)
 }
 
 func (p *problems) id(field string, id uuid.UUID) {
