@@ -83,7 +83,7 @@ func land(ctx context.Context, r *Result, s *sink.Answers, records []consume.Rec
 		}
 		extracting += time.Since(begin)
 		begin = time.Now()
-		if err := s.Land(ctx, b); err != nil {
+		if err := s.Land(ctx, b, func() error { return nil }); err != nil {
 			return err
 		}
 		inserting += time.Since(begin)
@@ -101,7 +101,7 @@ func (*counting) Supports(int) bool { return true }
 func (*counting) Read(_ int, r consume.Record) (int, int, error) {
 	return len(r.Value), 0, nil
 }
-func (c *counting) Land(_ context.Context, b *consume.Batch[int]) error {
+func (c *counting) Land(_ context.Context, b *consume.Batch[int], _ func() error) error {
 	c.records.Add(int64(len(b.Items)))
 	return nil
 }
@@ -115,8 +115,8 @@ type landings struct {
 	records atomic.Int64
 }
 
-func (l *landings) Land(ctx context.Context, b *consume.Batch[sink.Item]) error {
-	err := l.Answers.Land(ctx, b)
+func (l *landings) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+	err := l.Answers.Land(ctx, b, ours)
 	if err == nil {
 		l.records.Add(int64(len(b.Items)))
 	}

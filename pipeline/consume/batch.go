@@ -59,8 +59,9 @@ type Target[T any] interface {
 	// batch has no gaps; only ErrNewer keeps a record out.
 	Read(version int, r Record) (item T, month int, err error)
 	// Land takes the batch wholly, and what of it was taken before only once. It
-	// is repeated until it returns nil.
-	Land(ctx context.Context, b *Batch[T]) error
+	// is repeated until it returns nil. It calls ours right before each send, and
+	// sends nothing after an error of it: the partition may be another's by then.
+	Land(ctx context.Context, b *Batch[T], ours func() error) error
 	// Position is the largest offset of a partition that was ever taken; ok is
 	// false when none was.
 	Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)

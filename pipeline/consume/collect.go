@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 )
 
@@ -19,7 +18,7 @@ type collected[T any] struct {
 }
 
 // collect reads ahead: while one batch lands, the next is fetched and read. At
-// most two batches of a partition are in memory.
+// most two batches of a partition are in memory, with what the reader fetched.
 func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- collected[T]) {
 	f, err := p.open(p.topic, int(p.id), next)
 	if err != nil {
@@ -58,7 +57,7 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 		held = nil
 		if r == nil {
 			var err error
-			if r, err = p.fetch(linger, f); err != nil {
+			if r, err = p.fetch(linger, f, *next); err != nil {
 				if linger.Err() != nil {
 					break // lingered, or sent away
 				}
@@ -69,9 +68,9 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 			}
 			*next++
 		}
-		item, month, err := p.target.Read(b.batch.Plan.ExtractVersion, *r)
+		item, month, err := p.read(b.batch.Plan.ExtractVersion, r)
 		if err != nil {
-			return p.end(b, p.stopped(fmt.Sprintf("offset %d: %v", r.Offset, err))), nil
+			return p.end(b, err), nil
 		}
 		if !b.fits(len(r.Key)+len(r.Value), month) {
 			return p.end(b, nil), r
@@ -93,20 +92,44 @@ func (p *partition[T]) end(b *builder[T], stop error) collected[T] {
 	return collected[T]{batch: &b.batch, stop: stop}
 }
 
-// fetch takes the next record, however often the broker goes away meanwhile.
-func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
-	r, err := f.fetch(ctx)
-	if err == nil || errors.Is(err, kafka.OffsetOutOfRange) || ctx.Err() != nil {
-		return r, err
-	}
-	p.log.Warn("fetching", "cause", err)
-	return retry(ctx, p, "fetch", func() (*Record, error) {
-		r, err := f.fetch(ctx)
-		if errors.Is(err, kafka.OffsetOutOfRange) {
-			err = backoff.Permanent(err)
+// fetch takes the next record, however often the broker goes away meanwhile: the
+// reader paces its own attempts, so that here it is only asked again.
+func (p *partition[T]) fetch(ctx context.Context, f fetcher, next int64) (*Record, error) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, idleCheck)
+		r, err := f.fetch(waiting)
+		idle := waiting.Err() != nil
+		cancel()
+		switch {
+		case err == nil, errors.Is(err, kafka.OffsetOutOfRange), ctx.Err() != nil:
+			return r, err
+		case idle:
+			if err := p.shrunk(ctx, next); err != nil {
+				return nil, err
+			}
+		case p.seldom.now():
+			p.log.Warn("fetching", "cause", err)
 		}
-		return r, err
-	})
+	}
+}
+
+// idleCheck is how long a partition may be silent before its log is looked at.
+const idleCheck = 30 * time.Second
+
+// shrunk stops a partition whose log ends before the offset that is waited for:
+// the reader would go on unseen once the log has grown past it again.
+func (p *partition[T]) shrunk(ctx context.Context, next int64) error {
+	_, end, err := p.offsets.bounds(ctx)
+	if err != nil {
+		if p.seldom.now() {
+			p.log.Warn("looking at the log", "cause", err)
+		}
+		return nil
+	}
+	if end < next {
+		return p.stopped(fmt.Sprintf("the log was cut: it ends at %d, but offset %d is next", end, next))
+	}
+	return nil
 }
 
 // gone turns the broker's word that an offset is not there into a reason to
@@ -150,7 +173,7 @@ func (c *Consumer[T]) reader(topic string, partition int, from int64) (fetcher, 
 		MaxBytes:              c.cfg.FetchBytes,
 		MaxWait:               500 * time.Millisecond,
 		ReadBatchTimeout:      10 * time.Second,
-		QueueCapacity:         1000,
+		QueueCapacity:         16, // of the largest records, 128 MB
 		ReadLagInterval:       -1, // the high-water mark comes with every record
 		ReadBackoffMin:        50 * time.Millisecond,
 		ReadBackoffMax:        time.Second,

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,9 +59,9 @@ type Consumer[T any] struct {
 	metrics *metrics
 	log     *slog.Logger
 
-	mu      sync.Mutex
-	joined  bool
-	stopped map[int32]error
+	joined  atomic.Bool
+	trouble trouble
+	seldom  seldom
 }
 
 // New does nothing yet.
@@ -86,7 +84,6 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
 		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
-		stopped: map[int32]error{},
 	}, nil
 }
 
@@ -116,7 +113,9 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 		case err != nil:
 			// The first group of a new cluster is refused until its coordinator
 			// exists, and any group while the broker is away.
-			c.log.Warn("joining group", "cause", err)
+			if c.seldom.now() {
+				c.log.Warn("joining group", "cause", err)
+			}
 			continue
 		}
 		c.serve(generation)
@@ -127,10 +126,8 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 func (c *Consumer[T]) serve(g *kafka.Generation) {
 	assigned := g.Assignments[c.cfg.Topic]
 	c.log.Info("partitions assigned", "generation", g.ID, "partitions", len(assigned))
-	c.mu.Lock()
-	c.joined = true
-	clear(c.stopped)
-	c.mu.Unlock()
+	c.trouble.reset()
+	c.joined.Store(true)
 	c.metrics.stopped.Reset()
 	c.metrics.lag.Reset()
 	for _, a := range assigned {
@@ -151,6 +148,8 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 		target:  c.target,
 		metrics: c.metrics,
 		log:     c.log.With("partition", id),
+		trouble: &c.trouble,
+		seldom:  &c.seldom,
 		open:    c.reader,
 	}
 	err := p.run(ctx)
@@ -159,23 +158,15 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	}
 	p.log.Error("partition stopped", "cause", err)
 	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
-	c.mu.Lock()
-	c.stopped[int32(id)] = err
-	c.mu.Unlock()
+	c.trouble.stop(int32(id), err)
 	<-ctx.Done()
 }
 
-// Ready is nil once the group was joined and while no partition waits for a
-// person.
+// Ready is nil once the group was joined, while no partition waits for a person
+// and none has refused its batch for a minute.
 func (c *Consumer[T]) Ready(context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.joined {
+	if !c.joined.Load() {
 		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)
 	}
-	var errs []error
-	for _, id := range slices.Sorted(maps.Keys(c.stopped)) {
-		errs = append(errs, c.stopped[id])
-	}
-	return errors.Join(errs...)
+	return c.trouble.err(time.Now())
 }

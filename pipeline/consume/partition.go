@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -23,6 +24,8 @@ type partition[T any] struct {
 	target  Target[T]
 	metrics *metrics
 	log     *slog.Logger
+	trouble *trouble
+	seldom  *seldom
 	open    func(topic string, partition int, from int64) (fetcher, error)
 }
 
@@ -85,6 +88,22 @@ func (p *partition[T]) process(ctx context.Context, batches <-chan collected[T])
 	}
 }
 
+// read makes the item of a record. A panic is a mistake of ours that this record
+// brings out: it stops the partition, and not the process with all the others.
+func (p *partition[T]) read(version int, r *Record) (item T, month int, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p.log.Error("panic", "offset", r.Offset, "cause", cause, "stack", string(debug.Stack()))
+			err = p.stopped(fmt.Sprintf("offset %d: panic: %v", r.Offset, cause))
+		}
+	}()
+	item, month, err = p.target.Read(version, *r)
+	if err != nil {
+		err = p.stopped(fmt.Sprintf("offset %d: %v", r.Offset, err))
+	}
+	return item, month, err
+}
+
 // replay lands the batch of a plan that was found open: the same records, read
 // by the same version, under the same token.
 func (p *partition[T]) replay(ctx context.Context, at position) error {
@@ -116,9 +135,9 @@ func (p *partition[T]) reread(ctx context.Context, at position) (*Batch[T], erro
 		if r.Offset != next {
 			return nil, p.stopped(fmt.Sprintf("offset %d of the planned batch %d to %d is gone from the log", next, at.next, at.plan.Last))
 		}
-		item, month, err := p.target.Read(at.plan.ExtractVersion, *r)
+		item, month, err := p.read(at.plan.ExtractVersion, r)
 		if err != nil {
-			return nil, p.stopped(fmt.Sprintf("offset %d: %v", next, err))
+			return nil, err
 		}
 		b.add(r, item, month)
 	}
@@ -134,14 +153,23 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) error {
 	defer cancel()
 	began := time.Now()
 	var planned time.Time
-	_, err := retry(finish, p, "land batch", func() (struct{}, error) {
-		if time.Since(planned) > planValid {
-			if err := p.offsets.commit(finish, b.First, b.Plan.metadata()); err != nil {
-				return struct{}{}, err
-			}
-			planned = time.Now()
+	plan := func() error {
+		if time.Since(planned) < planValid {
+			return nil
 		}
-		return struct{}{}, p.target.Land(finish, b)
+		if err := p.offsets.commit(finish, b.First, b.Plan.metadata()); err != nil {
+			return err
+		}
+		planned = time.Now()
+		return nil
+	}
+	_, err := retry(finish, p, "land batch", func() (struct{}, error) {
+		err := plan()
+		if err == nil {
+			err = p.target.Land(finish, b, plan)
+		}
+		p.trouble.set(p.id, began, err)
+		return struct{}{}, err
 	})
 	if err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)

@@ -55,6 +55,16 @@ func decide(s state) (position, string) {
 	if err != nil {
 		return position{}, err.Error()
 	}
+	// Batches land in order, so nothing beyond the open plan can have landed, and
+	// without one nothing at or beyond the commit. Batches cut anew over landed
+	// rows would have other tokens and count them twice.
+	reached := s.committed - 1
+	if plan != nil {
+		reached = plan.Last
+	}
+	if s.hasLanded && s.landed > reached {
+		return position{}, fmt.Sprintf("the group's offset went back to %d, but offset %d has landed; set it to %d", s.committed, s.landed, s.landed+1)
+	}
 	if plan != nil && plan.Last >= s.end {
 		return position{}, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d", s.committed, plan.Last, s.end)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -57,7 +58,7 @@ func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err
 	case err != nil:
 		return dead(&r, "malformed", err.Error())
 	case a.Reread != nil:
-		return dead(&r, "reread", "this build takes first tellings only")
+		return Item{}, 0, fmt.Errorf("a reread, for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
 	}
 	reading := read(&a)
 	row, err := answerRow(&r, &a, &reading, version)
@@ -66,6 +67,9 @@ func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err
 	}
 	return Item{row: row}, monthOf(a.AnsweredAt.Time), nil
 }
+
+// maxDetail bounds what is kept of why a record could not be read, in bytes.
+const maxDetail = 4 << 10
 
 func dead(r *consume.Record, reason, detail string) (Item, int, error) {
 	at := r.Time.UTC().Truncate(time.Millisecond)
@@ -80,7 +84,7 @@ func dead(r *consume.Record, reason, detail string) (Item, int, error) {
 		Key:          string(r.Key),
 		Value:        string(r.Value),
 		Reason:       reason,
-		Detail:       detail,
+		Detail:       strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], ""),
 	}}, monthOf(at), nil
 }
 
@@ -90,7 +94,7 @@ func monthOf(t time.Time) int { return t.Year()*12 + int(t.Month()) }
 // Land inserts what the batch tells first. A run ends once: an answer that has
 // landed, or that an earlier record of the batch tells, is dropped whatever the
 // record says.
-func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item]) error {
+func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() error) error {
 	landed, err := s.landed(ctx, b)
 	if err != nil {
 		return err
@@ -110,7 +114,13 @@ func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item]) error {
 		landed[key] = clickhouse.Reading{Revision: item.row.Revision, ExtractVersion: item.row.ExtractVersion}
 		rows = append(rows, item.row)
 	}
+	if err := ours(); err != nil {
+		return err
+	}
 	if err := clickhouse.DeadLetters.Insert(ctx, s.conn, b.Token(), letters); err != nil {
+		return err
+	}
+	if err := ours(); err != nil {
 		return err
 	}
 	if err := clickhouse.Answers.Insert(ctx, s.conn, b.Token(), rows); err != nil {
@@ -143,7 +153,9 @@ func (s *Answers) count(b *consume.Batch[Item], rows int, letters []clickhouse.D
 	s.metrics.duplicates.Add(float64(len(b.Items) - rows - len(letters)))
 	for i := range letters {
 		s.metrics.letters.WithLabelValues(letters[i].Reason).Inc()
-		s.log.Warn("dead letter", "topic", b.Topic, "partition", b.Partition, "offset", letters[i].LogOffset, "reason", letters[i].Reason, "cause", letters[i].Detail)
+	}
+	if len(letters) > 0 { // one line for a batch, however much of it is garbage
+		s.log.Warn("dead letters", "batch", b.String(), "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail)
 	}
 }
 

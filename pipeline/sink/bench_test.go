@@ -69,7 +69,7 @@ func BenchmarkLand(b *testing.B) {
 		}
 		reading += time.Since(began)
 		began = time.Now()
-		if err := s.Land(b.Context(), batch); err != nil {
+		if err := s.Land(b.Context(), batch, func() error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 		landing += time.Since(began)

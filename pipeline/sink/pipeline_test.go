@@ -65,35 +65,35 @@ func newWorld(t *testing.T, brokers []string, partitions int) *world {
 // tell appends values to partition 0 in one request, in order.
 func (w *world) tell(t *testing.T, values ...[]byte) {
 	t.Helper()
+	w.tellTo(t, 0, values...)
+}
+
+func (w *world) tellTo(t *testing.T, partition int, values ...[]byte) {
+	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
-	deadline := time.Now().Add(20 * time.Second)
-	for {
+	until(t, func() bool {
 		var records []kafka.Record // anew: a request reads them to their end
 		for _, v := range values {
 			records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
 		}
 		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-			Topic: w.topic, Partition: 0, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+			Topic: w.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
 		})
 		if err == nil {
 			err = answer.Error
 		}
 		// a topic just made may not have its leader yet
 		if errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, kafka.LeaderNotAvailable) || errors.Is(err, kafka.NotLeaderForPartition) {
-			if time.Now().Before(deadline) {
-				continue
-			}
+			return false
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
+		return true
+	})
 }
 
-// consume runs a consumer until done is true, then stops it as it would be
-// stopped by a signal, or if crash is set, as a kill would: what is in hand
-// gets no time.
+// consume runs a consumer until done is true, then stops it as a signal would.
 func (w *world) consume(t *testing.T, target consume.Target[sink.Item], limits consume.Limits, done func(*consume.Consumer[sink.Item]) bool) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
@@ -238,13 +238,13 @@ type crashing struct {
 
 var errCrash = errors.New("crash")
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Item]) error {
+func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
 	if atomic.AddInt32(&c.batch, -1) > 0 {
-		return c.Target.Land(ctx, b)
+		return c.Target.Land(ctx, b, ours)
 	}
 	if atomic.LoadInt32(&c.batch) == 0 {
 		if c.after {
-			if err := c.Target.Land(ctx, b); err != nil {
+			if err := c.Target.Land(ctx, b, ours); err != nil {
 				return err
 			}
 		}
@@ -325,19 +325,117 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 	})
 }
 
-// Two members share the partitions; each record lands once.
+// A member joins and leaves while records come: partitions change hands in
+// mid-batch, and each record lands once.
 func TestTwoConsumersShareTheWork(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers, 1)
-		w.tell(t, answers(t, 0, 30)...)
-		w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
-			done := false
-			w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
-				done = w.landed(t, 29)(nil)
-				return done
+		w := newWorld(t, brokers, 2)
+		first, second := &watched{Target: w.sink(t)}, &watched{Target: w.sink(t)}
+		w.tellTo(t, 0, answers(t, 0, 20)...)
+		w.tellTo(t, 1, answers(t, 20, 40)...)
+		told := 80
+		w.consume(t, first, small, func(*consume.Consumer[sink.Item]) bool {
+			if first.landed.Load() < 14 {
+				return false
+			}
+			w.tellTo(t, 0, answers(t, 40, 60)...)
+			w.tellTo(t, 1, answers(t, 60, 80)...)
+			w.consume(t, second, small, func(*consume.Consumer[sink.Item]) bool {
+				if second.landed.Load() > 0 {
+					return true
+				}
+				if first.landed.Load() < int64(told-20) {
+					return false
+				}
+				w.tellTo(t, 0, answers(t, told, told+5)...) // until the second member has had some
+				w.tellTo(t, 1, answers(t, told+5, told+10)...)
+				told += 10
+				return false
 			})
-			return done
+			until(t, func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) })
+			return true
 		})
-		w.wantEachOnce(t, 30)
+		w.wantEachOnce(t, uint64(told)) // both have ended: no insert is under way
+	})
+}
+
+// watched counts the records of the batches that it has landed.
+type watched struct {
+	consume.Target[sink.Item]
+	landed atomic.Int64
+}
+
+func (c *watched) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+	err := c.Target.Land(ctx, b, ours)
+	if err == nil {
+		c.landed.Add(int64(len(b.Items)))
+	}
+	return err
+}
+
+// What another partition has landed is not told again by this one.
+func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 2)
+	w.tellTo(t, 0, answers(t, 0, 10)...)
+	w.consume(t, w.sink(t), small, w.landed(t, 9))
+	w.tellTo(t, 1, answers(t, 5, 15)...)
+	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
+		return w.number(t, "SELECT uniqExact(id) FROM answers") == 15
+	})
+	w.wantEachOnce(t, 15)
+}
+
+// An operator, or a broker that lost its last commits, sets the group's offset
+// back over landed records. Cut into other batches they would have other tokens
+// and land twice: 51 of 31 in every table.
+func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	w.tell(t, answers(t, 0, 30)...)
+	w.consume(t, w.sink(t), small, w.landed(t, 29))
+	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+	until(t, func() bool { // the group must have no members for that
+		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+			GroupID: w.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{w.topic: {{Partition: 0, Offset: 10}}},
+		})
+		return err == nil && answer.Topics[w.topic][0].Error == nil
+	})
+	w.tell(t, answers(t, 30, 31)...)
+	w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, func(c *consume.Consumer[sink.Item]) bool {
+		err := c.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "went back to 10, but offset 29 has landed; set it to 30")
+	})
+	w.wantEachOnce(t, 30)
+}
+
+// panicking finds a mistake of ours in the second record.
+type panicking struct{ consume.Target[sink.Item] }
+
+func (p panicking) Read(version int, r consume.Record) (sink.Item, int, error) {
+	if r.Offset == 1 {
+		panic("index out of range")
+	}
+	return p.Target.Read(version, r)
+}
+
+// A record that our own code cannot bear stops its partition, not the process.
+func TestAPanicStopsThePartition(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	w.tell(t, answers(t, 0, 3)...)
+	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Item]) bool {
+		err := c.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "offset 1: panic: index out of range") && w.number(t, "SELECT count() FROM answers") == 1
+	})
+	w.wantEachOnce(t, 1)
+}
+
+// A correction is for a build that knows how to take it.
+func TestARereadWaitsForANewerBuild(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	again := answer(0)
+	again.Reread = &event.Reread{MinExtractVersion: 2}
+	w.tell(t, encoded(t, answer(0)), encoded(t, again))
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		err := c.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "offset 1: a reread, for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1
 	})
 }

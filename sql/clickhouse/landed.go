@@ -56,9 +56,19 @@ const daysAfterDue = 2
 // reading of each, as far as below lets it see. due tells the instant in an id.
 func LandedAnswers(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) time.Time, below Below) (map[AnswerKey]Reading, error) {
 	landed := make(map[AnswerKey]Reading)
-	if len(keys) == 0 {
-		return landed, nil
+	for some := range slices.Chunk(keys, keysAtOnce) {
+		if err := lookUp(ctx, conn, some, due, below, landed); err != nil {
+			return nil, err
+		}
 	}
+	return landed, nil
+}
+
+// keysAtOnce bounds one lookup: over HTTP parameters travel in the address, of
+// which the server takes a megabyte, and of one value 128 KB.
+const keysAtOnce = 2000
+
+func lookUp(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) time.Time, below Below, landed map[AnswerKey]Reading) error {
 	p := landedParams{Topic: below.Topic, Partition: below.Partition, Below: below.Offset}
 	for _, key := range keys {
 		p.Organizations = append(p.Organizations, key.OrganizationID)
@@ -75,12 +85,12 @@ func LandedAnswers(ctx context.Context, conn *Conn, keys []AnswerKey, due func(U
 
 	rows, err := landedAnswers.All(ctx, conn, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, r := range rows {
 		landed[AnswerKey{r.OrganizationID, r.BrandID, r.ID}] = Reading{r.Revision, r.ExtractVersion}
 	}
-	return landed, nil
+	return nil
 }
 
 func distinct(ids []UUID, compare func(a, b UUID) int) []UUID {
