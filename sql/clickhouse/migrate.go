@@ -232,12 +232,18 @@ func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
 }
 
 // comment is what the server shows beside a view: what it answers, and by which
-// text, so that a changed file is seen.
+// texts, so that a changed one is seen: its own and those of the functions, which
+// the server writes into a view when it is made. The views that it calls it finds
+// by their names whenever it is asked.
 func comment(text string) string {
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.New()
+	sum.Write([]byte(text))
+	for _, name := range definitionNames("function") {
+		sum.Write([]byte(mustRead("function/"+name+".sql")))
+	}
 	line, _, _ := strings.Cut(text, "\n")
 	_, says, _ := strings.Cut(line, ": ")
-	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum[:6]) + "]"
+	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum.Sum(nil)[:6]) + "]"
 }
 
 func definitionNames(dir string) []string {

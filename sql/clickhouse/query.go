@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"io/fs"
 	"reflect"
 	"regexp"
 
@@ -11,7 +12,10 @@ import (
 )
 
 //go:embed query/*.sql function/*.sql migrate/*.sql
-var files embed.FS
+var embedded embed.FS
+
+// files are this release's; a test puts another release's in their place.
+var files fs.FS = embedded
 
 // A Query is one file of query/ with the Go types of its parameters and rows.
 // The text sent to the server is the file, byte for byte.
@@ -50,7 +54,7 @@ func query[P, R any](name string) Query[P, R] {
 
 // mustRead panics on a missing file: that is a build mistake.
 func mustRead(path string) string {
-	text, err := files.ReadFile(path)
+	text, err := fs.ReadFile(files, path)
 	if err != nil {
 		panic(err)
 	}

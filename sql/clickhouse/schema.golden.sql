@@ -193,7 +193,7 @@ SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [9fceac1775ab]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [baa6106e7603]'
 AS WITH
     prompts AS
     (
@@ -406,7 +406,7 @@ GROUP BY
 
 -- competitor_visibility
 CREATE VIEW competitor_visibility
-COMMENT 'the sums of each live competitor that the filtered answers name or cite, one row per bucket and competitor. [a5da250796d8]'
+COMMENT 'the sums of each live competitor that the filtered answers name or cite, one row per bucket and competitor. [39ec9e064481]'
 AS WITH
     live AS
     (
@@ -479,7 +479,7 @@ SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms of which over a fifth of the filtered runs were given up. [f2ef9ac6f729]'
+COMMENT 'platforms of which over a fifth of the filtered runs were given up. [6b4e8276f5e5]'
 AS SELECT
     platform,
     sum(answer_daily.runs) AS runs,
@@ -561,7 +561,7 @@ SETTINGS index_granularity = 8192;
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [6ecc718e9fd5]'
+COMMENT 'which of the given answers have landed, and the newest reading of each. [157d536d4a4d]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -579,7 +579,7 @@ GROUP BY
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [5d099230de6b]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [ec44efbd05f1]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -614,7 +614,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [dbc01363ba0d]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [707858a510ba]'
 AS WITH
     served AS
     (
@@ -839,7 +839,7 @@ ARRAY JOIN
 
 -- top_competitors
 CREATE VIEW top_competitors
-COMMENT 'the live competitors that the window’s answers name, most mentioned first. [3523a1b527f4]'
+COMMENT 'the live competitors that the window’s answers name, most mentioned first. [695a84e5b67e]'
 AS SELECT
     rivals.competitor_id,
     rivals.name,
@@ -856,13 +856,13 @@ LIMIT {limit:UInt32};
 
 -- visibility_summary
 CREATE VIEW visibility_summary
-COMMENT 'a brand’s figures over the window; no row when the window has no answers. [e9f0733a0df6]'
+COMMENT 'a brand’s figures over the window; no row when the window has no answers. [9f87cca2f36c]'
 AS SELECT *
 FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window');
 
 -- visibility_trend
 CREATE VIEW visibility_trend
-COMMENT 'one row per day, or ISO week, that has answers; granularity is day or week. [746361155b2f]'
+COMMENT 'one row per day, or ISO week, that has answers; granularity is day or week. [a9e9e377b4c7]'
 AS WITH
     rivals AS
     (

@@ -1,0 +1,88 @@
+package clickhouse
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"path"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+// A release adds some files to this one's.
+type release map[string]string
+
+func (r release) Open(name string) (fs.File, error) {
+	if text, ok := r[name]; ok {
+		return fstest.MapFS{name: {Data: []byte(text)}}.Open(name)
+	}
+	return embedded.Open(name)
+}
+
+// Glob is what Migrate lists a folder by.
+func (r release) Glob(pattern string) ([]string, error) {
+	names, err := fs.Glob(embedded, pattern)
+	for name := range r {
+		if ok, _ := path.Match(pattern, name); ok {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+func (r release) migrate(t *testing.T, c Config) {
+	t.Helper()
+	files = r
+	defer func() { files = embedded }()
+	if err := Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if pending, err := Pending(t.Context(), c); err != nil || len(pending) > 0 {
+		t.Errorf("pending %v, %v after migration", pending, err)
+	}
+}
+
+// The server writes functions into a view when it is made: an upgrade that edited
+// only a function left every view with the old one, beside files that used the new.
+func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
+	c := DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	conn, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// Of the functions, which databases share, only one of the test's own changes.
+	const question = "-- edited_view: what the function makes of a number.\nSELECT edited_outer({x:UInt8}) AS y"
+	old := release{
+		"function/edited_inner.sql": "-- edited_inner: as it was.\n(x) -> x + 1",
+		"function/edited_outer.sql": "-- edited_outer: calls another.\n(x) -> edited_inner(x)",
+		"query/edited_caller.sql":   "-- edited_caller: calls another view.\nSELECT y FROM edited_view(x = {x:UInt8})",
+		"query/edited_view.sql":     question,
+	}
+	defer func() {
+		for _, name := range []string{"edited_inner", "edited_outer"} {
+			if err := conn.Exec(context.WithoutCancel(t.Context()), "DROP FUNCTION IF EXISTS "+name); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	edited := maps.Clone(old)
+	edited["function/edited_inner.sql"] = "-- edited_inner: as it is.\n(x) -> x + 10"
+	for _, step := range []struct {
+		files release
+		want  uint16
+	}{{old, 2}, {edited, 11}} {
+		step.files.migrate(t, c)
+		for _, ask := range []string{question, "SELECT y FROM edited_view(x = {x:UInt8})", "SELECT y FROM edited_caller(x = {x:UInt8})"} {
+			var got uint16
+			if err := conn.QueryRow(t.Context(), ask, clickhouse.Named("x", 1)).Scan(&got); err != nil || got != step.want {
+				t.Errorf("%s: %d, %v; want %d", ask, got, err, step.want)
+			}
+		}
+	}
+}
