@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -108,12 +109,16 @@ func checkEntity(at, name string, aliases, domains []string) []error {
 	return faults
 }
 
-// Domain normalises a host as citations are: lower case, punycode, without a
-// trailing dot and one leading "www.".
+// Domain normalises a host, or the host of a web address, as citations are:
+// lower case, punycode, without a trailing dot and one leading "www.".
 func Domain(text string) (string, error) {
-	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(strings.TrimSpace(text), "."))
+	host := strings.TrimSpace(text)
+	if u, err := url.Parse(host); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		host = u.Hostname()
+	}
+	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
 	if err != nil || !strings.Contains(host, ".") {
-		return "", fmt.Errorf("domain %q: want a host such as example.com, without scheme, port and path", text)
+		return "", fmt.Errorf("domain %q: want a host such as example.com", text)
 	}
 	if bare, ok := strings.CutPrefix(host, "www."); ok && strings.Contains(bare, ".") {
 		host = bare

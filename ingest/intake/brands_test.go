@@ -28,9 +28,9 @@ func TestReadBrandsSaysAllThatIsWrong(t *testing.T) {
 		{`[]`, []string{`want {"brands"`}},
 		{`{"brands":[{"name":"A","domain":"a.example"}]}`, []string{`unknown field "domain"`, "want"}},
 		{`{"brands":[{"name":"A"}]} x`, []string{"want one JSON object"}},
-		{`{"brands":[{"name":" ","slug":"A b","domains":["https://a.example/","a.example:80","com","ä .example"]},{"name":"B","slug":"b",
+		{`{"brands":[{"name":" ","slug":"A b","domains":["ftp://a.example/","a.example:80","com","ä .example"]},{"name":"B","slug":"b",
 			"competitors":[{"name":"C","aliases":[""]},{"name":"C"}]},{"name":"B","slug":"b"}]}`, []string{
-			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "https://a.example/"`, "domains[1]", "domains[2]", "domains[3]",
+			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "ftp://a.example/"`, "domains[1]", "domains[2]", "domains[3]",
 			"brands[1].competitors[0].aliases[0]", `brands[1].competitors[1].name "C"`, `brands[2].slug "b"`}},
 	}
 	for _, c := range cases {
@@ -39,6 +39,20 @@ func TestReadBrandsSaysAllThatIsWrong(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s\n got %v\nwant %s", c.file, err, want)
 			}
+		}
+	}
+}
+
+func TestDomainIsAHost(t *testing.T) {
+	for text, want := range map[string]string{
+		"Example.COM.":                     "example.com",
+		"www.example.com":                  "example.com",
+		"https://www.example.com:443/shop": "example.com",
+		"http://Über.example":              "xn--ber-goa.example",
+		"www.com":                          "www.com",
+	} {
+		if got, err := Domain(text); err != nil || got != want {
+			t.Errorf("Domain(%q) = %q, %v; want %q", text, got, err, want)
 		}
 	}
 }

@@ -50,6 +50,9 @@ func normalise(raw string) (url, host string) {
 		host = ascii
 	}
 	host = strings.TrimPrefix(strings.TrimSuffix(host, "."), "www.")
+	if strings.Trim(port, ":0123456789") != "" || len(port) > 6 || strings.ContainsAny(host, `<>\^|%"`) {
+		return "", "" // no port is not a number, and no host holds these
+	}
 	if host == "" || strings.ContainsFunc(host, unicode.IsSpace) || strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") {
 		return "", "" // what holds a space, or half an IPv6 address, is no host
 	}

@@ -48,17 +48,17 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestABatchEndsBeforeAFifthMonth(t *testing.T) {
+func TestABatchEndsBeforeOneMonthTooMany(t *testing.T) {
 	b := newBuilder[int]("t", 0, Limits{Records: 100, Bytes: 1000})
-	for month := range 4 {
+	for month := range maxMonths {
 		r := Record{Offset: int64(month), Value: []byte("v")}
 		if !b.fits(1, month) {
 			t.Fatalf("month %d does not fit", month)
 		}
 		b.add(&r, month, month)
 	}
-	if b.fits(1, 4) {
-		t.Error("a fifth month fits")
+	if b.fits(1, maxMonths) {
+		t.Errorf("month %d fits", maxMonths+1)
 	}
 	if !b.fits(1, 2) {
 		t.Error("a month that the batch touches does not fit")

@@ -16,5 +16,5 @@
 // lands the same rows as its successor.
 //
 // A batch is a contiguous range of offsets of one partition, bounded in records
-// and bytes, and ends before it touches a fifth month.
+// and bytes, and touches at most maxMonths months.
 package consume

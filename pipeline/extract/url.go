@@ -2,6 +2,7 @@ package extract
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -63,15 +64,24 @@ func hostOf(authority string) (host, port string, ok bool) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host, port = host[:i], host[i+1:]
 	}
-	if !isHostText(host) {
+	if !isHostText(host) || !isPort(port) {
 		return "", "", false
 	}
 	host = strings.TrimPrefix(strings.TrimSuffix(asciiHost(host), "."), "www.")
 	return host, port, host != "" && len(host) <= maxHost
 }
 
+// isPort tells what may stand behind the colon, nothing included.
+func isPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
 // isHostText refuses what cannot be a host or an address in brackets: white
-// space, control characters, further colons and brackets.
+// space, control characters and what else the URL Standard forbids in a domain.
 func isHostText(host string) bool {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, closed := strings.CutSuffix(inner, "]")
@@ -79,7 +89,7 @@ func isHostText(host string) bool {
 		return closed && err == nil
 	}
 	for i := range len(host) {
-		if c := host[i]; c <= ' ' || c == 0x7F || c == ':' || c == '[' || c == ']' {
+		if c := host[i]; c <= ' ' || c == 0x7F || strings.IndexByte(`:[]<>\^|%"`, c) >= 0 {
 			return false
 		}
 	}

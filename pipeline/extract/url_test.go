@@ -53,6 +53,12 @@ func TestNormalise(t *testing.T) {
 		{"white space in the host", "https://exa mple.com", ""},
 		{"unclosed IPv6", "http://[::1", ""},
 		{"two ports", "http://example.com:80:80", ""},
+		{"a port that is no number", "https://example.com:x/p", ""},
+		{"a negative port", "https://example.com:-1/p", ""},
+		{"a port beyond all", "https://example.com:65536/p", ""},
+		{"a backslash", `https://über.example\a`, ""},
+		{"an escaped host", "http://example.com%2e/", ""},
+		{"brackets of HTML", "http://<example>.com/", ""},
 		{"no host is that long", "https://" + strings.Repeat("a.", 127) + "com", ""},
 		{"empty", "", ""},
 	}
