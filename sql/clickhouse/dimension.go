@@ -3,10 +3,10 @@ package clickhouse
 // The dimension tables, mirrored from Postgres. The newest Version of an id
 // wins; Deleted hides it.
 var (
-	DimensionBrands      = landing[DimensionBrand]("dimension_brands")
-	DimensionCompetitors = landing[DimensionCompetitor]("dimension_competitors")
-	DimensionPrompts     = landing[DimensionPrompt]("dimension_prompts")
-	DimensionTopics      = landing[DimensionTopic]("dimension_topics")
+	DimensionBrands      = table[DimensionBrand]("dimension_brands")
+	DimensionCompetitors = table[DimensionCompetitor]("dimension_competitors")
+	DimensionPrompts     = table[DimensionPrompt]("dimension_prompts")
+	DimensionTopics      = table[DimensionTopic]("dimension_topics")
 )
 
 // DimensionBrand is a row of dimension_brands.

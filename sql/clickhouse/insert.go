@@ -36,47 +36,46 @@ func insertSettings(token string) clickhouse.Settings {
 	}
 }
 
-// A Landing is a landing table, or another table that a batch is inserted into,
-// with the Go type of its rows.
-type Landing[R any] struct {
-	Table  string
+// A Table is what rows of one Go type are inserted into.
+type Table[R any] struct {
+	Name   string
 	insert string
 }
 
 // Answers is the landing table of topic answers.
-var Answers = landing[AnswerRow]("answers")
+var Answers = table[AnswerRow]("answers")
 
 // DeadLetters keeps records that could not be read.
-var DeadLetters = landing[DeadLetter]("deadletters")
+var DeadLetters = table[DeadLetter]("deadletters")
 
-func landing[R any](table string) Landing[R] {
+func table[R any](name string) Table[R] {
 	var columns []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
 	}
-	return Landing[R]{table, "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ")"}
+	return Table[R]{name, "INSERT INTO " + name + " (" + strings.Join(columns, ", ") + ")"}
 }
 
 // Insert sends rows as one native block. The same token must always come with
 // the same rows in the same order: what the server saw of an earlier try is
 // then taken once, and what it lacks is added. Inserting no rows does nothing.
-func (l Landing[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
+func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
-	batch, err := conn.PrepareBatch(ctx, l.insert)
+	batch, err := conn.PrepareBatch(ctx, t.insert)
 	if err != nil {
-		return fmt.Errorf("prepare insert into %s: %w", l.Table, err)
+		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)
 	}
 	defer batch.Close()
 	for i := range rows {
 		if err := batch.AppendStruct(&rows[i]); err != nil {
-			return fmt.Errorf("encode row %d for %s: %w", i, l.Table, err)
+			return fmt.Errorf("encode row %d for %s: %w", i, t.Name, err)
 		}
 	}
 	if err := batch.Send(); err != nil {
-		return fmt.Errorf("insert %d rows into %s: %w", len(rows), l.Table, err)
+		return fmt.Errorf("insert %d rows into %s: %w", len(rows), t.Name, err)
 	}
 	return nil
 }
