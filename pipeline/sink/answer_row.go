@@ -93,7 +93,7 @@ func usage(row *clickhouse.AnswerRow, u *event.Usage) error {
 		return nil
 	}
 	row.InputTokens, row.OutputTokens, row.Searches = u.InputTokens, u.OutputTokens, u.Searches
-	cost, err := amount(u.CostUSD, 18, 8)
+	cost, err := amount(u.CostUSD, 18, 6)
 	if err != nil {
 		return fmt.Errorf("read cost_usd: %w", err)
 	}

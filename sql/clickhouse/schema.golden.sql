@@ -150,7 +150,7 @@ CREATE TABLE answers
     `input_tokens` Int64,
     `output_tokens` Int64,
     `searches` Int64,
-    `cost_usd` Decimal(18, 8),
+    `cost_usd` Decimal(18, 6),
     `brand_name` String CODEC(ZSTD(1)),
     `mention_count` UInt32,
     `position` UInt32 COMMENT '1-based among the tracked entities, 0: not named',
@@ -608,6 +608,22 @@ AS SELECT
     log_partition,
     max(log_offset) AS last_offset
 FROM answers
+GROUP BY
+    log_topic,
+    log_partition;
+
+-- log_progress_deadletters_view
+CREATE MATERIALIZED VIEW log_progress_deadletters_view TO log_progress
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `last_offset` Int64
+)
+AS SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM deadletters
 GROUP BY
     log_topic,
     log_partition;

@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS answers
     input_tokens        Int64,
     output_tokens       Int64,
     searches            Int64,
-    cost_usd            Decimal(18, 8),
+    cost_usd            Decimal(18, 6),
 
     brand_name          String CODEC(ZSTD(1)),
     mention_count       UInt32,

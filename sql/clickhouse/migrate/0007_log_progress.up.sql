@@ -1,6 +1,6 @@
 -- The largest offset that has landed, by topic and partition: where a consumer
 -- goes on when the broker has forgotten its group, and what tells that a log
--- was replaced.
+-- was replaced. A record lands in answers or in deadletters, whose view is beside it.
 CREATE TABLE IF NOT EXISTS log_progress
 (
     log_topic       LowCardinality(String),

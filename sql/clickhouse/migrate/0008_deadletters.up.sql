@@ -14,3 +14,11 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
 SETTINGS non_replicated_deduplication_window = 50000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_deadletters_view TO log_progress AS
+SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM deadletters
+GROUP BY log_topic, log_partition;
