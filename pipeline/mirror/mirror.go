@@ -22,19 +22,27 @@ import (
 
 // Config bounds one copy.
 type Config struct {
-	Changes int // most that one copy takes
+	Changes int           // most that one copy takes
+	Silence time.Duration // how long Postgres may say nothing: then it is asked, and then given up
 }
 
 // DefaultConfig suits every size.
-func DefaultConfig() Config { return Config{Changes: 1000} }
+func DefaultConfig() Config { return Config{Changes: 1000, Silence: 10 * time.Second} }
 
-// Validate says what is wrong with c.
+// Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
+	var errs []error
 	if c.Changes < 1 {
-		return fmt.Errorf("mirror changes %d: want at least 1", c.Changes)
+		errs = append(errs, fmt.Errorf("mirror changes %d: want at least 1", c.Changes))
 	}
-	return nil
+	if c.Silence <= 0 {
+		errs = append(errs, fmt.Errorf("mirror silence %v: want more than 0", c.Silence))
+	}
+	return errors.Join(errs...)
 }
+
+// standby is how often a mirror beside another one asks whether it is gone.
+const standby = time.Second
 
 // Mirror is one of any number of mirrors, of which one at a time copies.
 type Mirror struct {
@@ -44,7 +52,8 @@ type Mirror struct {
 	copied prometheus.Counter
 	delay  prometheus.Histogram
 	log    *slog.Logger
-	lost   atomic.Pointer[string] // why the last round ended, nil while one goes on
+	lost   atomic.Pointer[string] // why the last round ended, nil once one does well
+	pause  *backoff.ExponentialBackOff
 }
 
 // New does nothing yet.
@@ -54,6 +63,7 @@ func New(cfg Config, from *postgres.DB, to *clickhouse.Conn, registerer promethe
 	}
 	m := &Mirror{cfg: cfg, from: from, to: to, log: log,
 		copied: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_mirror_changes_total", Help: "Changes of brands, competitors, prompts and topics copied to ClickHouse."}),
+		pause:  &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second},
 		delay:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}),
 	}
 	registerer.MustRegister(m.copied, m.delay)
@@ -64,7 +74,7 @@ func New(cfg Config, from *postgres.DB, to *clickhouse.Conn, registerer promethe
 // absence of either store: changes wait in the outbox.
 func (m *Mirror) Run(ctx context.Context) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, m.round(ctx) },
-		backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second}),
+		backoff.WithBackOff(m.pause),
 		backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			cause := err.Error()
@@ -77,7 +87,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready is nil unless the last try to copy failed.
+// Ready is nil unless the last try to copy, or to stand by, failed.
 func (m *Mirror) Ready(context.Context) error {
 	if cause := m.lost.Load(); cause != nil {
 		return errors.New(*cause)
@@ -87,7 +97,7 @@ func (m *Mirror) Ready(context.Context) error {
 
 // round copies for as long as its connection holds.
 func (m *Mirror) round(ctx context.Context) error {
-	outbox, err := m.from.OpenOutbox(ctx)
+	outbox, err := within(ctx, m.cfg.Silence, m.from.OpenOutbox)
 	if err != nil {
 		return err
 	}
@@ -96,14 +106,17 @@ func (m *Mirror) round(ctx context.Context) error {
 			m.log.Warn("closing outbox", "cause", err)
 		}
 	}()
-	m.lost.Store(nil)
+	if err := m.standBy(ctx, outbox); err != nil {
+		return err
+	}
 	for {
-		changes, err := outbox.Read(ctx, m.cfg.Changes)
+		changes, err := within(ctx, m.cfg.Silence, func(ctx context.Context) ([]postgres.Change, error) { return outbox.Read(ctx, m.cfg.Changes) })
 		if err != nil {
 			return err
 		}
 		if len(changes) == 0 {
-			if err := outbox.Wait(ctx); err != nil {
+			m.well()
+			if err := m.wait(ctx, outbox); err != nil {
 				return err
 			}
 			continue
@@ -111,14 +124,57 @@ func (m *Mirror) round(ctx context.Context) error {
 		if err := m.copy(ctx, changes); err != nil {
 			return err
 		}
-		if err := outbox.Delete(ctx, changes); err != nil {
+		if _, err := within(ctx, m.cfg.Silence, func(ctx context.Context) (struct{}, error) { return struct{}{}, outbox.Delete(ctx, changes) }); err != nil {
 			return err
 		}
+		m.well()
 		for _, c := range changes {
 			m.delay.Observe(time.Since(c.At).Seconds())
 		}
 		m.copied.Add(float64(len(changes)))
 	}
+}
+
+// well says that this round does what it should: the next one to fail is not one
+// of a series.
+func (m *Mirror) well() {
+	m.lost.Store(nil)
+	m.pause.Reset()
+}
+
+// standBy returns when no other mirror copies.
+func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
+	tick := time.NewTicker(standby)
+	defer tick.Stop()
+	for {
+		ours, err := within(ctx, m.cfg.Silence, outbox.TryLock)
+		if err != nil || ours {
+			return err
+		}
+		m.well()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// wait returns when there may be changes, or after a silence: a connection whose
+// other end is gone stays silent for ever, and is found out by the next Read.
+func (m *Mirror) wait(ctx context.Context, outbox *postgres.Outbox) error {
+	_, err := within(ctx, m.cfg.Silence, func(ctx context.Context) (struct{}, error) { return struct{}{}, outbox.Wait(ctx) })
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// within is what do returns, which gets an end of its own.
+func within[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	return do(ctx)
 }
 
 func (m *Mirror) copy(ctx context.Context, changes []postgres.Change) error {

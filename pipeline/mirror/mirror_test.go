@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 type world struct {
+	pg   postgres.Config
 	from *postgres.DB
 	to   *clickhouse.Conn
 }
@@ -47,20 +48,26 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	return &world{from, to}
+	return &world{pg, from, to}
 }
 
 // start runs a mirror; stop ends it.
 func (w *world) start(t *testing.T) (stop func()) {
 	t.Helper()
-	m, err := mirror.New(mirror.DefaultConfig(), w.from, w.to, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	_, stop = w.run(t, mirror.DefaultConfig(), w.from, slog.NewTextHandler(t.Output(), nil))
+	return stop
+}
+
+func (w *world) run(t *testing.T, cfg mirror.Config, from *postgres.DB, log slog.Handler) (m *mirror.Mirror, stop func()) {
+	t.Helper()
+	m, err := mirror.New(cfg, from, w.to, prometheus.NewRegistry(), slog.New(log))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
-	return func() {
+	return m, func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -42,35 +42,48 @@ type ChangedRow struct {
 type (
 	limit     struct{ Most int }
 	changeIDs struct{ IDs []int64 }
+	lock      struct {
+		Locked bool `db:"locked"`
+	}
 )
 
 var (
-	lockOutbox    = query[struct{}, none]("lock_outbox")
+	lockOutbox    = query[struct{}, lock]("lock_outbox")
 	listenOutbox  = query[struct{}, none]("listen_outbox")
 	outboxChanges = query[limit, Change]("outbox_changes")
 	deleteChanges = query[changeIDs, none]("delete_changes")
 )
 
 // Outbox reads the changes that the warehouse has yet to learn, on a connection of
-// its own that holds the outbox's lock: there is one Outbox at a time, in all
-// processes, and none after its connection is lost. It is not safe for concurrent use.
+// its own. Of all the Outboxes in all processes one at a time holds the lock, which
+// goes with its connection; the others must leave the changes alone. It is not safe
+// for concurrent use. When ctx ends, all but Wait close the connection.
 type Outbox struct{ conn *pgx.Conn }
 
-// OpenOutbox waits until no other Outbox is open.
+// OpenOutbox connects; the outbox is another's until TryLock says otherwise.
 func (db *DB) OpenOutbox(ctx context.Context) (*Outbox, error) {
-	pooled, err := db.Acquire(ctx)
+	// Not one of the pool's, which may have died unseen.
+	cfg := db.Config()
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
-	o := &Outbox{pooled.Hijack()}
-	_, err = lockOutbox.run(ctx, o.conn, struct{}{})
-	if err == nil {
-		_, err = listenOutbox.run(ctx, o.conn, struct{}{})
-	}
-	if err != nil {
+	o := &Outbox{conn}
+	if err := cfg.AfterConnect(ctx, conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("open outbox: %w", err), o.Close())
 	}
 	return o, nil
+}
+
+// TryLock reports whether this is now the Outbox that holds the lock. It does not
+// wait for it: a statement that waits holds back what VACUUM may clean.
+func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
+	got, err := lockOutbox.one(ctx, o.conn, struct{}{})
+	if err != nil || !got.Locked {
+		return false, err
+	}
+	_, err = listenOutbox.run(ctx, o.conn, struct{}{})
+	return err == nil, err
 }
 
 // Read returns the first changes, at most most. Until they are deleted, another

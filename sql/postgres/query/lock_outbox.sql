@@ -1,2 +1,2 @@
--- lock_outbox: waits to be the only reader of the outbox, until this connection ends.
-SELECT pg_advisory_lock(hashtextextended('answerscope_outbox', 0))
+-- lock_outbox: whether this connection is now the only reader of the outbox, until it ends.
+SELECT pg_try_advisory_lock(hashtextextended('answerscope_outbox', 0)) AS locked
