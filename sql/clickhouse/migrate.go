@@ -239,7 +239,7 @@ func comment(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))
 	for _, name := range definitionNames("function") {
-		sum.Write([]byte(mustRead("function/"+name+".sql")))
+		sum.Write([]byte(mustRead("function/" + name + ".sql")))
 	}
 	line, _, _ := strings.Cut(text, "\n")
 	_, says, _ := strings.Cut(line, ": ")
