@@ -82,3 +82,16 @@ func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 		}
 	}
 }
+
+// What is acknowledged is forgotten elsewhere: offsets are committed after an
+// insert, changes leave the outbox. A server that lost power must have it still,
+// whatever its own configuration says.
+func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
+	for _, name := range numbered() {
+		for statement := range strings.SplitSeq(mustRead("migrate/"+name), ";") {
+			if strings.Contains(statement, "CREATE TABLE") && !strings.Contains(statement, "fsync_after_insert = 1, fsync_part_directory = 1") {
+				t.Errorf("%s: %.60s… is not synced", name, strings.TrimSpace(statement))
+			}
+		}
+	}
+}

@@ -48,7 +48,7 @@ CREATE TABLE answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- answer_daily_view
 CREATE MATERIALIZED VIEW answer_daily_view TO answer_daily
@@ -189,7 +189,7 @@ CREATE TABLE answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- brand_visibility
 CREATE VIEW brand_visibility
@@ -276,7 +276,7 @@ CREATE TABLE citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- citations_view
 CREATE MATERIALIZED VIEW citations_view TO citations
@@ -346,7 +346,7 @@ CREATE TABLE competitor_prompt_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- competitor_prompt_daily_view
 CREATE MATERIALIZED VIEW competitor_prompt_daily_view TO competitor_prompt_daily
@@ -475,7 +475,7 @@ CREATE TABLE deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
@@ -509,7 +509,7 @@ CREATE TABLE dimension_brands
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
-SETTINGS index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- dimension_competitors
 CREATE TABLE dimension_competitors
@@ -525,7 +525,7 @@ CREATE TABLE dimension_competitors
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- dimension_prompts
 CREATE TABLE dimension_prompts
@@ -542,7 +542,7 @@ CREATE TABLE dimension_prompts
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- dimension_topics
 CREATE TABLE dimension_topics
@@ -557,7 +557,7 @@ CREATE TABLE dimension_topics
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- landed_answers
 CREATE VIEW landed_answers
@@ -594,7 +594,7 @@ CREATE TABLE log_progress
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (log_topic, log_partition)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- log_progress_answers_view
 CREATE MATERIALIZED VIEW log_progress_answers_view TO log_progress
@@ -702,7 +702,7 @@ CREATE TABLE prompt_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- prompt_daily_view
 CREATE MATERIALIZED VIEW prompt_daily_view TO prompt_daily
@@ -793,7 +793,7 @@ CREATE TABLE shopping_cards
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
 
 -- shopping_cards_view
 CREATE MATERIALIZED VIEW shopping_cards_view TO shopping_cards

@@ -68,4 +68,4 @@ CREATE TABLE IF NOT EXISTS answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1;

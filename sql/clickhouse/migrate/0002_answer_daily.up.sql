@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS answer_daily_view TO answer_daily AS
 SELECT

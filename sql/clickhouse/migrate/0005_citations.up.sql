@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citations_view TO citations AS
 SELECT

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_deadletters_view TO log_progress AS
 SELECT

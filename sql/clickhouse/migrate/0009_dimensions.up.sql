@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS dimension_brands
     deleted         Bool
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (organization_id, id);
+ORDER BY (organization_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS dimension_competitors
 (
@@ -31,7 +32,8 @@ CREATE TABLE IF NOT EXISTS dimension_competitors
     deleted         Bool
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (organization_id, brand_id, id);
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS dimension_prompts
 (
@@ -46,7 +48,8 @@ CREATE TABLE IF NOT EXISTS dimension_prompts
     deleted         Bool
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (organization_id, brand_id, id);
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS dimension_topics
 (
@@ -59,4 +62,5 @@ CREATE TABLE IF NOT EXISTS dimension_topics
     deleted         Bool
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (organization_id, brand_id, id);
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
