@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,65 +10,27 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// kills is how often everything is killed, on each broker.
-const kills = 8
+// linesARound is how many lines the file grows by for each import.
+const linesARound = 100
 
-// captured is a file of answers, each of which names the brand and its
-// competitor, cites one page and shows one product, on 60 days in three months.
-func captured(t *testing.T, answers int) string {
-	t.Helper()
-	var b bytes.Buffer
-	for n := range answers {
-		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n%60).Add(time.Duration(n) * time.Second)
-		line, err := json.Marshal(map[string]any{
-			"platform": "chatgpt-web", "model": fmt.Sprintf("m%d", n%3), "prompt": fmt.Sprintf("best lamp for room %d?", n%40),
-			"topic": "lamps", "sample": n + 1, "answered_at": at.Format(time.RFC3339),
-			"text":      "Lumen is a fine lamp. Glow is brighter." + strings.Repeat(" It depends on the room.", n%80),
-			"citations": []map[string]any{{"url": fmt.Sprintf("https://lumen.example/%d", n%30), "title": "Lamps"}},
-			"products":  []map[string]any{{"title": "Lumen One", "price_amount": "12.50", "price_currency": "EUR"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(line, '\n'))
-	}
-	return written(t, "answers.ndjson", b.Bytes())
-}
-
-func written(t *testing.T, name string, text []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-const oneBrand = `{"brands": [{"name": "Lumen", "slug": "lumen", "domains": ["lumen.example"], "competitors": [{"name": "Glow", "domains": ["glow.example"]}]}]}`
-
-// inEachTable asks every table how many answers it has seen. The sums are the
-// same number again because each answer brings 1 to each.
-var inEachTable = []string{
-	"SELECT count() FROM answers",
-	"SELECT uniqExact(id) FROM answers",
-	"SELECT toUInt64(sum(answers)) FROM answer_daily",
-	"SELECT toUInt64(sum(mentions)) FROM answer_daily",
-	"SELECT toUInt64(sum(answers)) FROM prompt_daily",
-	"SELECT toUInt64(sum(mentions)) FROM competitor_prompt_daily",
-	"SELECT count() FROM citations",
-	"SELECT count() FROM shopping_cards",
-}
+// rounds are how often everything is killed: at least so often, and on until a
+// kill has left a planned batch that was replayed, but not for ever. Apache
+// Kafka holds the partitions of a killed member for the session timeout.
+var rounds = map[string]struct{ least, most int }{"kafka": {10, 30}, "apache": {4, 12}}
 
 // An import runs while everything is killed at random moments: the process that
 // holds broker, sink, API and engines, and the import itself. Afterwards the
@@ -78,67 +39,164 @@ var inEachTable = []string{
 // changes no byte of any response.
 func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, kind string) {
-		env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
-		if kind == "apache" {
-			env = append(env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+testkit.Prefix(t))
+		k := newKilling(t, brokers, kind)
+		k.calm(t)
+		bounds := rounds[kind]
+		for n := 0; n < bounds.least || n < bounds.most && (k.partial == 0 || k.replays == 0); n++ {
+			k.round(t)
 		}
-		const answers = 6000
-		file, create := captured(t, answers), written(t, "brands.json", []byte(oneBrand))
-		must(t, env, "org", "add", "Acme", "--slug", "acme")
-		must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
-		key := must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
-
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
-		random := rand.New(rand.NewPCG(seed, 0))
-		for range kills {
-			killEverything(t, env, random, file, create)
-		}
-
-		s := serve(t, env, "all")
-		must(t, env, "import", file, "--org", "acme", "--create", create)
-		brand := brandID(t, s, key)
-		responses := settledResponses(t, s, key, brand, answers)
-		database := opened(t, env)
-		for _, question := range inEachTable {
-			var n uint64
-			if err := database.QueryRow(t.Context(), question).Scan(&n); err != nil || n != answers {
-				t.Errorf("%s: %d, %v; want %d", question, n, err, answers)
-			}
+		k.lines += linesARound // on the log nothing comes after these, so that with them everything has been taken
+		file := captured(t, k.lines)
+		s := serve(t, k.env, "all")
+		must(t, k.env, "import", file, "--org", "acme", "--create", k.create)
+		k.counted(t, s)
+		k.replays += replaysOf(s)
+		t.Logf("%d kills, %d of them with a part of the round landed; %d planned batches replayed", k.kills, k.partial, k.replays)
+		if k.partial == 0 || k.replays == 0 {
+			t.Error("no kill met the sink at work")
 		}
 
+		responses := k.responses(t, s)
 		var again struct{ Imported, Skipped int }
-		if err := json.Unmarshal([]byte(must(t, env, "import", file, "--org", "acme", "--create", create)), &again); err != nil {
+		if err := json.Unmarshal([]byte(must(t, k.env, "import", file, "--org", "acme", "--create", k.create)), &again); err != nil {
 			t.Fatal(err)
 		}
-		if again.Imported != 0 || again.Skipped != answers {
-			t.Errorf("imported again: %+v, want all %d skipped", again, answers)
+		if told := k.lines * len(k.brands); again.Imported != 0 || again.Skipped != told {
+			t.Errorf("imported again: %+v, want all %d skipped", again, told)
 		}
+		k.counted(t, s)
 		for path, before := range responses {
-			if _, after := fetch(t, s.url+path, key); after != before {
+			if _, after := fetch(t, s.url+path, k.key); after != before {
 				t.Errorf("%s changed from\n%s\nto\n%s", path, before, after)
 			}
 		}
 	})
 }
 
-// killEverything starts all and an import and ends both with SIGKILL, a random
-// while after the import began: sometimes before its first answer is on the
-// log, sometimes when most have landed.
-func killEverything(t *testing.T, env []string, random *rand.Rand, file, create string) {
+// killing is a data directory whose processes are killed over and over.
+type killing struct {
+	env    []string
+	create string // the brands file
+	key    string
+	brands []string // ids, in the order of the brands file
+	lines  int      // of the file, so far
+	random *rand.Rand
+
+	start, landing time.Duration // how long an import takes undisturbed until its first answer lands, and from then to the last
+
+	kills, partial, replays int
+}
+
+// partitions are those of the topic. Brands are added until each has some.
+const partitions = 2
+
+func newKilling(t *testing.T, brokers []string, kind string) *killing {
 	t.Helper()
-	s := serve(t, env, "all")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	k := &killing{
+		env:    []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
+		random: rand.New(rand.NewPCG(seed, 0)),
+	}
+	if kind == "apache" {
+		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+testkit.Prefix(t))
+	}
+	return k
+}
+
+// calm imports the first lines without a kill, and takes the time.
+func (k *killing) calm(t *testing.T) {
+	t.Helper()
+	s := serve(t, k.env, "all")
+	must(t, k.env, "org", "add", "Acme", "--slug", "acme")
+	must(t, k.env, "user", "add", "ann@acme.example", "--org", "acme")
+	k.key = must(t, k.env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
+	k.addBrands(t, s)
+
+	began := time.Now()
+	importing, warehouse, end := k.importing(t, s)
+	defer end()
+	k.awaitLanded(t, s, warehouse, 1)
+	k.start = time.Since(began)
+	k.awaitLanded(t, s, warehouse, k.told())
+	k.landing = time.Since(began) - k.start
+	if err := importing.Wait(); err != nil {
+		t.Fatalf("import: %v\n%s", err, s.log)
+	}
+	t.Logf("an import undisturbed: its first answer lands after %s, its last %s later", k.start, k.landing)
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+}
+
+// addBrands creates brands until every partition is that of one of them.
+func (k *killing) addBrands(t *testing.T, s *server) {
+	t.Helper()
+	nothing, used := written(t, "none.ndjson", nil), map[int]bool{}
+	for n := 6; len(used) < partitions; n++ {
+		k.create = brandsOf(t, n)
+		must(t, k.env, "import", nothing, "--org", "acme", "--create", k.create)
+		k.brands = k.brandIDs(t, s)
+		for _, id := range k.brands {
+			used[producer.Partition(event.AnswerKey(uuid.Must(uuid.FromString(id))), []int{0, 1})] = true
+		}
+	}
+}
+
+func (k *killing) brandIDs(t *testing.T, s *server) []string {
+	t.Helper()
+	_, body := fetch(t, s.url+"/api/v1/brands", k.key)
+	var list struct{ Brands []struct{ ID, Name string } }
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatalf("brands: %s, %v", body, err)
+	}
+	ids := make([]string, len(list.Brands))
+	for _, brand := range list.Brands {
+		for b, name := range lamps {
+			if name == brand.Name {
+				ids[b] = brand.ID
+			}
+		}
+	}
+	return ids
+}
+
+// importing starts an import of the file, grown by a round's lines, and opens
+// the warehouse to look how it goes.
+func (k *killing) importing(t *testing.T, s *server) (importing *exec.Cmd, warehouse *clickhouse.Conn, end func()) {
+	t.Helper()
+	k.lines += linesARound
+	file := captured(t, k.lines)
+	warehouse, leave := opened(t, k.env)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
-	defer cancel()
-	importing := binary(ctx, env, "import", file, "--org", "acme", "--create", create)
+	importing = binary(ctx, k.env, "import", file, "--org", "acme", "--create", k.create)
 	importing.Stderr = s.log
 	if err := importing.Start(); err != nil {
 		t.Fatal(err)
 	}
-	while := time.NewTimer(time.Duration(random.IntN(2500)) * time.Millisecond)
-	defer while.Stop()
-	<-while.C
-	if random.IntN(2) == 0 {
+	return importing, warehouse, func() { cancel(); leave() }
+}
+
+// told is how many answers a round brings.
+func (k *killing) told() uint64 { return uint64(linesARound * len(k.brands)) }
+
+// round starts all and an import and ends both with SIGKILL: in one round of
+// four at a random moment before the first answer usually lands, else when a
+// random number of them has, and a random part of a batch's time later.
+func (k *killing) round(t *testing.T) {
+	t.Helper()
+	s := serve(t, k.env, "all")
+	importing, warehouse, end := k.importing(t, s)
+	defer end()
+	wait := k.start
+	if k.random.IntN(4) > 0 {
+		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()-1))
+		wait = k.landing / 10
+	}
+	<-time.After(time.Duration(k.random.Int64N(int64(wait))))
+
+	landed := k.landed(t, warehouse)
+	if k.random.IntN(2) == 0 {
 		kill(t, importing)
 	}
 	if status := s.stop(t, syscall.SIGKILL); status != -1 {
@@ -146,6 +204,17 @@ func killEverything(t *testing.T, env []string, random *rand.Rand, file, create 
 	}
 	kill(t, importing)
 	_ = importing.Wait() // killed, or ended by the loss of its engines
+
+	k.kills++
+	k.replays += replaysOf(s)
+	if landed > 0 && landed < k.told() {
+		k.partial++
+	}
+	t.Logf("kill %d: %d of %d landed; %d planned batches of earlier rounds replayed", k.kills, landed, k.told(), replaysOf(s))
+}
+
+func replaysOf(s *server) int {
+	return strings.Count(s.log.String(), `msg="replaying planned batch"`)
 }
 
 func kill(t *testing.T, cmd *exec.Cmd) {
@@ -155,68 +224,169 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-func brandID(t *testing.T, s *server, key string) string {
+// landed is how many answers of the present round are in the landing table.
+func (k *killing) landed(t *testing.T, warehouse *clickhouse.Conn) (n uint64) {
 	t.Helper()
-	_, body := fetch(t, s.url+"/api/v1/brands", key)
-	var list struct{ Brands []struct{ ID string } }
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
-		t.Fatalf("brands: %s, %v", body, err)
+	if err := warehouse.QueryRow(t.Context(), "SELECT count() FROM answers WHERE sample > ?", k.lines-linesARound).Scan(&n); err != nil {
+		t.Fatal(err)
 	}
-	return list.Brands[0].ID
+	return n
 }
 
-// settledResponses are those of every question about the brand, once all its
-// answers have arrived.
-func settledResponses(t *testing.T, s *server, key, brand string, answers int) map[string]string {
+func (k *killing) awaitLanded(t *testing.T, s *server, warehouse *clickhouse.Conn, want uint64) {
 	t.Helper()
-	window := "?brand_id=" + url.QueryEscape(brand) + "&date_from=2026-01-01&date_to=2026-03-31"
-	summary := "/api/v1/visibility-summary" + window
-	arrived := fmt.Sprintf(`"resultCount":%d,`, answers)
-	give := time.NewTimer(bound)
-	look := time.NewTicker(100 * time.Millisecond)
-	defer give.Stop()
-	defer look.Stop()
+	eventually(t, s, 5*time.Millisecond, func() string {
+		if n := k.landed(t, warehouse); n < want {
+			return fmt.Sprintf("%d answers of the round have landed, want %d", n, want)
+		}
+		return ""
+	})
+}
+
+// eventually waits until look has nothing to say against it.
+func eventually(t *testing.T, s *server, every time.Duration, look func() string) {
+	t.Helper()
+	again, deadline := time.NewTicker(every), time.After(bound)
+	defer again.Stop()
 	for {
-		status, body := fetch(t, s.url+summary, key)
-		if strings.Contains(body, arrived) {
-			break
+		against := look()
+		if against == "" {
+			return
 		}
 		select {
-		case <-look.C:
-		case <-give.C:
-			t.Fatalf("not all %d answers are in the summary: %d %s\n%s", answers, status, body, s.log)
+		case <-again.C:
+		case <-deadline:
+			t.Fatalf("after %s: %s\n%s", bound, against, s.log)
 		}
 	}
-	responses := map[string]string{}
-	for _, path := range []string{summary, "/api/v1/visibility-trend" + window, "/api/v1/visibility-trend" + window + "&granularity=week", "/api/v1/brands", "/api/v1/whoami"} {
-		_, responses[path] = fetch(t, s.url+path, key)
+}
+
+// counted waits until every table and the API count every answer so far, and
+// then sees that none of them counts more.
+func (k *killing) counted(t *testing.T, s *server) {
+	t.Helper()
+	warehouse, leave := opened(t, k.env)
+	defer leave()
+	for _, tally := range tallies {
+		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, true) })
 	}
-	return responses
+	for _, tally := range tallies {
+		if different := k.differs(t, warehouse, tally, false); different != "" {
+			t.Error(different)
+		}
+	}
+	eventually(t, s, 50*time.Millisecond, func() string { return lags(t, warehouse) })
+	for b, id := range k.brands {
+		k.summarized(t, s, b, id)
+	}
+}
+
+// differs says what a tally finds of which brand instead of what it should,
+// if only too little then only that.
+func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tally tally, less bool) string {
+	t.Helper()
+	rows, err := warehouse.Query(t.Context(), tally.sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]uint64{}
+	for rows.Next() {
+		var brand string
+		var n uint64
+		if err := rows.Scan(&brand, &n); err != nil {
+			t.Fatal(err)
+		}
+		found[brand] = n
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for b, id := range k.brands {
+		if n, want := found[id], tally.want(k.lines, b); n < want || n > want && !less {
+			return fmt.Sprintf("%s: %d of brand %s, want %d", tally.sql, n, id, want)
+		}
+	}
+	return ""
+}
+
+// lags says where log_progress is, unless that is where the landing table is.
+func lags(t *testing.T, warehouse *clickhouse.Conn) string {
+	t.Helper()
+	const sql = `SELECT
+    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(last_offset) AS last FROM log_progress GROUP BY ALL ORDER BY ALL)),
+    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(log_offset) AS last FROM answers GROUP BY ALL ORDER BY ALL))`
+	var reached, landed string
+	if err := warehouse.QueryRow(t.Context(), sql).Scan(&reached, &landed); err != nil {
+		t.Fatal(err)
+	}
+	if reached != landed || strings.Count(landed, "(") != partitions {
+		return fmt.Sprintf("log_progress is at %s, the landing table at %s; want the same of %d partitions", reached, landed, partitions)
+	}
+	return ""
+}
+
+// summarized compares the summary of a brand with what was imported.
+func (k *killing) summarized(t *testing.T, s *server, b int, id string) {
+	t.Helper()
+	status, body := fetch(t, s.url+"/api/v1/visibility-summary"+window(id), k.key)
+	var summary struct {
+		Totals struct {
+			ResultCount, TotalMentions, TotalCitations, MentionAnswers uint64
+		}
+		TopCompetitors []struct{ Mentions uint64 }
+	}
+	if err := json.Unmarshal([]byte(body), &summary); err != nil || status != 200 || len(summary.TopCompetitors) != 1 {
+		t.Fatalf("summary of %s: %d %s, %v", lamps[b], status, body, err)
+	}
+	named := ownNames(k.lines, b)
+	want := summary
+	want.Totals.ResultCount, want.Totals.TotalMentions, want.Totals.TotalCitations, want.Totals.MentionAnswers = uint64(k.lines), named, ownPages(k.lines, b), named
+	if summary.Totals != want.Totals || summary.TopCompetitors[0].Mentions != rivalNames(k.lines, b) {
+		t.Errorf("summary of %s: %s, want %+v and %d of the competitor", lamps[b], body, want.Totals, rivalNames(k.lines, b))
+	}
+}
+
+// window asks for every day of the file.
+func window(brand string) string {
+	return "?brand_id=" + url.QueryEscape(brand) + "&date_from=2026-01-01&date_to=2026-06-30"
+}
+
+// responses are those of every endpoint, by path.
+func (k *killing) responses(t *testing.T, s *server) map[string]string {
+	t.Helper()
+	paths := []string{"/api/v1/brands", "/api/v1/whoami"}
+	for _, id := range k.brands {
+		trend := "/api/v1/visibility-trend" + window(id)
+		paths = append(paths, "/api/v1/visibility-summary"+window(id), trend, trend+"&granularity=week")
+	}
+	bodies := map[string]string{}
+	for _, path := range paths {
+		var status int
+		if status, bodies[path] = fetch(t, s.url+path, k.key); status != 200 {
+			t.Errorf("%s: %d %s", path, status, bodies[path])
+		}
+	}
+	return bodies
 }
 
 // opened is the warehouse of a running data directory.
-func opened(t *testing.T, env []string) *clickhouse.Conn {
+func opened(t *testing.T, env []string) (warehouse *clickhouse.Conn, leave func()) {
 	t.Helper()
 	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
 	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, ClickHouse: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := set.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
 	cfg := clickhouse.DefaultConfig()
 	cfg.DSN = set.ClickHouse()
 	conn, err := clickhouse.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
+	return conn, func() {
+		if err := errors.Join(conn.Close(), set.Stop(context.Background())); err != nil {
 			t.Error(err)
 		}
-	})
-	return conn
+	}
 }
