@@ -117,13 +117,14 @@ func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() 
 	if err := ours(); err != nil {
 		return err
 	}
-	if err := clickhouse.DeadLetters.Insert(ctx, s.conn, b.Token(), letters); err != nil {
+	if err := clickhouse.Answers.Insert(ctx, s.conn, b.Token(), rows); err != nil {
 		return err
 	}
 	if err := ours(); err != nil {
 		return err
 	}
-	if err := clickhouse.Answers.Insert(ctx, s.conn, b.Token(), rows); err != nil {
+	// Last, since dead letters too move the position up to which all has landed.
+	if err := clickhouse.DeadLetters.Insert(ctx, s.conn, b.Token(), letters); err != nil {
 		return err
 	}
 	s.count(b, len(rows), letters)
