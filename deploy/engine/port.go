@@ -51,7 +51,12 @@ func keptPort(dir, name string, wanted int) (int, error) {
 
 func portFree(port int) bool {
 	// A child forked meanwhile would hold the listener until its exec, and the
-	// engine would find the port taken.
+	// engine would find the port taken. One child is forked without the lock, the
+	// first time that a process is started or looked for, to see whether the
+	// kernel has pidfds: it shall be gone before.
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	l, err := net.Listen("tcp", address(port))
