@@ -30,6 +30,9 @@ func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- colle
 	for {
 		var c collected[T]
 		c, held = p.batch(ctx, f, &next, held)
+		if c.batch == nil && c.stop == nil {
+			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
+		}
 		if ctx.Err() != nil || !p.hand(ctx, out, c) || c.stop != nil {
 			return
 		}
@@ -45,21 +48,27 @@ func (p *partition[T]) hand(ctx context.Context, out chan<- collected[T], c coll
 	}
 }
 
-// batch collects one batch: it waits for a first record as long as it takes and
-// for further ones until the batch is full or has lingered.
+// idleCheck is how long a partition may be silent before its log is looked at.
+const idleCheck = 30 * time.Second
+
+// batch collects one batch: it waits for a first record for idleCheck, after
+// which there is none, and for further ones until the batch is full or has
+// lingered.
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
+	timer := time.AfterFunc(idleCheck, lingered)
+	defer timer.Stop()
 	for !b.full() {
 		r := held
 		held = nil
 		if r == nil {
 			var err error
-			if r, err = p.fetch(linger, f, *next); err != nil {
+			if r, err = p.fetch(linger, f); err != nil {
 				if linger.Err() != nil {
-					break // lingered, or sent away
+					break // lingered, idle, or sent away
 				}
 				return p.end(b, p.gone(err, *next)), nil
 			}
@@ -76,8 +85,7 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 			return p.end(b, nil), r
 		}
 		if len(b.batch.Items) == 0 {
-			timer := time.AfterFunc(p.cfg.Limits.Linger, lingered)
-			defer timer.Stop()
+			timer.Reset(p.cfg.Limits.Linger)
 		}
 		b.add(r, item, month)
 	}
@@ -94,34 +102,24 @@ func (p *partition[T]) end(b *builder[T], stop error) collected[T] {
 
 // fetch takes the next record, however often the broker goes away meanwhile: the
 // reader paces its own attempts, so that here it is only asked again.
-func (p *partition[T]) fetch(ctx context.Context, f fetcher, next int64) (*Record, error) {
+func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
 	for {
-		waiting, cancel := context.WithTimeout(ctx, idleCheck)
-		r, err := f.fetch(waiting)
-		idle := waiting.Err() != nil
-		cancel()
+		r, err := f.fetch(ctx)
 		switch {
 		case err == nil, errors.Is(err, kafka.OffsetOutOfRange), ctx.Err() != nil:
 			return r, err
-		case idle:
-			if err := p.shrunk(ctx, next); err != nil {
-				return nil, err
-			}
 		case p.seldom.now():
 			p.log.Warn("fetching", "cause", err)
 		}
 	}
 }
 
-// idleCheck is how long a partition may be silent before its log is looked at.
-const idleCheck = 30 * time.Second
-
 // shrunk stops a partition whose log ends before the offset that is waited for:
 // the reader would go on unseen once the log has grown past it again.
 func (p *partition[T]) shrunk(ctx context.Context, next int64) error {
 	_, end, err := p.offsets.bounds(ctx)
 	if err != nil {
-		if p.seldom.now() {
+		if ctx.Err() == nil && p.seldom.now() {
 			p.log.Warn("looking at the log", "cause", err)
 		}
 		return nil
