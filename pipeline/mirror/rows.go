@@ -3,8 +3,6 @@ package mirror
 import (
 	"fmt"
 
-	"github.com/gofrs/uuid/v5"
-
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -34,7 +32,7 @@ func (r *rows) add(c *postgres.Change) error {
 		})
 	case "prompt":
 		r.prompts = append(r.prompts, clickhouse.DimensionPrompt{
-			OrganizationID: organization, BrandID: brand, ID: id, TopicID: orNil(c.Row.TopicID),
+			OrganizationID: organization, BrandID: brand, ID: id, TopicID: clickhouse.OrNil(c.Row.TopicID),
 			Text: c.Row.Text, IsBranded: c.Row.IsBranded, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
 		})
 	case "topic":
@@ -46,11 +44,4 @@ func (r *rows) add(c *postgres.Change) error {
 		return fmt.Errorf("mirror change %d: kind %q is none that this build knows; upgrade it", c.ID, c.Kind)
 	}
 	return nil
-}
-
-func orNil(id *uuid.UUID) clickhouse.UUID {
-	if id == nil {
-		return clickhouse.UUID{}
-	}
-	return clickhouse.UUID(*id)
 }

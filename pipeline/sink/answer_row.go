@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gofrs/uuid/v5"
 	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/ingest/event"
@@ -39,11 +38,11 @@ func answerRow(at *consume.Record, a *event.Answer, r *extract.Reading, version 
 		Sample:      a.Sample,
 		PromptID:    clickhouse.UUID(a.Prompt.ID),
 		PromptSetID: clickhouse.UUID(a.Prompt.SetID),
-		TopicID:     orNil(a.Prompt.TopicID),
+		TopicID:     clickhouse.OrNil(a.Prompt.TopicID),
 		PromptText:  a.Prompt.Text,
 		IsBranded:   a.Prompt.IsBranded,
 		Branded:     r.Branded,
-		JobID:       orNil(a.JobID),
+		JobID:       clickhouse.OrNil(a.JobID),
 		Simulated:   a.Simulated,
 
 		Attempts:      uint32(min(max(a.Attempts, 0), math.MaxUint32)),
@@ -172,11 +171,4 @@ func unlessZero[T int64 | float64](n T) *T {
 		return nil
 	}
 	return &n
-}
-
-func orNil(id *uuid.UUID) clickhouse.UUID {
-	if id == nil {
-		return clickhouse.UUID{}
-	}
-	return clickhouse.UUID(*id)
 }

@@ -14,6 +14,14 @@ import (
 // UUID is the type that the driver moves without parsing; any [16]byte converts.
 type UUID = uuid.UUID
 
+// OrNil is *id, or the nil UUID that the tables keep where there is none.
+func OrNil[T ~[16]byte](id *T) UUID {
+	if id == nil {
+		return UUID{}
+	}
+	return UUID(*id)
+}
+
 // Day is a UTC calendar day, written 2026-03-02. The driver sends a time.Time
 // parameter as epoch seconds, which a {name:Date} placeholder does not expect.
 type Day string
