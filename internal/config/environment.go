@@ -18,6 +18,7 @@ type Outside struct {
 	JWTSecret     Secret // signs and verifies the tokens of /rest/v1 and /api
 	AnonKey       Secret // the public key that clients of /rest/v1 send
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
+	Traces        Collector
 	Platforms     []Platform
 }
 
@@ -49,6 +50,7 @@ func FromEnvironment(environ []string) Outside {
 		JWTSecret:     NewSecret(env[Prefix+"JWT_SECRET"]),
 		AnonKey:       NewSecret(env[Prefix+"ANON_KEY"]),
 		CronSecret:    NewSecret(env["CRON_SECRET"]),
+		Traces:        collector(env),
 		Platforms:     platforms(env),
 	}
 }
@@ -64,6 +66,7 @@ func (o Outside) Variables() []Variable {
 		{Prefix + "ANON_KEY", o.AnonKey.Masked()},
 		{"CRON_SECRET", o.CronSecret.Masked()},
 	}
+	list = append(list, o.Traces.variables()...)
 	for _, p := range o.Platforms {
 		list = append(list, Variable{Prefix + "PLATFORM_" + p.Name + "_API_KEY", p.APIKey.Masked()},
 			Variable{Prefix + "PLATFORM_" + p.Name + "_BASE_URL", NewDSN(p.BaseURL).Masked()})
@@ -99,6 +102,7 @@ func (o Outside) validate() error {
 	errs := []error{
 		address("CLICKHOUSE_DSN", o.ClickHouse, "clickhouse", "http", "https"),
 		address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql"),
+		o.Traces.validate(),
 	}
 	for _, p := range o.Platforms {
 		if p.BaseURL == "" {
