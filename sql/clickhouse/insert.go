@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // insertSettings make an insert with a token safe to repeat: the landing table
@@ -40,6 +41,7 @@ func insertSettings(token string) clickhouse.Settings {
 type Table[R any] struct {
 	Name   string
 	insert string
+	fill   func(batch driver.Batch, rows []R) error
 }
 
 // Answers is the landing table of topic answers.
@@ -53,7 +55,20 @@ func table[R any](name string) Table[R] {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
 	}
-	return Table[R]{name, "INSERT INTO " + name + " (" + strings.Join(columns, ", ") + ")"}
+	return Table[R]{name, into(name, columns), fillRows[R]}
+}
+
+func into(table string, columns []string) string {
+	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ")"
+}
+
+func fillRows[R any](batch driver.Batch, rows []R) error {
+	for i := range rows {
+		if err := batch.AppendStruct(&rows[i]); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // Insert sends rows as one native block. The same token must always come with
@@ -69,10 +84,8 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)
 	}
 	defer batch.Close()
-	for i := range rows {
-		if err := batch.AppendStruct(&rows[i]); err != nil {
-			return fmt.Errorf("encode row %d for %s: %w", i, t.Name, err)
-		}
+	if err := t.fill(batch, rows); err != nil {
+		return fmt.Errorf("encode %d rows for %s: %w", len(rows), t.Name, err)
 	}
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert %d rows into %s: %w", len(rows), t.Name, err)

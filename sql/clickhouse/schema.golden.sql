@@ -22,6 +22,30 @@ CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
+-- ai_traffic
+CREATE VIEW ai_traffic
+COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [f200645b9e66]'
+AS SELECT
+    multiIf(NOT grouping(platform), 'platform', NOT grouping(path), 'page', NOT grouping(country), 'country', 'total') AS facet,
+    multiIf(facet = 'platform', platform, facet = 'page', path, toString(country)) AS name,
+    sum(visit_daily.visits) AS visits
+FROM visit_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (event = 'view')
+GROUP BY
+    GROUPING SETS (
+        (platform),
+        (path),
+        (country),
+        ())
+HAVING visits > 0
+ORDER BY
+    facet ASC,
+    visits DESC,
+    name ASC
+LIMIT 10 BY
+    facet,
+    if(facet = 'page', '', name);
+
 -- answer_daily
 CREATE TABLE answer_daily
 (
@@ -577,6 +601,27 @@ GROUP BY
     brand_id,
     id;
 
+-- landed_visits
+CREATE VIEW landed_visits
+COMMENT 'which of the given visits have landed. [e93399d573c7]'
+AS SELECT DISTINCT
+    organization_id,
+    brand_id,
+    id
+FROM visits
+WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (toUInt64(bitShiftRight(toUInt128(id), 80)) IN ({times:Array(UInt64)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})));
+
+-- last_visits
+CREATE VIEW last_visits
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [7b7a9964e0b2]'
+AS SELECT
+    organization_id,
+    brand_id,
+    id
+FROM visits
+WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {from:Int64}) AND (log_offset < {below:Int64})
+ORDER BY log_offset ASC;
+
 -- log_position
 CREATE VIEW log_position
 COMMENT 'the largest offset of a partition that has landed; no row when none has. [ec44efbd05f1]'
@@ -628,6 +673,22 @@ GROUP BY
     log_topic,
     log_partition;
 
+-- log_progress_visits_view
+CREATE MATERIALIZED VIEW log_progress_visits_view TO log_progress
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `last_offset` Int64
+)
+AS SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM visits
+GROUP BY
+    log_topic,
+    log_partition;
+
 -- model_changes
 CREATE VIEW model_changes
 COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [707858a510ba]'
@@ -674,6 +735,20 @@ ORDER BY
     bucket ASC,
     platform ASC,
     model ASC;
+
+-- newest_visit
+CREATE VIEW newest_visit
+(
+    `newest` UInt64
+)
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [53768fb7c275]'
+AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
+FROM visits
+WHERE day >= (
+    SELECT max(day) - 2
+    FROM visits
+)
+HAVING count() > 0;
 
 -- prompt_daily
 CREATE TABLE prompt_daily
@@ -912,4 +987,108 @@ SELECT
 FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String}) AS brand
 LEFT JOIN rivals ON rivals.bucket = brand.bucket
 ORDER BY bucket ASC;
+
+-- visit_daily
+CREATE TABLE visit_daily
+(
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose site was visited',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitors',
+    `host` LowCardinality(String) COMMENT 'host of the page',
+    `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
+    `event` LowCardinality(String) COMMENT 'view or goal. Views are the visits of figures, goals are what they led to',
+    `goal` LowCardinality(String) COMMENT 'name of the goal, empty: views',
+    `currency` LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none was told',
+    `visits` Int64 COMMENT 'views or goals, as event says',
+    `sessions` Int64 COMMENT 'views that began a session: this was their landing page',
+    `value` Decimal(38, 6) COMMENT 'sum of the goals\' values in currency, exact'
+)
+ENGINE = SummingMergeTree((visits, sessions, value))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Visits that AI platforms sent by day, platform, page, country and goal. Rows of one key may be several until they merge: sum them.';
+
+-- visit_daily_view
+CREATE MATERIALIZED VIEW visit_daily_view TO visit_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `host` LowCardinality(String),
+    `path` String,
+    `country` LowCardinality(String),
+    `event` LowCardinality(String),
+    `goal` LowCardinality(String),
+    `currency` LowCardinality(String),
+    `visits` Int64,
+    `sessions` Int64,
+    `value` Decimal(38, 6)
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    host,
+    path,
+    country,
+    event,
+    goal_name AS goal,
+    goal_currency AS currency,
+    toInt64(count()) AS visits,
+    toInt64(countIf(told.new_session)) AS sessions,
+    sum(ifNull(goal_value, toDecimal64(0, 6))) AS value
+FROM visits AS told
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    host,
+    path,
+    country,
+    event,
+    goal,
+    currency;
+
+-- visits
+CREATE TABLE visits
+(
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose site was visited',
+    `day` Date COMMENT 'UTC day of at',
+    `id` UUID COMMENT 'made when the beacon was accepted, its first 48 bits are that time in Unix milliseconds',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_partition` Int32 COMMENT 'partition of the record',
+    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
+    `at` DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta(8), ZSTD(1)),
+    `event` LowCardinality(String) COMMENT 'view or goal',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
+    `platform_by` LowCardinality(String) COMMENT 'what told the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    `host` LowCardinality(String) COMMENT 'host of the page',
+    `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    `referrer_host` LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
+    `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
+    `country_by` LowCardinality(String) COMMENT 'what told the country: database, header or time_zone, empty: unknown',
+    `language` LowCardinality(String) COMMENT 'of the browser, empty: unknown',
+    `screen` LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
+    `time_zone` LowCardinality(String) COMMENT 'IANA name, empty: unknown',
+    `session` String COMMENT 'random name of the tab\'s session, empty: unknown' CODEC(ZSTD(1)),
+    `new_session` Bool COMMENT 'first view of its session',
+    `visitor` UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
+    `goal_name` LowCardinality(String) COMMENT 'name of the goal, empty: a view',
+    `goal_value` Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none was told',
+    `goal_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: none was told',
+    `simulated` Bool COMMENT 'made by the simulator, nobody visited',
+    INDEX log_offset log_offset TYPE minmax GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
 

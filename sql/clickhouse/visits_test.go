@@ -1,0 +1,165 @@
+package clickhouse_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/shopspring/decimal"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// visit is a view of a page whose id says that it was made at.
+func visit(offset int64, at time.Time) clickhouse.VisitRow {
+	id := event.RunID(event.Identity{BrandID: uuid.UUID(brand), Sample: offset, Due: at})
+	return clickhouse.VisitRow{
+		OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(id), LogTopic: "visits", LogOffset: offset,
+		At: at, Event: "view", Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", ReferrerHost: "chatgpt.com",
+		Country: "DE", CountryBy: "header", Language: "de", Screen: "1920x1080", TimeZone: "Europe/Berlin", Session: "s", NewSession: true, Visitor: 7, Simulated: true,
+	}
+}
+
+func keyOf(v clickhouse.VisitRow) clickhouse.VisitKey {
+	return clickhouse.VisitKey{OrganizationID: v.OrganizationID, BrandID: v.BrandID, ID: v.ID}
+}
+
+func made(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+
+// A batch of three visits in two months, one of them a goal, sent three times
+// with its token, is there once in every table.
+func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
+	conn := migrated(t)
+	value := decimal.RequireFromString("-999999999999.999999")
+	goal := visit(2, day)
+	goal.Event, goal.NewSession, goal.GoalName, goal.GoalValue, goal.GoalCurrency = "goal", false, "signup", &value, "EUR"
+	batch := []clickhouse.VisitRow{visit(0, day), visit(1, day.AddDate(0, 1, 0)), goal}
+	for range 3 {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows, visits, sessions uint64
+	var sum decimal.Decimal
+	if err := conn.QueryRow(t.Context(), "SELECT count() FROM visits").Scan(&rows); err != nil || rows != 3 {
+		t.Errorf("%d rows, %v; want 3", rows, err)
+	}
+	question := "SELECT toUInt64(sum(visits)), toUInt64(sum(sessions)), sumIf(value, goal = 'signup' AND currency = 'EUR' AND event = 'goal') FROM visit_daily"
+	if err := conn.QueryRow(t.Context(), question).Scan(&visits, &sessions, &sum); err != nil || visits != 3 || sessions != 2 || !sum.Equal(value) {
+		t.Errorf("%d visits, %d sessions, value %s, %v; want 3, 2, %s", visits, sessions, sum, err, value)
+	}
+	last, ok, err := clickhouse.LogPosition(t.Context(), conn, "visits", 0)
+	if err != nil || !ok || last != 2 {
+		t.Errorf("LogPosition() = %d, %v, %v; want 2", last, ok, err)
+	}
+}
+
+// Every column holds what its field held.
+func TestAVisitIsReadBackAsItWas(t *testing.T) {
+	conn := migrated(t)
+	value := decimal.RequireFromString("12.345678")
+	want := visit(3, day)
+	want.Event, want.GoalName, want.GoalValue, want.GoalCurrency, want.LogPartition = "goal", "signup", &value, "EUR", 4
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []clickhouse.VisitRow{want}); err != nil {
+		t.Fatal(err)
+	}
+	var got clickhouse.VisitRow
+	var date time.Time
+	err := conn.QueryRow(t.Context(), "SELECT * FROM visits").Scan(&got.OrganizationID, &got.BrandID, &date, &got.ID, &got.LogTopic, &got.LogPartition, &got.LogOffset,
+		&got.At, &got.Event, &got.Platform, &got.PlatformBy, &got.Host, &got.Path, &got.ReferrerHost, &got.Country, &got.CountryBy, &got.Language, &got.Screen, &got.TimeZone,
+		&got.Session, &got.NewSession, &got.Visitor, &got.GoalName, &got.GoalValue, &got.GoalCurrency, &got.Simulated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !date.Equal(day.Truncate(24*time.Hour)) || got.GoalValue == nil || !got.GoalValue.Equal(value) {
+		t.Errorf("day %s, value %v", date, got.GoalValue)
+	}
+	got.GoalValue = want.GoalValue
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
+	conn := migrated(t)
+	if _, ok, err := clickhouse.NewestVisit(t.Context(), conn); ok || err != nil {
+		t.Errorf("NewestVisit() without any: %v, %v", ok, err)
+	}
+	rows := []clickhouse.VisitRow{visit(0, day), visit(1, day), visit(5, day)}
+	other := visit(9, day)
+	other.LogPartition = 1
+	late, early := visit(2, day), visit(3, day.AddDate(0, -2, 0)) // at is up to a day from the time in the id
+	late.At, early.At = day.Add(24*time.Hour), early.At.Add(-24*time.Hour)
+	unknown := visit(100, day)
+	rows = append(rows, other, late, early)
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", rows); err != nil {
+		t.Fatal(err)
+	}
+	var keys []clickhouse.VisitKey
+	for _, r := range append(rows, unknown) {
+		keys = append(keys, keyOf(r))
+	}
+	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys, made, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, false, true, true, true, false} {
+		if landed[keys[i]] != want {
+			t.Errorf("key %d: %v, want %v", i, landed[keys[i]], want)
+		}
+	}
+	last, err := clickhouse.LastVisits(t.Context(), conn, 4, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	if want := []clickhouse.VisitKey{keyOf(rows[1]), keyOf(late), keyOf(early)}; err != nil || !slices.Equal(last, want) {
+		t.Errorf("LastVisits() = %v, %v; want %v", last, err, want)
+	}
+	at, ok, err := clickhouse.NewestVisit(t.Context(), conn)
+	if err != nil || !ok || !at.Equal(day) {
+		t.Errorf("NewestVisit() = %s, %v, %v; want %s", at, ok, err, day)
+	}
+}
+
+// A batch is found by the key of the table, and not by reading it.
+func TestVisitsAreLookedUpByKey(t *testing.T) {
+	conn := migrated(t)
+	const each = 20_000
+	rows := make([]clickhouse.VisitRow, 0, 5*each)
+	for n := range 5 * each {
+		rows = append(rows, visit(int64(n), day.Add(time.Duration(n)*time.Second)))
+	}
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", rows); err != nil {
+		t.Fatal(err)
+	}
+	var keys []clickhouse.VisitKey
+	for _, r := range rows[:each] {
+		keys = append(keys, keyOf(r))
+	}
+	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys[:2000], made, clickhouse.Below{})
+	if err != nil || len(landed) != 2000 {
+		t.Fatalf("found %d, %v; want 2000", len(landed), err)
+	}
+	if err := conn.Exec(t.Context(), "SYSTEM FLUSH LOGS"); err != nil {
+		t.Fatal(err)
+	}
+	var read uint64
+	question := "SELECT read_rows FROM system.query_log WHERE type = 'QueryFinish' AND log_comment = 'landed_visits' AND current_database = currentDatabase()"
+	if err := conn.QueryRow(t.Context(), question).Scan(&read); err != nil || read > 3*8192 {
+		t.Errorf("2000 visits were found by reading %d rows, %v", read, err)
+	}
+}
+
+func TestAITraffic(t *testing.T) {
+	conn := migrated(t)
+	unknown, goal := visit(2, day), visit(3, day)
+	unknown.Country, unknown.Path = "", "/b"
+	goal.Event, goal.GoalName = "goal", "signup"
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, goal}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
+	want := []clickhouse.Traffic{{"country", "DE", 2}, {"country", "", 1}, {"page", "/a", 2}, {"page", "/b", 1}, {"platform", "chatgpt", 3}, {"total", "", 3}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("AITraffic() = %v, %v; want %v", got, err, want)
+	}
+}
