@@ -22,11 +22,14 @@ var answersTold = 12_000
 // landing the same answers, read beforehand, in batches of the same size.
 func answers(ctx context.Context, o Options) (Result, error) {
 	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
-	l, err := newLaboratory(ctx, o)
+	l, err := newLaboratory(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer l.close()
+	if err := l.startBroker(ctx, o.Broker); err != nil {
+		return r, err
+	}
 	records, err := l.tell(ctx, answersTold)
 	if err != nil {
 		return r, err

@@ -13,7 +13,14 @@ import (
 
 // Options are what benches are asked with.
 type Options struct {
-	Broker string // "embedded" or "apache", for those that need one; "" is embedded
+	Broker string                           // "embedded" or "apache", for those that need one; "" is embedded
+	Tell   func(format string, args ...any) // how a long one goes on; nil tells nobody
+}
+
+func (o Options) tell(format string, args ...any) {
+	if o.Tell != nil {
+		o.Tell(format, args...)
+	}
 }
 
 // Result is what one bench measured. Rates are per second, times in
@@ -25,6 +32,7 @@ type Result struct {
 	Ceilings map[string]float64 `json:"ceilings"`
 	Ratios   map[string]float64 `json:"ratios"`
 	Machine  Machine            `json:"machine"`
+	Lines    []string           `json:"-"` // for people, instead of the values that bear the first word of one
 }
 
 // benches are the benchmarks by name.
@@ -32,6 +40,7 @@ var benches = map[string]func(context.Context, Options) (Result, error){
 	"answers": answers,
 	"codec":   codec,
 	"extract": extraction,
+	"query":   query,
 }
 
 // Names lists the benches.
@@ -55,6 +64,9 @@ func Run(ctx context.Context, name string, o Options) (Result, error) {
 func (r Result) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s\n", r.Bench, r.Machine)
+	for _, line := range r.Lines {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
 	for _, part := range []struct {
 		name   string
 		values map[string]float64
@@ -65,9 +77,18 @@ func (r Result) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "  %s\n", part.name)
 		for _, key := range slices.Sorted(maps.Keys(part.values)) {
-			fmt.Fprintf(&b, "    %-32s"+part.format+"\n", key, part.values[key])
+			if !r.inLines(key) {
+				fmt.Fprintf(&b, "    %-32s"+part.format+"\n", key, part.values[key])
+			}
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// inLines tells whether a line says a value already: a-name_p50_ms is said by
+// the line that begins with a-name.
+func (r Result) inLines(key string) bool {
+	subject, _, _ := strings.Cut(key, "_")
+	return slices.ContainsFunc(r.Lines, func(line string) bool { return strings.HasPrefix(line, subject+" ") })
 }

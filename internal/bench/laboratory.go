@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,67 +19,85 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// laboratory is a broker with our topics and a ClickHouse, of a bench's own.
+// laboratory is a ClickHouse of a bench's own, and what else it asks for.
 type laboratory struct {
 	dir        string
-	connection producer.Connection
-	server     string // DSN of the ClickHouse
+	home       engine.Home
+	connection producer.Connection // once startBroker has run
+	server     string              // DSN of the ClickHouse
 	log        *slog.Logger
 	stops      []func(context.Context) error
 }
 
-func newLaboratory(ctx context.Context, o Options) (_ *laboratory, err error) {
+func newLaboratory(ctx context.Context) (_ *laboratory, err error) {
 	dir, err := os.MkdirTemp("", "answerscope-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make the bench's directory: %w", err)
 	}
-	l := &laboratory{dir: dir, log: slog.New(slog.DiscardHandler)}
+	l := &laboratory{dir: dir, log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	defer func() {
 		if err != nil {
 			l.close()
 		}
 	}()
-	home, err := engine.FindHome("")
-	if err != nil {
+	if l.home, err = engine.FindHome(""); err != nil {
 		return nil, err
 	}
-	if err := l.startBroker(ctx, home, o.Broker); err != nil {
-		return nil, err
-	}
-	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(dir, "clickhouse"), Home: home, Log: l.log})
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(dir, "clickhouse"), Home: l.home, Log: l.log})
 	if err != nil {
 		return nil, err
 	}
 	l.server, l.stops = c.DSN(), append(l.stops, c.Stop)
-	topics := producer.DefaultTopicsConfig()
-	topics.Connection = l.connection
-	_, err = producer.CreateTopics(ctx, topics)
-	return l, err
+	return l, nil
 }
 
-func (l *laboratory) startBroker(ctx context.Context, home engine.Home, broker string) error {
+// startBroker adds a broker with our topics.
+func (l *laboratory) startBroker(ctx context.Context, broker string) error {
 	if broker == "apache" {
-		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(l.dir, "apache"), Home: home, Log: l.log})
+		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(l.dir, "apache"), Home: l.home, Log: l.log})
 		if err != nil {
 			return err
 		}
 		l.connection.Brokers, l.stops = k.Brokers(), append(l.stops, k.Stop)
-		return nil
+	} else {
+		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(l.dir, "kafka"), Log: l.log})
+		if err != nil {
+			return err
+		}
+		l.connection.Brokers, l.stops = k.Brokers(), append(l.stops, k.Stop)
 	}
-	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(l.dir, "kafka"), Log: l.log})
+	topics := producer.DefaultTopicsConfig()
+	topics.Connection = l.connection
+	_, err := producer.CreateTopics(ctx, topics)
+	return err
+}
+
+// startPostgres adds a control plane with our schema.
+func (l *laboratory) startPostgres(ctx context.Context) (*postgres.DB, error) {
+	// Others must pass: under root PostgreSQL is another user.
+	if err := os.Chmod(l.dir, 0o755); err != nil { //nolint:gosec // what lies below has modes of its own
+		return nil, fmt.Errorf("open the bench's directory: %w", err)
+	}
+	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: filepath.Join(l.dir, "postgres"), Home: l.home, Log: l.log})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.connection.Brokers, l.stops = k.Brokers(), append(l.stops, k.Stop)
-	return nil
+	l.stops = append(l.stops, p.Stop)
+	if err := postgres.Migrate(ctx, p.DSN(), func(uint, string) {}); err != nil {
+		return nil, err
+	}
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = p.DSN()
+	return postgres.Open(ctx, cfg)
 }
 
 func (l *laboratory) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	for _, stop := range l.stops {
+	for _, stop := range slices.Backward(l.stops) {
 		if err := stop(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
@@ -100,16 +119,23 @@ func (l *laboratory) warehouse(ctx context.Context, name string) (*clickhouse.Co
 	if err := errors.Join(err, server.Close()); err != nil {
 		return nil, fmt.Errorf("create database %s: %w", name, err)
 	}
-	address, err := url.Parse(l.server)
-	if err != nil {
-		return nil, fmt.Errorf("parse clickhouse address: %w", err)
+	if cfg.DSN, err = l.database(name); err != nil {
+		return nil, err
 	}
-	address.Path = "/" + name
-	cfg.DSN = address.String()
 	if err := clickhouse.Migrate(ctx, cfg, func(string) {}); err != nil {
 		return nil, err
 	}
 	return clickhouse.Open(ctx, cfg)
+}
+
+// database is the DSN of a database of the ClickHouse.
+func (l *laboratory) database(name string) (string, error) {
+	address, err := url.Parse(l.server)
+	if err != nil {
+		return "", fmt.Errorf("parse clickhouse address: %w", err)
+	}
+	address.Path = "/" + name
+	return address.String(), nil
 }
 
 // tell appends n answers and returns them as records.

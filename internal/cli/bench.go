@@ -37,7 +37,7 @@ func (c *bench) Run(ctx context.Context, p *process) error {
 	}
 	for _, name := range names {
 		p.tell("bench %s …", name)
-		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker})
+		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Tell: p.tell})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,213 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+var (
+	//go:embed query/answers.sql
+	landAnswers string
+	//go:embed query/visits.sql
+	landVisits string
+)
+
+// The shape of the data, which answers.sql knows too.
+const (
+	brandsOfOne  = 10 // organization
+	promptsOfOne = 25 // brand
+	rivalsOfOne  = 5
+	topicsOfOne  = 5
+)
+
+// firstDay is the first of the days that have answers.
+var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// A tracked brand, and the key that may ask about it.
+type tracked struct {
+	id  uuid.UUID
+	key string
+}
+
+// track makes organizations with their brands, competitors, prompts and keys.
+func track(ctx context.Context, db *postgres.DB, n int) ([]tracked, error) {
+	var all []tracked
+	var organization postgres.Organization
+	var key apikey.Key
+	for i := range n {
+		var err error
+		if i%brandsOfOne == 0 {
+			if organization, key, err = open(ctx, db, i/brandsOfOne); err != nil {
+				return nil, err
+			}
+		}
+		id, err := trackOne(ctx, db, organization.ID, i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tracked{id, key.Text})
+	}
+	return all, nil
+}
+
+// open makes an organization with a user and a key.
+func open(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, apikey.Key, error) {
+	name := fmt.Sprintf("organization-%d", i)
+	o, err := db.AddOrganization(ctx, name, name)
+	if err != nil {
+		return o, apikey.Key{}, err
+	}
+	u, err := db.AddUser(ctx, postgres.NewUser{Email: "ann@" + name + ".example", OrganizationID: o.ID, Role: "owner"})
+	if err != nil {
+		return o, apikey.Key{}, err
+	}
+	key := apikey.Mint()
+	_, err = db.AddKey(ctx, postgres.NewKey{OrganizationID: o.ID, UserID: u.ID, Name: "bench", Hash: key.Hash, Prefix: key.Prefix})
+	return o, key, err
+}
+
+func trackOne(ctx context.Context, db *postgres.DB, organization uuid.UUID, i int) (uuid.UUID, error) {
+	slug := fmt.Sprintf("brand-%03d", i)
+	b := postgres.NewBrand{Name: fmt.Sprintf("Brand %03d", i), Slug: slug, Domains: []string{slug + ".example"}}
+	for r := range rivalsOfOne {
+		b.Competitors = append(b.Competitors, postgres.NewCompetitor{
+			Name: fmt.Sprintf("Rival %d of %03d", r+1, i), Domains: []string{fmt.Sprintf("rival-%d-of-%03d.example", r+1, i)},
+		})
+	}
+	made, _, err := db.AddBrand(ctx, organization, b)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	var prompts []postgres.NewPrompt
+	for p := range promptsOfOne {
+		prompts = append(prompts, postgres.NewPrompt{
+			Text: fmt.Sprintf("question %02d about %s", p, b.Name), Topic: fmt.Sprintf("topic %d", p%topicsOfOne),
+		})
+	}
+	_, err = db.EnsurePrompts(ctx, made.ID, prompts)
+	return made.ID, err
+}
+
+// mirrored copies what was tracked to a warehouse and returns once it is there.
+func mirrored(ctx context.Context, l *laboratory, db *postgres.DB, to *clickhouse.Conn, brands int) error {
+	copies, err := mirror.New(mirror.DefaultConfig(), db, to, prometheus.NewRegistry(), l.log)
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(ctx)
+	stopped := make(chan error, 1)
+	go func() { stopped <- copies.Run(running) }()
+	err = dimensionsAre(ctx, to, uint64(brands*(1+promptsOfOne+rivalsOfOne+topicsOfOne)))
+	stop()
+	if ended := <-stopped; err == nil {
+		err = ended
+	}
+	return err
+}
+
+func dimensionsAre(ctx context.Context, warehouse *clickhouse.Conn, want uint64) error {
+	const question = `
+		SELECT (SELECT uniq(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
+			+ (SELECT uniqExact(id) FROM dimension_prompts) + (SELECT uniqExact(id) FROM dimension_topics)`
+	patience, done := context.WithTimeout(ctx, time.Minute)
+	defer done()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		var there uint64
+		if err := warehouse.QueryRow(patience, question).Scan(&there); err != nil {
+			return fmt.Errorf("count mirrored rows: %w", err)
+		}
+		if there == want {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-patience.Done():
+			return fmt.Errorf("mirror: %d rows after a minute, want %d", there, want)
+		}
+	}
+}
+
+// A load is what goes into one warehouse.
+type load struct {
+	brands, days, visits, samples int // visits a day of a brand; they do not grow with samples
+}
+
+// fill lands a load month by month, a month of a table as one insert, so that
+// every view of answers and visits fills. Landing tables, which no figure is
+// read from, stay as they land; the rest is merged to the end: what is measured
+// is not how far the merges of so quick a load have come.
+func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(string, ...any)) error {
+	for _, table := range []string{"answers", "visits"} {
+		if err := warehouse.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
+			return fmt.Errorf("stop merges of %s: %w", table, err)
+		}
+	}
+	last := firstDay.AddDate(0, 0, l.days)
+	for from := firstDay; from.Before(last); {
+		to := from.AddDate(0, 1, 1-from.Day())
+		if to.After(last) {
+			to = last
+		}
+		if err := fillDays(ctx, warehouse, l, from, int(to.Sub(from).Hours()/24)); err != nil {
+			return err
+		}
+		tell("  %d samples: %s landed", l.samples, from.Format("2006-01"))
+		from = to
+	}
+	return merge(ctx, warehouse, tell)
+}
+
+func fillDays(ctx context.Context, warehouse *clickhouse.Conn, l load, from time.Time, days int) error {
+	args := func(more ...any) []any {
+		return append(more, driver.Named("first_day", string(clickhouse.DayOf(from))), driver.Named("days", days), driver.Named("brands", l.brands))
+	}
+	if err := warehouse.Exec(ctx, landAnswers, args(driver.Named("samples", l.samples))...); err != nil {
+		return fmt.Errorf("land answers of %s: %w", from.Format("2006-01"), err)
+	}
+	if err := warehouse.Exec(ctx, landVisits, args(driver.Named("visits", l.visits))...); err != nil {
+		return fmt.Errorf("land visits of %s: %w", from.Format("2006-01"), err)
+	}
+	return nil
+}
+
+// merge merges every table but the landing ones to one part a month.
+func merge(ctx context.Context, warehouse *clickhouse.Conn, tell func(string, ...any)) error {
+	var tables []string
+	const question = `
+		SELECT groupArray(name) FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND total_rows > 0 AND name NOT IN ('answers', 'visits')`
+	if err := warehouse.QueryRow(ctx, question).Scan(&tables); err != nil {
+		return fmt.Errorf("list tables: %w", err)
+	}
+	for _, table := range tables {
+		if err := warehouse.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
+			return fmt.Errorf("merge %s: %w", table, err)
+		}
+	}
+	tell("  merged: %s", strings.Join(tables, ", "))
+	return nil
+}
+
+// copyDimensions copies what was mirrored to another database of the same server.
+func copyDimensions(ctx context.Context, from *clickhouse.Conn, to string) error {
+	for _, table := range []string{"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics"} {
+		if err := from.Exec(ctx, "INSERT INTO "+to+"."+table+" SELECT * FROM "+table); err != nil {
+			return fmt.Errorf("copy %s: %w", table, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A way of asking the i-th question.
+type way func(ctx context.Context, i int) error
+
+// inTurn lets clients ask without a pause, one way for a turn, then the next,
+// some rounds of all of them, so that what else the machine does meets all of
+// them alike. It returns how long each call took, by way, sorted. A round before
+// them warms up.
+func inTurn(ctx context.Context, clients, rounds int, turn time.Duration, ways ...way) ([][]time.Duration, error) {
+	took := make([][]time.Duration, len(ways))
+	asked := make([]atomic.Int64, len(ways))
+	for round := range rounds + 1 {
+		for w, ask := range ways {
+			times, err := together(ctx, clients, turn, &asked[w], ask)
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				took[w] = append(took[w], times...)
+			}
+		}
+	}
+	for _, times := range took {
+		slices.Sort(times)
+	}
+	return took, nil
+}
+
+// together lets clients ask for a turn, each the next question as soon as its
+// last one is answered.
+func together(ctx context.Context, clients int, turn time.Duration, asked *atomic.Int64, ask way) ([]time.Duration, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	took := make([][]time.Duration, clients)
+	end := time.Now().Add(turn)
+	var under sync.WaitGroup
+	for c := range clients {
+		under.Go(func() {
+			for begin := time.Now(); begin.Before(end) && ctx.Err() == nil; {
+				if err := ask(ctx, int(asked.Add(1)-1)); err != nil {
+					stop(err)
+					return
+				}
+				now := time.Now()
+				took[c] = append(took[c], now.Sub(begin))
+				begin = now
+			}
+		})
+	}
+	under.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return slices.Concat(took...), nil
+}
+
+// percentile is the nearest rank of sorted times, in milliseconds.
+func percentile(times []time.Duration, p float64) float64 {
+	rank := int(math.Ceil(p / 100 * float64(len(times))))
+	return times[max(rank-1, 0)].Seconds() * 1000
+}
