@@ -22,13 +22,16 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderXRequestID, id)
 	ctx, leave := s.accompany(c)
 	defer leave()
+	ctx, span := s.begin(ctx, c, id)
+	route := unmatched
+	defer func() { finishSpan(span, c, route) }()
 	c.SetUserContext(context.WithValue(ctx, idKey{}, id))
 
 	err := s.guarded(c)
-	route := c.Route().Path
+	route = c.Route().Path
 	if err != nil {
 		if unrouted(err) {
-			route = "unmatched"
+			route = unmatched
 		}
 		if failed := s.refuse(c, err); failed != nil {
 			return failed
@@ -92,6 +95,9 @@ func requestID(given string) string {
 	}
 	return given
 }
+
+// unmatched stands for the route where there is none.
+const unmatched = "unmatched"
 
 // unrouted tells that no route was found: its path comes from outside and must not become a label.
 func unrouted(err error) bool {

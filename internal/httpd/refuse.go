@@ -34,6 +34,9 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 		if p, ok := errors.AsType[*panicked](err); ok {
 			attrs = append(attrs, slog.String("stack", string(p.stack)))
 		}
+		if trace := traceOf(c.UserContext()); trace != "" {
+			attrs = append(attrs, slog.String("trace", trace))
+		}
 		s.log.LogAttrs(c.UserContext(), slog.LevelError, "request failed", attrs...)
 	}
 	switch status {

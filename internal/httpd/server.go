@@ -15,17 +15,19 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Config is how a public listener behaves.
 type Config struct {
-	Name         string        // of the listener in logs and metrics: queryapi, collector, …
-	ReadTimeout  time.Duration // for one whole request; fiber's own default is for ever, and then a slow sender holds a connection as long as it likes
-	WriteTimeout time.Duration // for one whole response
-	IdleTimeout  time.Duration // between two requests of a connection; must be set, because a shutdown does not close a waiting one
-	Drain        time.Duration // how long a stop waits for requests under way before it cancels them
-	BodyLimit    int           // bytes of a request's body
-	HeaderLimit  int           // bytes of a request's line and headers; fiber's default of 4 KB refuses a browser with many cookies
+	Name         string               // of the listener in logs and metrics: queryapi, collector, …
+	ReadTimeout  time.Duration        // for one whole request; fiber's own default is for ever, and then a slow sender holds a connection as long as it likes
+	WriteTimeout time.Duration        // for one whole response
+	IdleTimeout  time.Duration        // between two requests of a connection; must be set, because a shutdown does not close a waiting one
+	Drain        time.Duration        // how long a stop waits for requests under way before it cancels them
+	BodyLimit    int                  // bytes of a request's body
+	HeaderLimit  int                  // bytes of a request's line and headers; fiber's default of 4 KB refuses a browser with many cookies
+	Traces       trace.TracerProvider // gets a span of every request but those for /healthz; nil traces nothing
 }
 
 // DefaultConfig suits an API that people and programs call.
@@ -65,6 +67,7 @@ type Server struct {
 	listener net.Listener
 	log      *slog.Logger
 	seconds  *prometheus.HistogramVec
+	tracer   trace.Tracer    // nil when nothing is traced
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
 	serving  atomic.Bool
@@ -82,6 +85,9 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // New returns a server that answers GET /healthz, and nothing until Run. It owns listener from then on.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
 	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics)}
+	if cfg.Traces != nil {
+		s.tracer = cfg.Traces.Tracer(scope)
+	}
 	s.requests, s.abandon = context.WithCancel(context.Background())
 	s.App = fiber.New(fiber.Config{
 		ReadTimeout:           cfg.ReadTimeout,

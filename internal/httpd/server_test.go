@@ -24,12 +24,17 @@ var long = strings.Repeat("0123456789", 500)
 // start serves some routes, one per behaviour, until the test ends; stop ends it sooner and returns Run's error.
 func start(t *testing.T, routes func(app *fiber.App)) (url string, log *logged, stop func() error) {
 	t.Helper()
+	return startWith(t, DefaultConfig(), routes)
+}
+
+func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url string, log *logged, stop func() error) {
+	t.Helper()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	log = &logged{}
-	server := New(DefaultConfig(), listener, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
+	server := New(cfg, listener, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
 	routes(server.App)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -1,0 +1,79 @@
+package httpd
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// scope names this package as the maker of its spans.
+const scope = "github.com/answerscope/answerscope/internal/httpd"
+
+// begin opens the span of a request, in the trace that its traceparent header names (W3C Trace Context). The span is
+// nil where nothing is traced, and for /healthz, which tells nothing and comes every few seconds.
+//
+// Of what a client sends, a span keeps the method, the path of a route that exists, and the request's id: a query
+// string, a header and a path that leads nowhere may hold what must not leave the house.
+func (s *Server) begin(ctx context.Context, c *fiber.Ctx, id string) (context.Context, trace.Span) {
+	if s.tracer == nil || c.Path() == "/healthz" {
+		return ctx, nil
+	}
+	ctx = propagation.TraceContext{}.Extract(ctx, carrier{c})
+	return s.tracer.Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+		semconv.HTTPRequestMethodKey.String(c.Method()),
+		semconv.URLScheme(scheme(c)),
+		attribute.String("answerscope.listener", s.cfg.Name),
+		attribute.String("answerscope.request_id", id),
+	))
+}
+
+// finishSpan ends the span of a request that has been answered; route is its pattern, or unmatched.
+func finishSpan(span trace.Span, c *fiber.Ctx, route string) {
+	if span == nil {
+		return
+	}
+	defer span.End()
+	if !span.IsRecording() {
+		return
+	}
+	if route != unmatched {
+		span.SetName(c.Method() + " " + route)
+		span.SetAttributes(semconv.HTTPRoute(route), semconv.URLPath(c.Path()))
+	}
+	status := c.Response().StatusCode()
+	span.SetAttributes(semconv.HTTPResponseStatusCode(status))
+	if status >= http.StatusInternalServerError {
+		span.SetAttributes(semconv.ErrorTypeKey.String(strconv.Itoa(status)))
+		span.SetStatus(codes.Error, "") // the log says why, beside the trace's id
+	}
+}
+
+// traceOf is the id of the trace that ctx is in, if it is kept; else "".
+func traceOf(ctx context.Context) string {
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		return span.TraceID().String()
+	}
+	return ""
+}
+
+// scheme is how the client came to us: what a proxy says of it is not asked.
+func scheme(c *fiber.Ctx) string {
+	if c.Context().IsTLS() {
+		return "https"
+	}
+	return "http"
+}
+
+// carrier reads a request's headers for the propagator.
+type carrier struct{ request *fiber.Ctx }
+
+func (c carrier) Get(name string) string { return c.request.Get(name) }
+func (c carrier) Set(string, string)     {}
+func (c carrier) Keys() []string         { return nil }
