@@ -74,10 +74,12 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 // Insert sends rows as one native block. The same token must always come with
 // the same rows in the same order: what the server saw of an earlier try is
 // then taken once, and what it lacks is added. Inserting no rows does nothing.
-func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) error {
+func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {
 	if len(rows) == 0 {
 		return nil
 	}
+	ctx, span := openSpan(ctx, "INSERT", t.Name)
+	defer func() { inserted(span, t.Name, len(rows), err) }()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
 	batch, err := conn.PrepareBatch(ctx, t.insert)
 	if err != nil {

@@ -26,8 +26,10 @@ type Query[P, R any] struct {
 
 // All asks the question and returns every row. The query's name is the
 // log_comment by which system.query_log tells who asked.
-func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) ([]R, error) {
-	rows := []R{}
+func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, err error) {
+	ctx, span := openSpan(ctx, "SELECT", q.Name)
+	defer func() { answered(span, len(rows), err) }()
+	rows = []R{}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": q.Name}))
 	if err := conn.Select(ctx, &rows, q.Text, bind(params)...); err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, err)

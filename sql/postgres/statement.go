@@ -28,12 +28,14 @@ type querier interface {
 }
 
 // all runs the statement and returns every row; never nil.
-func (s statement[P, R]) all(ctx context.Context, on querier, params P) ([]R, error) {
+func (s statement[P, R]) all(ctx context.Context, on querier, params P) (all []R, err error) {
+	ctx, span := s.openSpan(ctx)
+	defer func() { closeSpan(span, len(all), err) }()
 	rows, err := on.Query(ctx, s.text, arguments(params)...)
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[R])
+	all, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -41,7 +43,9 @@ func (s statement[P, R]) all(ctx context.Context, on querier, params P) ([]R, er
 }
 
 // one runs the statement and returns its only row; ErrNotFound if it has none.
-func (s statement[P, R]) one(ctx context.Context, on querier, params P) (R, error) {
+func (s statement[P, R]) one(ctx context.Context, on querier, params P) (_ R, err error) {
+	ctx, span := s.openSpan(ctx)
+	defer func() { closeSpan(span, 1, err) }()
 	var none R
 	rows, err := on.Query(ctx, s.text, arguments(params)...)
 	if err != nil {
@@ -55,7 +59,9 @@ func (s statement[P, R]) one(ctx context.Context, on querier, params P) (R, erro
 }
 
 // run runs the statement and returns how many rows it touched.
-func (s statement[P, R]) run(ctx context.Context, on querier, params P) (int64, error) {
+func (s statement[P, R]) run(ctx context.Context, on querier, params P) (touched int64, err error) {
+	ctx, span := s.openSpan(ctx)
+	defer func() { closeSpan(span, int(touched), err) }()
 	tag, err := on.Exec(ctx, s.text, arguments(params)...)
 	if err != nil {
 		return 0, s.failed(err)
