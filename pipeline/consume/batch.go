@@ -29,6 +29,8 @@ type Batch[T any] struct {
 	Checksum  uint32 // CRC-32C of the first record's value
 	Plan      Plan
 	Items     []T
+
+	trace *journey // nil when nobody traces it
 }
 
 // Token names the batch to a target that takes each token once. The checksum
@@ -118,6 +120,11 @@ func (b *builder[T]) add(r *Record, item T, month int) {
 	if !b.touches(month) {
 		b.months = append(b.months, month)
 	}
+}
+
+// traced says in the batch's trace what it has become.
+func (b *builder[T]) traced() {
+	b.batch.trace.collected(b.batch.First, b.batch.Last, len(b.batch.Items), b.bytes)
 }
 
 func (b *builder[T]) full() bool {

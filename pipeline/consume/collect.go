@@ -17,6 +17,13 @@ type collected[T any] struct {
 	stop  error
 }
 
+// abandon ends the trace of a batch that nobody takes.
+func (c collected[T]) abandon() {
+	if c.batch != nil {
+		c.batch.trace.end(errAbandoned)
+	}
+}
+
 // collect reads ahead: while one batch lands, the next is fetched and read. At
 // most two batches of a partition are in memory, with what the reader fetched.
 func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- collected[T]) {
@@ -33,7 +40,11 @@ func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- colle
 		if c.batch == nil && c.stop == nil {
 			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
 		}
-		if ctx.Err() != nil || !p.hand(ctx, out, c) || c.stop != nil {
+		if ctx.Err() != nil || !p.hand(ctx, out, c) {
+			c.abandon()
+			return
+		}
+		if c.stop != nil {
 			return
 		}
 	}
@@ -77,7 +88,10 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 			}
 			*next++
 		}
-		item, month, err := p.read(b.batch.Plan.ExtractVersion, r)
+		if len(b.batch.Items) == 0 {
+			b.batch.trace = p.traces.depart(p.topic, p.id)
+		}
+		item, month, err := p.read(b.batch.Plan.ExtractVersion, r, b.batch.trace)
 		if err != nil {
 			return p.end(b, err), nil
 		}
@@ -94,8 +108,10 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 
 func (p *partition[T]) end(b *builder[T], stop error) collected[T] {
 	if len(b.batch.Items) == 0 {
+		b.batch.trace.end(stop)
 		return collected[T]{stop: stop}
 	}
+	b.traced()
 	b.batch.Plan.Last = b.batch.Last
 	return collected[T]{batch: &b.batch, stop: stop}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 )
@@ -20,9 +21,10 @@ type Config struct {
 	Group          string // consumer group
 	Topic          string // with the configured prefix
 	Limits         Limits
-	FetchBytes     int           // most that one fetch brings; at least the largest record
-	SessionTimeout time.Duration // without a heartbeat for so long, the partitions go to others
-	Finish         time.Duration // what a planned batch is given to land when the partition is taken away
+	FetchBytes     int                  // most that one fetch brings; at least the largest record
+	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
+	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away
+	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
 }
 
 // DefaultConfig needs Brokers, a Group and a Topic.
@@ -57,6 +59,7 @@ type Consumer[T any] struct {
 	client  *kafka.Client
 	dialer  *kafka.Dialer
 	metrics *metrics
+	traces  traces
 	log     *slog.Logger
 
 	joined  atomic.Bool
@@ -83,6 +86,7 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: 10 * time.Second},
 		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
+		traces:  newTraces(cfg),
 		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
 	}, nil
 }
@@ -151,6 +155,7 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 		trouble: &c.trouble,
 		seldom:  &c.seldom,
 		open:    c.reader,
+		traces:  c.traces,
 	}
 	err := p.run(ctx)
 	if err == nil {

@@ -27,6 +27,7 @@ type partition[T any] struct {
 	trouble *trouble
 	seldom  *seldom
 	open    func(topic string, partition int, from int64) (fetcher, error)
+	traces  traces
 }
 
 // run reads until the partition is taken away, which is no error, or stops with
@@ -90,8 +91,10 @@ func (p *partition[T]) process(ctx context.Context, batches <-chan collected[T])
 
 // read makes the item of a record. A panic is a mistake of ours that this record
 // brings out: it stops the partition, and not the process with all the others.
-func (p *partition[T]) read(version int, r *Record) (item T, month int, err error) {
+func (p *partition[T]) read(version int, r *Record, trace *journey) (item T, month int, err error) {
+	began := trace.now()
 	defer func() {
+		trace.read(began)
 		if cause := recover(); cause != nil {
 			p.log.Error("panic", "offset", r.Offset, "cause", cause, "stack", string(debug.Stack()))
 			err = p.stopped(fmt.Sprintf("offset %d: panic: %v", r.Offset, cause))
@@ -110,8 +113,12 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 	if !p.target.Supports(at.plan.ExtractVersion) {
 		return p.stopped(fmt.Sprintf("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion))
 	}
-	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.reread(ctx, at) })
+	trace := p.traces.depart(p.topic, p.id)
+	trace.replayed()
+	ctx = trace.within(ctx)
+	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.reread(ctx, at, trace) })
 	if err != nil {
+		trace.end(err)
 		return err
 	}
 	p.metrics.replays.Inc()
@@ -120,13 +127,14 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 }
 
 // reread fetches exactly the records of a plan.
-func (p *partition[T]) reread(ctx context.Context, at position) (*Batch[T], error) {
+func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) (*Batch[T], error) {
 	f, err := p.open(p.topic, int(p.id), at.next)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close(p.log)
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
+	b.batch.trace = trace
 	for next := at.next; next <= at.plan.Last; next++ {
 		r, err := f.fetch(ctx)
 		if err != nil {
@@ -135,12 +143,13 @@ func (p *partition[T]) reread(ctx context.Context, at position) (*Batch[T], erro
 		if r.Offset != next {
 			return nil, p.stopped(fmt.Sprintf("offset %d of the planned batch %d to %d is gone from the log", next, at.next, at.plan.Last))
 		}
-		item, month, err := p.read(at.plan.ExtractVersion, r)
+		item, month, err := p.read(at.plan.ExtractVersion, r, trace)
 		if err != nil {
 			return nil, err
 		}
 		b.add(r, item, month)
 	}
+	b.traced()
 	b.batch.Plan = *at.plan
 	return &b.batch, nil
 }
@@ -148,8 +157,9 @@ func (p *partition[T]) reread(ctx context.Context, at position) (*Batch[T], erro
 // land plans, lands and commits one batch. Once it is planned it is finished
 // even if the partition is being taken away meanwhile, for a bounded time: that
 // spares the successor a replay.
-func (p *partition[T]) land(ctx context.Context, b *Batch[T]) error {
-	finish, cancel := finishing(ctx, p.cfg.Finish)
+func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
+	defer func() { b.trace.end(err) }()
+	finish, cancel := finishing(b.trace.within(ctx), p.cfg.Finish)
 	defer cancel()
 	began := time.Now()
 	var planned time.Time
@@ -157,16 +167,17 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) error {
 		if time.Since(planned) < planValid {
 			return nil
 		}
-		if err := p.offsets.commit(finish, b.First, b.Plan.metadata()); err != nil {
+		commit := func(ctx context.Context) error { return p.offsets.commit(ctx, b.First, b.Plan.metadata()) }
+		if err := step(finish, "plan", commit); err != nil {
 			return err
 		}
 		planned = time.Now()
 		return nil
 	}
-	_, err := retry(finish, p, "land batch", func() (struct{}, error) {
+	_, err = retry(finish, p, "land batch", func() (struct{}, error) {
 		err := plan()
 		if err == nil {
-			err = p.target.Land(finish, b, plan)
+			err = step(finish, "land", func(ctx context.Context) error { return p.target.Land(ctx, b, plan) })
 		}
 		p.trouble.set(p.id, began, err)
 		return struct{}{}, err
@@ -175,7 +186,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) error {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	_, err = retry(finish, p, "commit batch", func() (struct{}, error) {
-		return struct{}{}, p.offsets.commit(finish, b.Last+1, "")
+		return struct{}{}, step(finish, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
 	})
 	if err != nil {
 		return err
@@ -210,6 +221,7 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 		MaxInterval:         10 * time.Second,
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
+		again(ctx, what, err)
 		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err)
 	}))
 }
