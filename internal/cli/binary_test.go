@@ -32,7 +32,7 @@ const bound = 2 * time.Minute
 func binary(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "ANSWERSCOPE_") {
+		if !strings.HasPrefix(entry, "ANSWERSCOPE_") && !strings.HasPrefix(entry, "OTEL_") {
 			cmd.Env = append(cmd.Env, entry)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/tracing"
 )
 
 // listening are the flags of every command that serves.
@@ -19,7 +20,8 @@ type listening struct {
 
 // administered are the flags of a command that an operator looks into.
 type administered struct {
-	Admin string `default:"127.0.0.1:9090" placeholder:"ADDR" help:"Address of /readyz, /metrics and pprof (default 127.0.0.1:9090, or a free port if that is taken)."`
+	Admin      string  `default:"127.0.0.1:9090" placeholder:"ADDR" help:"Address of /readyz, /metrics and pprof (default 127.0.0.1:9090, or a free port if that is taken)."`
+	TraceRatio float64 `default:"1" placeholder:"SHARE" help:"Share of traces kept of those that begin here, 0 to 1 (default 1); they go to ANSWERSCOPE_OTLP_ENDPOINT, if that is set."`
 }
 
 const defaultAdmin = "127.0.0.1:9090"
@@ -33,10 +35,24 @@ func (l listening) validate() error {
 }
 
 func (a administered) validate() error {
+	var errs []error
 	if err := config.Address(a.Admin); err != nil {
-		return fmt.Errorf("ANSWERSCOPE_ADMIN is %q: %w", a.Admin, err)
+		errs = append(errs, fmt.Errorf("ANSWERSCOPE_ADMIN is %q: %w", a.Admin, err))
 	}
-	return nil
+	if !(a.TraceRatio >= 0 && a.TraceRatio <= 1) { // NaN is neither
+		errs = append(errs, fmt.Errorf("ANSWERSCOPE_TRACE_RATIO is %v: want 0 to 1", a.TraceRatio))
+	}
+	return errors.Join(errs...)
+}
+
+// traces opens what the spans of a command go to.
+func (a administered) traces(p *process, command string) (*tracing.Traces, error) {
+	cfg := tracing.DefaultConfig()
+	cfg.Endpoint, cfg.Part, cfg.Ratio = p.Traces.Endpoint(), command, a.TraceRatio
+	if cfg.Endpoint != "" {
+		p.log.Info("traces", "endpoint", cfg.Endpoint, "ratio", cfg.Ratio)
+	}
+	return tracing.New(cfg, p.log)
 }
 
 // public takes the address of the public surfaces.

@@ -51,6 +51,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 	cfg.Connection = s.kafka(s.engines)
 	cfg.Group = s.Kafka.TopicPrefix + "answerscope-sink"
 	cfg.Topic = s.Kafka.TopicPrefix + event.TopicAnswers
+	cfg.Traces = s.traces
 	answers, err := consume.New(cfg, sink.New(s.warehouse, s.metrics, s.log), s.metrics, s.log)
 	if err != nil {
 		return err

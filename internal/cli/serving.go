@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -23,7 +24,8 @@ type service struct {
 
 	metrics   *prometheus.Registry
 	ready     *httpd.Readiness
-	listener  net.Listener // of the public surfaces
+	traces    trace.TracerProvider // nil when nothing is traced
+	listener  net.Listener         // of the public surfaces
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	parts     []lifecycle.Part
@@ -45,7 +47,7 @@ type plan struct {
 }
 
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
-// admin listener is there first and last, so that /readyz tells how the start goes on.
+// admin listener is there from first to last, so that /readyz tells how the start goes on.
 func (p *process) serve(ctx context.Context, plan plan) error {
 	if err := errors.Join(p.Settings.Validate(), plan.at.validate()); err != nil {
 		return usageError{err}
@@ -62,9 +64,15 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	if err != nil {
 		return err
 	}
+	traces, err := plan.at.traces(p, plan.command)
+	if err != nil {
+		return err
+	}
+	s.traces = traces.Provider()
 	admin := httpd.NewAdmin(operator, s.ready, s.metrics, p.log)
 	p.log.Info("admin listener", "address", admin.URL())
 	return lifecycle.All(ctx, p.log,
+		lifecycle.Part{Name: "traces", Run: traces.Run},
 		lifecycle.Part{Name: "admin", Run: admin.Run},
 		lifecycle.Part{Name: plan.command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
 	)
@@ -151,7 +159,7 @@ func (s *service) part(name string, run func(context.Context) error) {
 // public adds the public listener under a name, for surfaces to add their routes to.
 func (s *service) public(name string) *httpd.Server {
 	cfg := httpd.DefaultConfig()
-	cfg.Name = name
+	cfg.Name, cfg.Traces = name, s.traces
 	server := httpd.New(cfg, s.listener, s.log, s.metrics)
 	s.part(name, server.Run)
 	s.ready.Provide(name, server.Ready)
