@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -133,4 +134,19 @@ func (q *query) oneOf(name string, words ...string) string {
 		return words[0]
 	}
 	return text
+}
+
+// limit reads how many rows of a list are wanted, from 1 to most.
+func (q *query) limit(usual, most uint32) uint32 {
+	want := fmt.Sprintf("a whole number from 1 to %d", most)
+	text, ok := q.text("limit", want)
+	if !ok {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || n < 1 || n > uint64(most) || text[0] == '+' {
+		q.refuse("limit", want, quoted(text))
+		return usual
+	}
+	return uint32(n)
 }
