@@ -35,6 +35,8 @@ type ClickHouseConfig struct {
 // ClickHouse is a running ClickHouse server, a child of this process.
 type ClickHouse struct {
 	*process
+	cfg            ClickHouseConfig // with the ports and directories that it has
+	users          string           // what users.d held when it was started
 	native, http   string
 	user, password string
 }
@@ -68,6 +70,9 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		return nil, err
 	}
 	c := &ClickHouse{user: clickHouseUser}
+	if c.users, err = usersListing(usersDir(cfg.Dir)); err != nil {
+		return nil, err
+	}
 	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
 	if err != nil {
 		return nil, err
@@ -102,6 +107,8 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 		return nil, err
 	}
 	c.native, c.http = address(native), address(web)
+	c.cfg = cfg
+	c.cfg.Port, c.cfg.HTTPPort = native, web
 	config, err := writeClickHouseConfig(cfg, c.password)
 	if err != nil {
 		return nil, err

@@ -27,8 +27,8 @@ func runClickHouse(library string, args []string) error {
 	if err != nil {
 		return fmt.Errorf("load %s: %w", library, err)
 	}
-	if err := spareConnections(library); err != nil {
-		return fmt.Errorf("keep %s from ending with a connection: %w", library, err)
+	if err := tame(library); err != nil {
+		return err
 	}
 	var queryCmdline func(argc int32, argv unsafe.Pointer) uintptr
 	purego.RegisterLibFunc(&queryCmdline, lib, "chdb_query_cmdline")

@@ -38,8 +38,8 @@ func writeClickHouseConfig(cfg ClickHouseConfig, password string) (string, error
 			return "", err
 		}
 	}
-	for _, d := range []string{"config.d", "users.d", "data"} {
-		if err := os.MkdirAll(filepath.Join(cfg.Dir, d), 0o700); err != nil {
+	for _, d := range []string{filepath.Join(cfg.Dir, "config.d"), usersDir(cfg.Dir), filepath.Join(cfg.Dir, "data")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
 			return "", err
 		}
 	}

@@ -112,7 +112,7 @@ func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
 }
 
 // The engine's command line ends when a connection fails, unless we keep it from
-// that: see spareConnections. Each of these ended it.
+// that: see tame. Each of these ended it.
 func TestClickHouseOutlivesConnectionsThatFail(t *testing.T) {
 	e := startedClickHouse(t, place(t))
 	mustStop(t, e)
@@ -154,6 +154,26 @@ func stillAnswers(t *testing.T, e *ClickHouse, after string) {
 	for range 10 {
 		if _, err := e.query(t.Context(), "SELECT sleep(0.02)"); err != nil {
 			t.Fatalf("after %s: %v", after, err)
+		}
+	}
+}
+
+// Without a grant, every user could read every file of ours: see refuseFiles.
+func TestClickHouseFunctionFileReadsNothing(t *testing.T) {
+	dir := place(t)
+	e := startedClickHouse(t, dir)
+	mustStop(t, e)
+	path := filepath.Join(dir, "password")
+	for _, q := range []string{
+		"SELECT file('" + path + "')",
+		"SELECT file('" + path + "', 'none')",
+		"SELECT file(materialize('" + path + "'))",
+		"SELECT COLUMNS('path') APPLY(file) FROM (SELECT '" + path + "' AS path)",
+		"SELECT arrayMap(path -> file(path), ['" + path + "'])",
+	} {
+		got, err := e.query(t.Context(), q)
+		if err == nil || !strings.Contains(err.Error(), "FUNCTION_IS_SPECIAL") {
+			t.Errorf("%s: %q, %v", q, got, err)
 		}
 	}
 }

@@ -161,7 +161,11 @@ func startSet(ctx context.Context, o Options, l *lock) (*Set, error) {
 	}
 	watching, quit := context.WithCancel(context.Background())
 	s.quit = quit
-	for _, e := range s.running {
+	for i, e := range s.running {
+		if c, ok := e.(*ClickHouse); ok {
+			s.wg.Go(func() { s.keepClickHouse(watching, i, c) })
+			continue
+		}
 		s.wg.Go(func() { s.watchEngine(watching, e) })
 	}
 	return s, nil
@@ -197,7 +201,7 @@ func (s *Set) startAll(ctx context.Context, o Options) error {
 		})
 	}
 	start(o.ClickHouse, func() (running, error) {
-		e, err := StartClickHouse(ctx, ClickHouseConfig{Dir: filepath.Join(s.dir, "clickhouse"), Home: home,
+		e, err := StartClickHouse(ctx, ClickHouseConfig{Dir: clickHouseDir(s.dir), Home: home,
 			Port: o.ClickHousePort, HTTPPort: o.ClickHouseHTTPPort, Logs: logs, NoSync: o.NoSync, Log: o.Log})
 		if err != nil {
 			return nil, err

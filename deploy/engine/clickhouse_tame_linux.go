@@ -18,6 +18,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// tame replaces what the engine does in a command line and must not do in a server.
+func tame(library string) error {
+	image, err := openImage(library)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", library, err)
+	}
+	defer image.Close()
+	if err := image.spareConnections(); err != nil {
+		return fmt.Errorf("keep %s from ending with a connection: %w", library, err)
+	}
+	if err := image.refuseFiles(); err != nil {
+		return fmt.Errorf("keep %s from reading files: %w", library, err)
+	}
+	return nil
+}
+
 // spareConnections makes the engine outlive a connection that fails.
 //
 // The engine's command line was made for fuzzing, too: its Poco::ErrorHandler, a
@@ -28,23 +44,39 @@ import (
 // not exported, so its methods are replaced in memory by those of the base class,
 // which do nothing. Both classes' tables are found by the type names that C++ keeps
 // beside them (Itanium C++ ABI, §2.9): name ← type information ← table.
-func spareConnections(library string) error {
-	image, err := openImage(library)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", library, err)
-	}
-	defer image.Close()
-	killing, err := image.methods("19KillingErrorHandler")
+func (i *image) spareConnections() error {
+	killing, err := i.methods("19KillingErrorHandler", 5)
 	if err != nil {
 		return err
 	}
-	base, err := image.methods("N4Poco12ErrorHandlerE")
+	base, err := i.methods("N4Poco12ErrorHandlerE", 5)
 	if err != nil {
 		return err
 	}
 	// After the two destructors: exception(Poco::Exception const &),
 	// exception(std::exception const &) and exception().
 	return overwrite(killing[2:5], base[2:5])
+}
+
+// refuseFiles makes the engine's function `file` fail for everybody.
+//
+// A command line may read every file that its user may, and so the function asks
+// neither for a grant nor where the file is: an analyst would read the parts of all
+// organizations and the passwords beside them. A server reads below its user_files
+// alone. No option takes a function away, so the method that runs it is replaced by
+// that of arrayJoin, which fails with FUNCTION_IS_SPECIAL. (The table function of
+// this name does ask for a grant.)
+func (i *image) refuseFiles() error {
+	file, err := i.methods("N2DB12FunctionFileE", 4)
+	if err != nil {
+		return err
+	}
+	refusing, err := i.methods("N2DB17FunctionArrayJoinE", 4)
+	if err != nil {
+		return err
+	}
+	// After the two destructors: getName() and executeImpl(…).
+	return overwrite(file[3:4], refusing[3:4])
 }
 
 // image is a loaded library: its file, and where that is in memory.
@@ -88,9 +120,9 @@ func loadedAt(library string) (uintptr, error) {
 	return 0, errors.New("it is not loaded")
 }
 
-// methods returns the virtual methods of the class with a mangled type name, five
-// words of the table itself.
-func (i *image) methods(class string) ([]uint64, error) {
+// methods returns the first n virtual methods of the class with a mangled type
+// name, words of the table itself.
+func (i *image) methods(class string, n int) ([]uint64, error) {
 	name, err := i.find(class)
 	if err != nil {
 		return nil, fmt.Errorf("find name of class %s: %w", class, err)
@@ -110,9 +142,9 @@ func (i *image) methods(class string) ([]uint64, error) {
 	// derived from this one also refers to its type information, but not after a
 	// zero offset.
 	information := at(naming - 1)
-	for index := 1; index+6 <= len(words); index++ {
-		if words[index] == information && words[index-1] == 0 && i.isCode(words[index+1:index+6]) {
-			return words[index+1 : index+6], nil
+	for index := 1; index+1+n <= len(words); index++ {
+		if words[index] == information && words[index-1] == 0 && i.isCode(words[index+1:index+1+n]) {
+			return words[index+1 : index+1+n], nil
 		}
 	}
 	return nil, fmt.Errorf("find table of class %s", class)

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// usersEvery is how often the owner of a ClickHouse looks into its users.d.
+const usersEvery = 300 * time.Millisecond
+
+func clickHouseDir(dataDir string) string { return filepath.Join(dataDir, "clickhouse") }
+
+func usersDir(dir string) string { return filepath.Join(dir, "users.d") }
+
+// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds
+// users beside its own, one XML file each. Whoever owns the engines restarts it
+// within a second when a file there changes: this engine, unlike a server, reads
+// users only when it starts.
+func ClickHouseUsersDir(dataDir string) string { return usersDir(clickHouseDir(dataDir)) }
+
+// keepClickHouse starts the ClickHouse of running[i] again, at the same address,
+// whenever the files of users.d are others than it has read, and closes lost when
+// it ends unasked.
+func (s *Set) keepClickHouse(ctx context.Context, i int, c *ClickHouse) {
+	look := time.NewTicker(usersEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.Done():
+			if ctx.Err() == nil {
+				s.lose(c.Err())
+			}
+			return
+		case <-look.C:
+		}
+		if !c.usersChanged() {
+			continue
+		}
+		next, err := c.restart(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.lose(fmt.Errorf("restart clickhouse for its users: %w", err))
+			}
+			return
+		}
+		c = next
+		s.running[i] = next // Stop reads it after this function has returned
+	}
+}
+
+// usersChanged tells whether users.d holds other files than c has read. Files that
+// cannot be read, or are still being written, are left for the next look: an
+// engine that refuses them would not come back.
+func (c *ClickHouse) usersChanged() bool {
+	dir := usersDir(c.cfg.Dir)
+	now, err := usersListing(dir)
+	if err != nil || now == c.users {
+		return false
+	}
+	if err := wellFormed(dir); err != nil {
+		c.cfg.Log.Warn("users are not read yet", "engine", "clickhouse", "error", err)
+		return false
+	}
+	return true
+}
+
+// restart ends the engine and starts it again with the same files and ports.
+func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
+	c.cfg.Log.Info("restarting engine for its users", "engine", "clickhouse")
+	if err := c.Stop(ctx); err != nil {
+		// Killed, that is: what was acknowledged is on the disk.
+		c.cfg.Log.Warn("restart engine", "engine", "clickhouse", "error", err)
+	}
+	return StartClickHouse(ctx, c.cfg)
+}
+
+// usersListing names the files of a users.d that the engine reads, with what
+// changes when they do.
+func usersListing(dir string) (string, error) {
+	var listing strings.Builder
+	err := eachUsersFile(dir, func(entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&listing, "%s %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	return listing.String(), err
+}
+
+// wellFormed says which XML file of a users.d is none.
+func wellFormed(dir string) error {
+	return eachUsersFile(dir, func(entry fs.DirEntry) error {
+		if filepath.Ext(entry.Name()) != ".xml" {
+			return nil
+		}
+		file, err := os.Open(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		for decoder, tokens := xml.NewDecoder(file), 0; ; tokens++ {
+			_, err := decoder.Token()
+			if errors.Is(err, io.EOF) && tokens > 0 {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read %s: %w", file.Name(), err)
+			}
+		}
+	})
+}
+
+// eachUsersFile visits what the engine takes for configuration, by name; nothing
+// when there is no such directory.
+func eachUsersFile(dir string, visit func(fs.DirEntry) error) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list users: %w", err)
+	}
+	for _, entry := range entries {
+		switch filepath.Ext(entry.Name()) {
+		case ".xml", ".conf", ".yaml", ".yml":
+		default:
+			continue
+		}
+		if strings.HasPrefix(entry.Name(), ".") || entry.IsDir() {
+			continue
+		}
+		if err := visit(entry); err != nil {
+			return fmt.Errorf("read users: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const someUser = `<clickhouse><users><somebody><password>secret</password><networks><ip>127.0.0.1</ip></networks>
+	<profile>default</profile><quota>default</quota></somebody></users></clickhouse>`
+
+// openedClickHouse is a set of its own, and its ClickHouse as another user.
+func openedClickHouse(t *testing.T, dir, user, password string) (*Set, *ClickHouse) {
+	t.Helper()
+	set, err := Open(t.Context(), Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, set)
+	return set, &ClickHouse{http: set.ClickHouseHTTP(), user: user, password: password}
+}
+
+// ourselves is the ClickHouse of a set as its owner.
+func ourselves(t *testing.T, set *Set) *ClickHouse {
+	t.Helper()
+	u, err := url.Parse(set.ClickHouse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	return &ClickHouse{http: set.ClickHouseHTTP(), user: u.User.Username(), password: password}
+}
+
+func (c *ClickHouse) mayEnter(t *testing.T) bool {
+	got, err := c.query(t.Context(), "SELECT currentUser()")
+	return err == nil && got == c.user
+}
+
+func TestUsersComeAndGoWhileTheEngineRuns(t *testing.T) {
+	dir := place(t)
+	set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+	if somebody.mayEnter(t) {
+		t.Error("a user without a file was let in")
+	}
+	path := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml")
+	if err := os.WriteFile(path, []byte(someUser), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a user whose file came is let in", func() bool { return somebody.mayEnter(t) })
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	us := ourselves(t, set)
+	eventually(t, "a user whose file went is not let in", func() bool { return us.mayEnter(t) && !somebody.mayEnter(t) })
+	select {
+	case <-set.Lost():
+		t.Errorf("a restart for users counts as a loss: %v", set.Err())
+	default:
+	}
+}
+
+// The engine would not come back with such a file: it is left for when it is whole.
+func TestHalfAFileOfUsersRestartsNothing(t *testing.T) {
+	dir := place(t)
+	set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+	path := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml")
+	if err := os.WriteFile(path, []byte(someUser[:len(someUser)/2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if set.running[0].(*ClickHouse).usersChanged() {
+		t.Error("half a file counts as a change")
+	}
+	if err := os.WriteFile(path, []byte(someUser), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the whole file is read", func() bool { return somebody.mayEnter(t) })
+}
+
+// A restart for users must not make a set forget to notice the next engine's end.
+func TestEngineThatDiesAfterARestartIsLost(t *testing.T) {
+	dir := place(t)
+	set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), []byte(someUser), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a user whose file came is let in", func() bool { return somebody.mayEnter(t) })
+	// Its command line is the one query of no user; without it the engine ends.
+	us := ourselves(t, set)
+	if _, err := us.query(t.Context(), "KILL QUERY WHERE user = '' ASYNC"); err != nil {
+		t.Fatal(err)
+	}
+	<-set.Lost()
+}
