@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -19,14 +18,12 @@ import (
 
 // Answers lands topic answers. It is safe for concurrent use.
 type Answers struct {
-	conn    *clickhouse.Conn
-	metrics *metrics
-	log     *slog.Logger
+	landing[clickhouse.AnswerRow]
 }
 
 // New does nothing yet.
 func New(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Answers {
-	return &Answers{conn, newMetrics(registerer), log}
+	return &Answers{newLanding(clickhouse.Answers, conn, registerer, log)}
 }
 
 // Item is a record as a row of the landing table, or of the dead letters.
@@ -68,28 +65,10 @@ func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err
 	return Item{row: row}, monthOf(a.AnsweredAt.Time), nil
 }
 
-// maxDetail bounds what is kept of why a record could not be read, in bytes.
-const maxDetail = 4 << 10
-
 func dead(r *consume.Record, reason, detail string) (Item, int, error) {
-	at := r.Time.UTC().Truncate(time.Millisecond)
-	if at.Year() < 1970 || at.Year() > 2199 { // whatever a producer's clock said, the column must hold it
-		at = time.UnixMilli(0).UTC()
-	}
-	return Item{dead: &clickhouse.DeadLetter{
-		LogTopic:     r.Topic,
-		LogPartition: r.Partition,
-		LogOffset:    r.Offset,
-		AppendedAt:   at,
-		Key:          string(r.Key),
-		Value:        string(r.Value),
-		Reason:       reason,
-		Detail:       strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], ""),
-	}}, monthOf(at), nil
+	letter, month := deadLetter(r, reason, detail)
+	return Item{dead: letter}, month, nil
 }
-
-// monthOf numbers months without gaps.
-func monthOf(t time.Time) int { return t.Year()*12 + int(t.Month()) }
 
 // Land inserts what the batch tells first. A run ends once: an answer that has
 // landed, or that an earlier record of the batch tells, is dropped whatever the
@@ -114,21 +93,7 @@ func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() 
 		landed[key] = clickhouse.Reading{Revision: item.row.Revision, ExtractVersion: item.row.ExtractVersion}
 		rows = append(rows, item.row)
 	}
-	if err := ours(); err != nil {
-		return err
-	}
-	if err := clickhouse.Answers.Insert(ctx, s.conn, b.Token(), rows); err != nil {
-		return err
-	}
-	if err := ours(); err != nil {
-		return err
-	}
-	// Last, since dead letters too move the position up to which all has landed.
-	if err := clickhouse.DeadLetters.Insert(ctx, s.conn, b.Token(), letters); err != nil {
-		return err
-	}
-	s.count(b, len(rows), letters)
-	return nil
+	return s.take(ctx, b.String(), b.Token(), len(b.Items), rows, letters, ours)
 }
 
 // landed looks up every answer of the batch among the rows below it.
@@ -148,19 +113,3 @@ func keyOf(row *clickhouse.AnswerRow) clickhouse.AnswerKey {
 }
 
 func due(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-
-func (s *Answers) count(b *consume.Batch[Item], rows int, letters []clickhouse.DeadLetter) {
-	s.metrics.rows.Add(float64(rows))
-	s.metrics.duplicates.Add(float64(len(b.Items) - rows - len(letters)))
-	for i := range letters {
-		s.metrics.letters.WithLabelValues(letters[i].Reason).Inc()
-	}
-	if len(letters) > 0 { // one line for a batch, however much of it is garbage
-		s.log.Warn("dead letters", "batch", b.String(), "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail)
-	}
-}
-
-// Position is the largest offset of a partition that has landed.
-func (s *Answers) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
-	return clickhouse.LogPosition(ctx, s.conn, topic, partition)
-}

@@ -11,11 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // long is an answer of the size of real ones: 4 KB of text, six competitors, ten
@@ -34,16 +32,7 @@ func long(n int) *event.Answer {
 // BenchmarkLand is how many answers a second one consumer takes from records to
 // rows in every table.
 func BenchmarkLand(b *testing.B) {
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(b)
-	if err := clickhouse.Migrate(b.Context(), c, func(string) {}); err != nil {
-		b.Fatal(err)
-	}
-	conn, err := clickhouse.Open(b.Context(), c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close()
+	conn := migrated(b)
 	s := sink.New(conn, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	const size = 4000
 	records := make([]consume.Record, size)
@@ -80,4 +69,55 @@ func BenchmarkLand(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows)/reading.Seconds(), "read/s")
 	b.ReportMetric(float64(rows)/landing.Seconds(), "landed/s")
+}
+
+// BenchmarkLandVisits is how many visits a second one consumer takes from records
+// to rows in every table.
+func BenchmarkLandVisits(b *testing.B) {
+	for _, size := range []int{20_000, 50_000, 100_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkLandVisits(b, size) })
+	}
+}
+
+func benchmarkLandVisits(b *testing.B, size int) {
+	conn := migrated(b)
+	s := sink.NewVisits(conn, sink.Remembered, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	paths, sources := []string{"/", "/products", "/products/new", "/support/warranty", "/stories/how-it-is-made/"}, []string{"chatgpt", "perplexity", "gemini", "claude"}
+	next := 0
+	var reading, landing time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		records := make([]consume.Record, size)
+		for i := range records {
+			at := day.Add(time.Duration(next) * time.Millisecond / 4)
+			v := visit(uuid.UUID{1, byte(next % 200)}, next)
+			v.ID, v.At = event.RunID(event.Identity{Sample: int64(next), Due: at}), event.At(at)
+			v.Path, v.Platform, v.ReferrerHost, v.Country, v.CountryBy, v.Language = paths[next%5], sources[next%4], "chatgpt.com", []string{"DE", "US", "FR", "GB", ""}[next/7%5], "time_zone", "en-US"
+			v.Screen, v.TimeZone, v.Session, v.Visitor, v.NewSession = "1920x1080", "Europe/Berlin", fmt.Sprintf("%016x", next/3), uint64(next)*0x9e3779b97f4a7c15, next%3 == 0
+			value, err := event.EncodeVisit(nil, v)
+			if err != nil {
+				b.Fatal(err)
+			}
+			records[i] = consume.Record{Topic: "visits", Offset: int64(next), Value: value}
+			next++
+		}
+		b.StartTimer()
+		began := time.Now()
+		batch := &consume.Batch[sink.Visit]{Topic: "visits", First: records[0].Offset, Last: int64(next - 1)}
+		for i := range records {
+			item, _, err := s.Read(1, records[i])
+			if err != nil {
+				b.Fatal(err)
+			}
+			batch.Items = append(batch.Items, item)
+		}
+		reading += time.Since(began)
+		began = time.Now()
+		if err := s.Land(b.Context(), batch, func() error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+		landing += time.Since(began)
+	}
+	b.ReportMetric(float64(next)/reading.Seconds(), "read/s")
+	b.ReportMetric(float64(next)/landing.Seconds(), "landed/s")
 }

@@ -31,7 +31,8 @@ type world struct {
 	conn    *clickhouse.Conn
 }
 
-func newWorld(t *testing.T, brokers []string, partitions int) *world {
+// migrated is a fresh database with our schema.
+func migrated(t testing.TB) *clickhouse.Conn {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
@@ -47,8 +48,17 @@ func newWorld(t *testing.T, brokers []string, partitions int) *world {
 			t.Error(err)
 		}
 	})
+	return conn
+}
+
+func newWorld(t *testing.T, brokers []string, partitions int) *world {
+	t.Helper()
+	conn := migrated(t)
 	prefix := testkit.Prefix(t)
 	w := &world{brokers, prefix + "answers", prefix + "sink", conn}
+	if partitions == 0 { // batches are handed over without a log
+		return w
+	}
 	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
 	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: w.topic, NumPartitions: partitions, ReplicationFactor: 1,
@@ -93,8 +103,13 @@ func (w *world) tellTo(t *testing.T, partition int, values ...[]byte) {
 	})
 }
 
-// consume runs a consumer until done is true, then stops it as a signal would.
 func (w *world) consume(t *testing.T, target consume.Target[sink.Item], limits consume.Limits, done func(*consume.Consumer[sink.Item]) bool) {
+	t.Helper()
+	run(t, w, target, limits, done)
+}
+
+// run runs a consumer until done is true, then stops it as a signal would.
+func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume.Limits, done func(*consume.Consumer[T]) bool) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
@@ -229,8 +244,8 @@ func TestEachAnswerOnce(t *testing.T) {
 }
 
 // crashing fails at one step of one batch, as a process that was killed there.
-type crashing struct {
-	consume.Target[sink.Item]
+type crashing[T any] struct {
+	consume.Target[T]
 	batch   int32 // counts down to the batch
 	after   bool  // the rows were sent
 	crashed chan struct{}
@@ -238,7 +253,7 @@ type crashing struct {
 
 var errCrash = errors.New("crash")
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], ours func() error) error {
 	if atomic.AddInt32(&c.batch, -1) > 0 {
 		return c.Target.Land(ctx, b, ours)
 	}
@@ -262,7 +277,7 @@ func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
 				w := newWorld(t, brokers, 1)
 				w.tell(t, answers(t, 0, 40)...)
-				c := &crashing{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
+				c := &crashing[sink.Item]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
 				w.consume(t, c, small, func(*consume.Consumer[sink.Item]) bool {
 					select {
 					case <-c.crashed:

@@ -1,0 +1,50 @@
+package sink
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// landing is what every topic's target does alike once it knows its rows.
+type landing[R any] struct {
+	table   clickhouse.Table[R]
+	conn    *clickhouse.Conn
+	metrics *metrics
+	log     *slog.Logger
+}
+
+func newLanding[R any](table clickhouse.Table[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) landing[R] {
+	return landing[R]{table, conn, newMetrics(registerer, table.Name), log}
+}
+
+// take inserts the rows and dead letters of a batch of records. ours is asked
+// before each insert.
+func (l *landing[R]) take(ctx context.Context, batch, token string, records int, rows []R, letters []clickhouse.DeadLetter, ours func() error) error {
+	if err := ours(); err != nil {
+		return err
+	}
+	if err := l.table.Insert(ctx, l.conn, token, rows); err != nil {
+		return err
+	}
+	if err := ours(); err != nil {
+		return err
+	}
+	// Last, since dead letters too move the position up to which all has landed.
+	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, token, letters); err != nil {
+		return err
+	}
+	l.metrics.count(records, len(rows), letters)
+	if len(letters) > 0 { // one line for a batch, however much of it is garbage
+		l.log.Warn("dead letters", "batch", batch, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail)
+	}
+	return nil
+}
+
+// Position is the largest offset of a partition that has landed.
+func (l *landing[R]) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
+	return clickhouse.LogPosition(ctx, l.conn, topic, partition)
+}

@@ -1,0 +1,144 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Visits lands topic visits. It is safe for concurrent use.
+//
+// A visit is told twice by a producer that heard no answer, which sends it to
+// the same partition again, mostly soon. So the last visits of a partition are
+// kept in memory, and only one that could have landed before those is looked up:
+// a lookup for each would cost more than the insert.
+type Visits struct {
+	landing[clickhouse.VisitRow]
+	remembered int
+
+	mu     sync.Mutex
+	recent map[partition]*recent // of partitions with no batch under way
+}
+
+type partition struct {
+	topic string
+	id    int32
+}
+
+// Remembered is how many visits of each partition are kept in memory: about 15 MB.
+const Remembered = 200_000
+
+// NewVisits does nothing yet. remembered bounds the visits of a partition that
+// are kept in memory.
+func NewVisits(conn *clickhouse.Conn, remembered int, registerer prometheus.Registerer, log *slog.Logger) *Visits {
+	return &Visits{landing: newLanding(clickhouse.Visits, conn, registerer, log), remembered: remembered, recent: map[partition]*recent{}}
+}
+
+// Visit is a record as a row of the landing table, or of the dead letters.
+type Visit struct {
+	row  clickhouse.VisitRow
+	dead *clickhouse.DeadLetter
+}
+
+// visitsVersion is what plans name: a visit is read by no extractor.
+const visitsVersion = 1
+
+// Version is always the same.
+func (s *Visits) Version() int { return visitsVersion }
+
+// Supports says whether version is that one.
+func (s *Visits) Supports(version int) bool { return version == visitsVersion }
+
+// Read makes the row of a record. What cannot be understood becomes a dead
+// letter, byte for byte; a record of a newer version is not touched.
+func (s *Visits) Read(_ int, r consume.Record) (item Visit, month int, err error) {
+	var v event.Visit
+	err = event.DecodeVisit(r.Value, &v)
+	if errors.Is(err, event.ErrNewer) {
+		return Visit{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
+	}
+	if err == nil {
+		item.row, err = visitRow(&r, &v)
+	}
+	if err != nil {
+		item.dead, month = deadLetter(&r, "malformed", err.Error())
+		return item, month, nil
+	}
+	return item, monthOf(item.row.At), nil
+}
+
+// Land inserts what the batch tells first. Its memory is that of the rows below
+// the batch, and is lost with a batch that does not land: whoever lands it then
+// reads it anew, and so finds what was found first.
+func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() error) error {
+	at := partition{b.Topic, b.Partition}
+	recent, err := s.memory(ctx, at, b.First)
+	if err != nil {
+		return err
+	}
+	told, err := s.told(ctx, b, recent)
+	if err != nil {
+		return err
+	}
+	rows := make([]clickhouse.VisitRow, 0, len(b.Items))
+	var letters []clickhouse.DeadLetter
+	for i := range b.Items {
+		switch item := &b.Items[i]; {
+		case item.dead != nil:
+			letters = append(letters, *item.dead)
+		case !told[i]:
+			rows = append(rows, item.row)
+		}
+	}
+	if err := s.take(ctx, b.String(), b.Token(), len(b.Items), rows, letters, ours); err != nil {
+		return err
+	}
+	recent.settle(b.Last + 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent[at] = recent
+	return nil
+}
+
+// told says of each item whether its visit has landed below the batch or stands
+// earlier in it.
+func (s *Visits) told(ctx context.Context, b *consume.Batch[Visit], recent *recent) ([]bool, error) {
+	told := make([]bool, len(b.Items))
+	var old []clickhouse.VisitKey
+	var places []int
+	for i := range b.Items {
+		item := &b.Items[i]
+		if item.dead != nil {
+			continue
+		}
+		key := clickhouse.VisitKey{OrganizationID: item.row.OrganizationID, BrandID: item.row.BrandID, ID: item.row.ID}
+		if told[i] = recent.tell(visitIDOf(key)); !told[i] && recent.mayHaveLanded(key.ID) {
+			old, places = append(old, key), append(places, i)
+		}
+	}
+	landed, err := clickhouse.LandedVisits(ctx, s.conn, old, madeAt, clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First})
+	for n, key := range old {
+		told[places[n]] = landed[key]
+	}
+	return told, err
+}
+
+// memory takes the memory of the rows below an offset away from s, or reads it.
+func (s *Visits) memory(ctx context.Context, at partition, first int64) (*recent, error) {
+	s.mu.Lock()
+	kept := s.recent[at]
+	delete(s.recent, at)
+	s.mu.Unlock()
+	if kept != nil && kept.next == first {
+		return kept, nil
+	}
+	return remember(ctx, s.conn, s.remembered, clickhouse.Below{Topic: at.topic, Partition: at.id, Offset: first})
+}

@@ -1,0 +1,259 @@
+package sink_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+)
+
+var lumen = uuid.Must(uuid.FromString("01890000-0000-7000-8000-000000000001"))
+
+// visit is the n-th visit of a brand's site; its id is n seconds younger than the first's.
+func visit(brand uuid.UUID, n int) *event.Visit {
+	at := day.Add(time.Duration(n) * time.Second)
+	return &event.Visit{
+		V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}),
+		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")), BrandID: brand,
+		At: event.At(at), Event: event.VisitView, Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", NewSession: true,
+	}
+}
+
+func visits(t *testing.T, brand uuid.UUID, numbers ...int) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for _, n := range numbers {
+		b, err := event.EncodeVisit(nil, visit(brand, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// upTo is from, …, to-1.
+func upTo(from, to int) []int {
+	var all []int
+	for n := from; n < to; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
+func (w *world) visitSink(t *testing.T, remembered int) *sink.Visits {
+	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+}
+
+// wantVisits holds every table that a visit feeds to one of each of so many.
+func (w *world) wantVisits(t *testing.T, want uint64) {
+	t.Helper()
+	for _, question := range []string{
+		"SELECT count() FROM visits",
+		"SELECT uniqExact(id) FROM visits",
+		"SELECT toUInt64(sum(visits)) FROM visit_daily",
+		"SELECT toUInt64(sum(sessions)) FROM visit_daily",
+	} {
+		if got := w.number(t, question); got != want {
+			t.Errorf("%s: %d, want %d", question, got, want)
+		}
+	}
+}
+
+// A telling is one batch as a consumer hands it over.
+type telling struct {
+	brand     uuid.UUID
+	partition int32
+	first     int64
+	visits    []int
+}
+
+func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
+	t.Helper()
+	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1}
+	for i, value := range visits(t, b.brand, b.visits...) {
+		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition, Offset: b.first + int64(i), Value: value, Time: day})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Items = append(batch.Items, item)
+	}
+	return s.Land(t.Context(), batch, func() error { return nil })
+}
+
+// Whatever of it is still in memory, and whoever has it in memory, a visit is
+// there once.
+func TestEachVisitOnce(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	shuffled := []int{7, 2, 9, 0, 5, 3, 8, 1, 6, 4}
+	tests := 0
+	for name, tellings := range map[string][]telling{
+		"twice in a batch":          {{visits: append(upTo(0, 10), upTo(0, 10)...)}},
+		"in the next batch":         {{visits: upTo(0, 10)}, {first: 10, visits: upTo(0, 10)}},
+		"partly":                    {{visits: upTo(0, 8)}, {first: 8, visits: upTo(5, 10)}},
+		"in many batches":           {{visits: upTo(0, 4)}, {first: 4, visits: upTo(2, 7)}, {first: 9, visits: upTo(0, 10)}, {first: 19, visits: upTo(0, 3)}},
+		"out of order":              {{visits: shuffled}, {first: 10, visits: shuffled}},
+		"late, then once more":      {{visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {first: 10, visits: upTo(0, 10)}},
+		"by another partition":      {{visits: upTo(0, 10)}, {partition: 1, visits: upTo(0, 10)}},
+		"after a gap":               {{visits: upTo(0, 10)}, {first: 5000, visits: upTo(0, 10)}},
+		"the newest first":          {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}}, {first: 10, visits: shuffled}},
+		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
+	} {
+		for _, remembered := range []int{1, 3, 1000} {
+			for _, restarted := range []bool{false, true} {
+				tests++
+				w.topic = fmt.Sprintf("visits-%d", tests)
+				s := w.visitSink(t, remembered)
+				for _, b := range tellings {
+					if restarted {
+						s = w.visitSink(t, remembered)
+					}
+					b.brand = uuid.UUID{1, byte(tests)}
+					if err := w.land(t, s, b); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := w.number(t, fmt.Sprintf("SELECT count() FROM visits WHERE brand_id = '%s'", uuid.UUID{1, byte(tests)})); got != 10 {
+					t.Errorf("%s, remembered %d, restarted %v: %d visits, want 10", name, remembered, restarted, got)
+				}
+			}
+		}
+	}
+	w.wantVisits(t, uint64(10*tests))
+}
+
+// An insert that failed half-way is repeated as it was, by the same consumer, by
+// another, and by the first again after the other went on; its memory was that of
+// a batch that had not landed.
+func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
+	for _, target := range []string{"visits", "visit_daily", "log_progress"} {
+		t.Run(target, func(t *testing.T) {
+			w := newWorld(t, nil, 0)
+			first, second := w.visitSink(t, 5), w.visitSink(t, 5)
+			land := func(s *sink.Visits, b telling) {
+				t.Helper()
+				if err := w.land(t, s, b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			land(first, telling{lumen, 0, 0, upTo(0, 10)})
+			breaking := "CREATE MATERIALIZED VIEW breaking TO deadletters AS SELECT '' AS log_topic, toInt32(throwIf(1)) AS log_partition FROM " + target
+			if err := w.conn.Exec(t.Context(), breaking); err != nil {
+				t.Fatal(err)
+			}
+			failed := telling{lumen, 0, 10, []int{12, 3, 10, 11, 12, 9}}
+			if err := w.land(t, first, failed); err == nil {
+				t.Fatal("a view that throws let a batch pass")
+			}
+			if err := w.conn.Exec(t.Context(), "DROP VIEW breaking SYNC"); err != nil {
+				t.Fatal(err)
+			}
+			land(first, failed)
+			w.wantVisits(t, 13)
+			land(second, failed) // the commit was lost with the partition
+			w.wantVisits(t, 13)
+			land(second, telling{lumen, 0, 16, []int{13, 11, 14}})
+			land(first, telling{lumen, 0, 19, []int{14, 13, 12, 0, 15}})
+			w.wantVisits(t, 16)
+			land(first, telling{lumen, 0, 19, []int{14, 13, 12, 0, 15}})
+			w.wantVisits(t, 16)
+		})
+	}
+}
+
+// Two organizations that give visits the same id have each their own.
+func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	for _, s := range []*sink.Visits{w.visitSink(t, 10), w.visitSink(t, 10)} {
+		batch := &consume.Batch[sink.Visit]{Topic: w.topic, First: 0, Last: 1}
+		for i, brand := range []uuid.UUID{{1}, {2}} {
+			v := visit(lumen, 1)
+			v.BrandID = brand
+			value, err := event.EncodeVisit(nil, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value, Time: day})
+			if err != nil {
+				t.Fatal(err)
+			}
+			batch.Items = append(batch.Items, item)
+		}
+		if err := s.Land(t.Context(), batch, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.number(t, "SELECT count() FROM visits"); n != 2 {
+			t.Errorf("%d visits, want 2", n)
+		}
+	}
+}
+
+// A partition that is another's by now is sent nothing.
+func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.visitSink(t, 10)
+	gone := errors.New("gone")
+	item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Value: visits(t, lumen, 1)[0], Time: day})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Land(t.Context(), &consume.Batch[sink.Visit]{Topic: w.topic, Items: []sink.Visit{item}}, func() error { return gone })
+	if !errors.Is(err, gone) {
+		t.Errorf("Land() = %v, want %v", err, gone)
+	}
+	w.wantVisits(t, 0)
+}
+
+// A consumer of visits that ends between its plan and its insert, or between its
+// insert and its commit, leaves a plan that its successor lands, once; garbage
+// among them is kept with its reason.
+func TestACrashedBatchOfVisitsIsReplayed(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
+				w := newWorld(t, brokers, 1)
+				w.tell(t, visits(t, lumen, upTo(0, 40)...)...)
+				w.tell(t, []byte(`{"v":1,"id":"no"}`))
+				c := &crashing[sink.Visit]{Target: w.visitSink(t, 10), batch: 3, after: after, crashed: make(chan struct{})}
+				run(t, w, c, small, func(*consume.Consumer[sink.Visit]) bool {
+					select {
+					case <-c.crashed:
+						return true
+					default:
+						return false
+					}
+				})
+				w.tell(t, visits(t, lumen, slices.Concat(upTo(20, 50), upTo(0, 5))...)...)
+				landed := func(*consume.Consumer[sink.Visit]) bool {
+					return w.number(t, "SELECT count() FROM visits") == 50 && w.number(t, "SELECT toUInt64(max(last_offset)) FROM log_progress") == 70
+				}
+				run(t, w, w.visitSink(t, 10), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, landed)
+				w.wantVisits(t, 50)
+				if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 40"); n != 1 {
+					t.Errorf("%d dead letters, want 1", n)
+				}
+			})
+		}
+	})
+}
+
+// A visit of a newer version waits for a newer build.
+func TestAVisitOfANewerVersionIsNotTouched(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	newer := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1)
+	s := w.visitSink(t, 10)
+	if _, _, err := s.Read(s.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+		t.Errorf("Read() = %v, want %v", err, consume.ErrNewer)
+	}
+}
