@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // encode writes a body as compact JSON. People's names stand in it as they are: it is no HTML.
@@ -33,13 +35,13 @@ type interval struct {
 	Reason string   `json:"reason,omitempty"`
 }
 
-// intervalOf is the interval of a score over answers; low and high are nil under 5 prompts.
-func intervalOf(answers int64, low, high *float64) *interval {
+// intervalOf is the interval of a score; low and high are nil under 5 prompts.
+func intervalOf(v clickhouse.Visibility) *interval {
 	switch {
-	case answers == 0:
+	case v.Answers == 0:
 		return nil
-	case low == nil || high == nil:
+	case v.IntervalLow == nil || v.IntervalHigh == nil:
 		return &interval{Reason: "too_few_prompts"}
 	}
-	return &interval{Low: low, High: high}
+	return &interval{Low: v.IntervalLow, High: v.IntervalHigh}
 }

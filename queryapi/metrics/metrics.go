@@ -39,6 +39,8 @@ var endpoints = []endpoint{
 	{"/brands", (*API).brands},
 	{"/visibility-summary", (*API).visibilitySummary},
 	{"/visibility-trend", (*API).visibilityTrend},
+	{"/competitor-comparison", (*API).competitorComparison},
+	{"/prompt-performance", (*API).promptPerformance},
 }
 
 // Mount adds the endpoints below /api/v1 of app. The router comes first: a path that does not exist is 404 and another

@@ -144,7 +144,7 @@ func (q *query) limit(usual, most uint32) uint32 {
 		return usual
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || n < 1 || n > uint64(most) || text[0] == '+' {
+	if err != nil || n < 1 || n > uint64(most) {
 		q.refuse("limit", want, quoted(text))
 		return usual
 	}

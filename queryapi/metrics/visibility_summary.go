@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -58,33 +60,22 @@ func (a *API) visibilitySummary(ctx context.Context, caller apikey.Identity, q *
 		return nil, err
 	}
 	filter := asked.filter(caller.OrganizationID)
-	totals, err := clickhouse.VisibilitySummary.All(ctx, a.warehouse, filter)
-	if err != nil {
-		return nil, err
-	}
-	rivals, err := clickhouse.TopCompetitors.All(ctx, a.warehouse, clickhouse.ListFilter{Filter: filter, Limit: topCompetitors})
-	if err != nil {
-		return nil, err
-	}
-	degraded, err := clickhouse.DegradedPlatforms.All(ctx, a.warehouse, filter)
+	var entities []clickhouse.Entity
+	var degraded []clickhouse.DegradedPlatform
+	err = a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter), into(&degraded, clickhouse.DegradedPlatforms, filter))
 	if err != nil {
 		return nil, err
 	}
 	return summaryBody{
 		Brand:             brandName{brand.ID.String(), brand.Name},
 		Window:            windowBody{dayText(asked.window.from), dayText(asked.window.to)},
-		Totals:            totalsOf(totals),
-		TopCompetitors:    rivalsOf(rivals),
+		Totals:            totalsOf(entities[0].Visibility),
+		TopCompetitors:    topOf(entities[1:]),
 		DegradedPlatforms: slugsOf(degraded),
 	}, nil
 }
 
-// totalsOf takes one row, or none: then there are no answers, counts are 0 and the rest is null.
-func totalsOf(rows []clickhouse.Visibility) summaryTotals {
-	var v clickhouse.Visibility
-	if len(rows) > 0 {
-		v = rows[0]
-	}
+func totalsOf(v clickhouse.Visibility) summaryTotals {
 	return summaryTotals{
 		ResultCount:       v.Answers,
 		AvgVisibility:     v.AvgVisibility,
@@ -97,16 +88,20 @@ func totalsOf(rows []clickhouse.Visibility) summaryTotals {
 		MentionAnswers:    v.MentionAnswers,
 		CitationAnswers:   v.CitationAnswers,
 		PositionFactor:    v.PositionFactor,
-		Interval:          intervalOf(v.Answers, v.IntervalLow, v.IntervalHigh),
+		Interval:          intervalOf(v),
 	}
 }
 
-func rivalsOf(rows []clickhouse.TopCompetitor) []topCompetitor {
-	rivals := make([]topCompetitor, len(rows))
-	for i, r := range rows {
-		rivals[i] = topCompetitor{r.Name, r.Mentions, r.AvgVisibility, r.Score}
+// topOf takes competitors by name and gives those that are named most, of two alike the first by name.
+func topOf(competitors []clickhouse.Entity) []topCompetitor {
+	slices.SortStableFunc(competitors, func(a, b clickhouse.Entity) int { return cmp.Compare(b.Mentions, a.Mentions) })
+	top := []topCompetitor{}
+	for _, c := range competitors[:min(len(competitors), topCompetitors)] {
+		if c.Mentions > 0 {
+			top = append(top, topCompetitor{c.Name, c.Mentions, c.AvgVisibility, c.Score})
+		}
 	}
-	return rivals
+	return top
 }
 
 func slugsOf(rows []clickhouse.DegradedPlatform) []string {

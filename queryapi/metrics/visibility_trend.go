@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"time"
 
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -31,27 +32,29 @@ func (a *API) visibilityTrend(ctx context.Context, caller apikey.Identity, q *qu
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
-	rows, err := clickhouse.VisibilityTrend.All(ctx, a.warehouse, clickhouse.BucketFilter{
-		Filter:      asked.filter(caller.OrganizationID),
-		Granularity: granularity,
-	})
-	if err != nil {
+	filter := clickhouse.BucketFilter{Filter: asked.filter(caller.OrganizationID), Granularity: granularity}
+	var rows []clickhouse.Bucket
+	var changes []clickhouse.ModelChange
+	if err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter)); err != nil {
 		return nil, err
+	}
+	changed := map[time.Time]bool{}
+	for _, c := range changes {
+		changed[c.Bucket] = true
 	}
 	buckets := make([]trendBucket, len(rows))
 	for i, r := range rows {
 		buckets[i] = trendBucket{
 			Date:               dayText(r.Bucket),
 			ResultCount:        r.Answers,
-			AIVisibilityScore:  r.Score,
 			AvgVisibilityScore: r.AvgVisibility,
 			TotalMentions:      r.Mentions,
 			TotalCitations:     r.Citations,
 			AvgCompetitorScore: r.AvgCompetitorScore,
-			ModelChanged:       r.ModelChanged,
+			ModelChanged:       changed[r.Bucket],
 		}
-		if granularity == clickhouse.ByDay {
-			buckets[i].Interval = intervalOf(r.Answers, r.IntervalLow, r.IntervalHigh)
+		if granularity == clickhouse.ByDay { // the interface tells the score of days alone
+			buckets[i].AIVisibilityScore, buckets[i].Interval = r.Score, intervalOf(r.Visibility)
 		}
 	}
 	return trendBody{granularity, buckets}, nil

@@ -215,7 +215,7 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	}
 }
 
-func TestVisibilitySummary(t *testing.T) {
+func TestEntityVisibility(t *testing.T) {
 	conn := migrated(t)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{answer(0, day), answer(1, day)}); err != nil {
 		t.Fatal(err)
@@ -223,17 +223,18 @@ func TestVisibilitySummary(t *testing.T) {
 	f := clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
 	for name, branded := range map[string][]bool{"all": nil, "branded": {true}} {
 		f.Branded = branded
-		rows, err := clickhouse.VisibilitySummary.All(t.Context(), conn, f)
+		rows, err := clickhouse.EntityVisibility.All(t.Context(), conn, f)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%s: %v, %v", name, rows, err)
 		}
 		// 100 × (0.6 + 0.25 + 0.15/3) = 90
-		if r := rows[0]; r.Answers != 2 || r.Score == nil || *r.Score != 90 || *r.PositionFactor != 0.3333 || r.IntervalLow != nil {
+		if r := rows[0]; !r.IsBrand || r.Answers != 2 || r.Score == nil || *r.Score != 90 || *r.PositionFactor != 0.3333 || r.IntervalLow != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	f.Branded = []bool{false}
-	if rows, err := clickhouse.VisibilitySummary.All(t.Context(), conn, f); err != nil || len(rows) != 0 {
-		t.Errorf("not branded: %v, %v", rows, err)
+	rows, err := clickhouse.EntityVisibility.All(t.Context(), conn, f)
+	if err != nil || len(rows) != 1 || rows[0].Visibility != (clickhouse.Visibility{}) {
+		t.Errorf("not branded: %+v, %v", rows, err)
 	}
 }

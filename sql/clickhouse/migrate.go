@@ -38,8 +38,8 @@ func Migrate(ctx context.Context, c Config, progress func(step string)) error {
 	}
 	for _, d := range stale {
 		progress(d.name)
-		if err := conn.Exec(ctx, d.create); err != nil {
-			return fmt.Errorf("create %s: %w", d.name, err)
+		if err := conn.Exec(ctx, d.statement); err != nil {
+			return fmt.Errorf("define %s: %w", d.name, err)
 		}
 	}
 	return nil
@@ -188,16 +188,20 @@ func appliedVersion(ctx context.Context, conn *Conn) (version uint, dirty bool, 
 	return uint(v), d == 1, nil
 }
 
-// A definition is a function or a named view: what the server should have.
+// A definition is a function or a named view, and what gives the server the one
+// that it should have.
 type definition struct {
-	name   string
-	create string
+	name      string
+	statement string
 }
 
 // staleDefinitions are the functions and views that the server lacks or has in
 // another text, in an order in which each finds what it uses.
 func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
-	var stale []definition
+	stale, err := forgottenViews(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range definitionNames("function") {
 		d := definition{name, "CREATE OR REPLACE FUNCTION " + name + " AS " + mustRead("function/"+name+".sql")}
 		var fresh uint64
@@ -205,7 +209,7 @@ func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
 		// databases that migrate at the same time out of each other's way.
 		err := conn.QueryRow(ctx,
 			"SELECT count() FROM system.functions WHERE name = {name:String} AND create_query = formatQuerySingleLine({text:String})",
-			clickhouse.Named("name", name), clickhouse.Named("text", strings.Replace(d.create, "OR REPLACE ", "", 1))).Scan(&fresh)
+			clickhouse.Named("name", name), clickhouse.Named("text", strings.Replace(d.statement, "OR REPLACE ", "", 1))).Scan(&fresh)
 		if err != nil {
 			return nil, fmt.Errorf("read function %s: %w", name, err)
 		}
@@ -229,6 +233,24 @@ func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
 		}
 	}
 	return stale, nil
+}
+
+// forgottenViews are those that an earlier release made of a file which is no
+// more: left behind, they would go on telling figures by an old definition.
+func forgottenViews(ctx context.Context, conn *Conn) ([]definition, error) {
+	var names []string
+	err := conn.QueryRow(ctx,
+		"SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = currentDatabase() AND engine = 'View' AND match(comment, '\\[[0-9a-f]{12}\\]$')").Scan(&names)
+	if err != nil {
+		return nil, fmt.Errorf("list views: %w", err)
+	}
+	var forgotten []definition
+	for _, name := range names {
+		if !slices.Contains(definitionNames("query"), name) {
+			forgotten = append(forgotten, definition{name, "DROP VIEW IF EXISTS " + name})
+		}
+	}
+	return forgotten, nil
 }
 
 // comment is what the server shows beside a view: what it answers, and by which

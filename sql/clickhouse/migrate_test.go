@@ -85,4 +85,9 @@ func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
 			}
 		}
 	}
+	delete(edited, "query/edited_caller.sql")
+	edited.migrate(t, c)
+	if err := conn.Exec(t.Context(), "SELECT y FROM edited_caller(x = 1)"); err == nil {
+		t.Error("a view outlives its file")
+	}
 }

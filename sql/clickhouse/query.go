@@ -22,6 +22,8 @@ var files fs.FS = embedded
 type Query[P, R any] struct {
 	Name string
 	Text string
+
+	threads int // of the server; 0 leaves it to the server
 }
 
 // All asks the question and returns every row. The query's name is the
@@ -30,7 +32,11 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 	ctx, span := openSpan(ctx, "SELECT", q.Name)
 	defer func() { answered(span, len(rows), err) }()
 	rows = []R{}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": q.Name}))
+	settings := clickhouse.Settings{"log_comment": q.Name}
+	if q.threads > 0 {
+		settings["max_threads"] = q.threads
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	if err := conn.Select(ctx, &rows, q.Text, bind(params)...); err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, err)
 	}
@@ -51,7 +57,16 @@ type declaration struct {
 func query[P, R any](name string) Query[P, R] {
 	text := mustRead("query/" + name + ".sql")
 	declared = append(declared, declaration{name, text, reflect.TypeFor[P]()})
-	return Query[P, R]{name, text}
+	return Query[P, R]{Name: name, Text: text}
+}
+
+// rollup is a query of rows that are sums already. It reads few: planning it for
+// two threads took a sixth longer than for one (28 against 33 ms of CPU), and
+// reading no less.
+func rollup[P, R any](name string) Query[P, R] {
+	q := query[P, R](name)
+	q.threads = 1
+	return q
 }
 
 // mustRead panics on a missing file: that is a build mistake.

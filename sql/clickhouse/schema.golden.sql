@@ -217,24 +217,64 @@ SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fs
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [baa6106e7603]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [6901043e43f6]'
 AS WITH
+    facts AS
+    (
+        SELECT
+            day,
+            prompt_id,
+            answers,
+            mention_answers,
+            citation_answers,
+            visible_answers,
+            inverse_position,
+            mentions,
+            citations,
+            visibility,
+            0 AS rivals_named,
+            0 AS rivals_visibility
+        FROM prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        UNION ALL
+        SELECT
+            day,
+            prompt_id,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            mention_answers,
+            visibility_named
+        FROM competitor_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
+            SELECT id
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+        ))
+    ),
     prompts AS
     (
         SELECT
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             prompt_id,
-            sum(prompt_daily.answers) AS answers,
-            sum(prompt_daily.mention_answers) AS mention_answers,
-            sum(prompt_daily.citation_answers) AS citation_answers,
-            sum(prompt_daily.visible_answers) AS visible_answers,
-            sum(prompt_daily.inverse_position) AS inverse_position,
-            sum(prompt_daily.mentions) AS mentions,
-            sum(prompt_daily.citations) AS citations,
-            sum(prompt_daily.visibility) AS visibility,
+            sum(facts.answers) AS answers,
+            sum(facts.mention_answers) AS mention_answers,
+            sum(facts.citation_answers) AS citation_answers,
+            sum(facts.visible_answers) AS visible_answers,
+            sum(facts.inverse_position) AS inverse_position,
+            sum(facts.mentions) AS mentions,
+            sum(facts.citations) AS citations,
+            sum(facts.visibility) AS visibility,
+            sum(facts.rivals_named) AS rivals_named,
+            sum(facts.rivals_visibility) AS rivals_visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
-        FROM prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        FROM facts
         GROUP BY
             bucket,
             prompt_id
@@ -253,6 +293,8 @@ AS WITH
             sum(prompts.mentions) AS mentions,
             sum(prompts.citations) AS citations,
             sum(prompts.visibility) AS visibility,
+            sum(prompts.rivals_named) AS rivals_named,
+            sum(prompts.rivals_visibility) AS rivals_visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
             (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * score) * sum(prompts.points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
         FROM prompts
@@ -269,12 +311,172 @@ SELECT
     visible_prompts,
     round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
     round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
     round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
     round(score + 1e-9, 1) AS ai_visibility_score,
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
     if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
 FROM buckets
 ORDER BY bucket ASC;
+
+-- citation_daily
+CREATE TABLE citation_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
+    `url` String COMMENT 'empty: the answers themselves',
+    `title` String,
+    `source_type` LowCardinality(String) COMMENT 'the first that fits',
+    `competitor_id` UUID COMMENT 'nil: no competitor\'s',
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `entry` UInt128 COMMENT 'hash of domain, url, title, source_type and model',
+    `answers` Int64,
+    `citations` Int64,
+    `citing_answers` Int64 COMMENT 'citations that are their answer\'s first',
+    `citing_answers_source` Int64 COMMENT 'the first of their source in the answer',
+    `domain_answers` Int64 COMMENT 'the first of their domain in the answer',
+    `domain_answers_source` Int64 COMMENT 'the first of their domain and source in the answer'
+)
+ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
+-- citation_daily_view
+CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `domain` String,
+    `url` String,
+    `title` String,
+    `source_type` String,
+    `competitor_id` UUID,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `entry` UInt128,
+    `answers` Int64,
+    `citations` Int64,
+    `citing_answers` Int64,
+    `citing_answers_source` Int64,
+    `domain_answers` Int64,
+    `domain_answers_source` Int64
+)
+AS WITH
+    arrayMap((owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
+    arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), types) AS sources
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    domain,
+    url,
+    title,
+    source_type,
+    competitor_id,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
+    sum(sign * (url = '')) AS answers,
+    sum(sign * (url != '')) AS citations,
+    sum(sign * (of_answer = 1)) AS citing_answers,
+    sum(sign * (of_answer_source = 1)) AS citing_answers_source,
+    sum(sign * (of_domain = 1)) AS domain_answers,
+    sum(sign * (of_domain_source = 1)) AS domain_answers_source
+FROM answers AS told
+ARRAY JOIN
+    arrayPushFront(told.citations.url, '') AS url,
+    arrayPushFront(told.citations.title, '') AS title,
+    arrayPushFront(told.citations.cited, true) AS cited,
+    arrayPushFront(told.citations.domain, '') AS domain,
+    arrayPushFront(types, '') AS source_type,
+    arrayPushFront(told.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited), 0) AS of_answer,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
+WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    domain,
+    url,
+    title,
+    source_type,
+    competitor_id,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded;
+
+-- citation_sources
+CREATE VIEW citation_sources
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [64809b9fe5c0]'
+AS WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    entries AS
+    (
+        SELECT
+            any(citation_daily.domain) AS domain,
+            any(citation_daily.url) AS url,
+            any(citation_daily.title) AS title,
+            any(citation_daily.source_type) AS type,
+            any(citation_daily.model) AS requested,
+            sum(citation_daily.answers) AS answers,
+            sum(citation_daily.citations) AS citations,
+            sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
+        FROM citation_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+        GROUP BY entry
+        HAVING (citations > 0) OR (answers > 0)
+    )
+SELECT
+    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
+    if(facet = 'total', '', min(entries.domain)) AS domain,
+    entries.url AS url,
+    if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
+    if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
+    arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+    max(sum(entries.answers)) OVER () AS answers,
+    sum(entries.citations) AS citations,
+    multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+    round(((100 * citing_answers) / nullIf(answers, 0)) + 1e-9, 1) AS usage_pct,
+    round((citations / nullIf(answers, 0)) + 1e-9, 1) AS citations_per_answer,
+    countIf(facet = 'domain') OVER () AS domains,
+    countIf(facet = 'url') OVER () AS urls,
+    if(facet = 'total', types, []) AS source_types,
+    if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (), []) AS domains_by_type,
+    arrayMap(n -> round(((100 * n) / nullIf(domains, 0)) + 1e-9, 1), domains_by_type) AS pct_by_type
+FROM entries
+GROUP BY
+    GROUPING SETS (
+        (entries.domain),
+        (entries.url),
+        ())
+HAVING (facet = 'total') OR (citations > 0)
+ORDER BY
+    facet = 'total' DESC,
+    facet ASC,
+    citations DESC,
+    url ASC,
+    domain ASC
+LIMIT {limit:UInt32} BY facet;
 
 -- citations
 CREATE TABLE citations
@@ -428,62 +630,6 @@ GROUP BY
     prompt_id,
     competitor_id;
 
--- competitor_visibility
-CREATE VIEW competitor_visibility
-COMMENT 'the sums of each live competitor that the filtered answers name or cite, one row per bucket and competitor. [39ec9e064481]'
-AS WITH
-    live AS
-    (
-        SELECT
-            id,
-            name
-        FROM dimension_competitors
-        FINAL
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-    ),
-    prompts AS
-    (
-        SELECT
-            multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
-            competitor_id,
-            prompt_id,
-            sum(competitor_prompt_daily.visible_answers) AS visible_answers,
-            sum(competitor_prompt_daily.mention_answers) AS mention_answers,
-            sum(competitor_prompt_daily.citation_answers) AS citation_answers,
-            sum(competitor_prompt_daily.inverse_position) AS inverse_position,
-            sum(competitor_prompt_daily.mentions) AS mentions,
-            sum(competitor_prompt_daily.citations) AS citations,
-            sum(competitor_prompt_daily.visibility) AS visibility,
-            sum(competitor_prompt_daily.visibility_named) AS visibility_named
-        FROM competitor_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        GROUP BY
-            bucket,
-            competitor_id,
-            prompt_id
-        HAVING visible_answers > 0
-    )
-SELECT
-    bucket,
-    competitor_id,
-    any(live.name) AS name,
-    count() AS visible_prompts,
-    sum(prompts.mention_answers) AS mention_answers,
-    sum(prompts.citation_answers) AS citation_answers,
-    sum(prompts.inverse_position) AS inverse_position,
-    sum(prompts.mentions) AS mentions,
-    sum(prompts.citations) AS citations,
-    sum(prompts.visibility) AS visibility,
-    sum(prompts.visibility_named) AS visibility_named
-FROM prompts
-INNER JOIN live ON live.id = prompts.competitor_id
-GROUP BY
-    bucket,
-    competitor_id
-ORDER BY
-    bucket ASC,
-    competitor_id ASC;
-
 -- deadletters
 CREATE TABLE deadletters
 (
@@ -582,6 +728,140 @@ CREATE TABLE dimension_topics
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
+-- entity_visibility
+CREATE VIEW entity_visibility
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [80cdec0b369b]'
+AS WITH
+    (
+        SELECT groupArray((id, name))
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
+    asked AS
+    (
+        SELECT
+            prompt_id,
+            sum(prompt_daily.answers) AS answers,
+            sum(prompt_daily.visible_answers) AS visible_answers,
+            sum(prompt_daily.mention_answers) AS mention_answers,
+            sum(prompt_daily.citation_answers) AS citation_answers,
+            sum(prompt_daily.inverse_position) AS inverse_position,
+            sum(prompt_daily.mentions) AS mentions,
+            sum(prompt_daily.citations) AS citations,
+            sum(prompt_daily.visibility) AS visibility
+        FROM prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        GROUP BY prompt_id
+        HAVING answers > 0
+        UNION ALL
+        SELECT
+            toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0
+    ),
+    facts AS
+    (
+        SELECT
+            prompt_id,
+            answers,
+            arrayJoin(arrayPushFront(live, ({brand_id:UUID}, ''))) AS entity,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            entity_id = {brand_id:UUID} AS own,
+            if(own, asked.visible_answers, 0) AS visible_answers,
+            if(own, asked.mention_answers, 0) AS mention_answers,
+            if(own, asked.citation_answers, 0) AS citation_answers,
+            if(own, asked.inverse_position, 0) AS inverse_position,
+            if(own, asked.mentions, 0) AS mentions,
+            if(own, asked.citations, 0) AS citations,
+            if(own, asked.visibility, 0) AS visibility
+        FROM asked
+        UNION ALL
+        SELECT
+            prompt_id,
+            0,
+            (competitor_id, ''),
+            competitor_id,
+            '',
+            false,
+            visible_answers,
+            mention_answers,
+            citation_answers,
+            inverse_position,
+            mentions,
+            citations,
+            visibility
+        FROM competitor_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, competitor_id)
+    ),
+    prompts AS
+    (
+        SELECT
+            entity_id,
+            prompt_id,
+            max(facts.name) AS name,
+            sum(facts.answers) AS answers,
+            sum(facts.visible_answers) AS visible_answers,
+            sum(facts.mention_answers) AS mention_answers,
+            sum(facts.citation_answers) AS citation_answers,
+            sum(facts.inverse_position) AS inverse_position,
+            sum(facts.mentions) AS mentions,
+            sum(facts.citations) AS citations,
+            sum(facts.visibility) AS visibility,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
+        FROM facts
+        GROUP BY
+            entity_id,
+            prompt_id
+    ),
+    entities AS
+    (
+        SELECT
+            entity_id,
+            max(prompts.name) AS name,
+            countIf(prompts.answers > 0) AS prompt_count,
+            countIf(visible_answers > 0) AS visible_prompts,
+            sum(prompts.answers) AS answers,
+            sum(prompts.mention_answers) AS mention_answers,
+            sum(prompts.citation_answers) AS citation_answers,
+            sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.mentions) AS mentions,
+            sum(prompts.citations) AS citations,
+            sum(prompts.visibility) AS visibility,
+            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * score) * sum(prompts.points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+        FROM prompts
+        GROUP BY entity_id
+    )
+SELECT
+    entity_id,
+    CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
+    name,
+    answers,
+    mention_answers,
+    citation_answers,
+    mentions,
+    citations,
+    prompt_count,
+    visible_prompts,
+    round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
+    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+    round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+    round(score + 1e-9, 1) AS ai_visibility_score,
+    if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+FROM entities
+ORDER BY
+    is_brand DESC,
+    name ASC;
 
 -- landed_answers
 CREATE VIEW landed_answers
@@ -837,6 +1117,152 @@ GROUP BY
     branded,
     prompt_id;
 
+-- prompt_performance
+CREATE VIEW prompt_performance
+COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [c28454fb2f30]'
+AS WITH
+    facts AS
+    (
+        SELECT
+            prompt_id,
+            answers,
+            mention_answers,
+            citation_answers,
+            inverse_position,
+            mentions,
+            citations,
+            visibility,
+            0 AS rivals_named,
+            0 AS rivals_visibility
+        FROM prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        UNION ALL
+        SELECT
+            prompt_id,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            mention_answers,
+            visibility_named
+        FROM competitor_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
+            SELECT id
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+        ))
+    ),
+    prompts AS
+    (
+        SELECT
+            facts.prompt_id AS prompt_id,
+            sum(facts.answers) AS answers,
+            sum(facts.mention_answers) AS mention_answers,
+            sum(facts.citation_answers) AS citation_answers,
+            sum(facts.inverse_position) AS inverse_position,
+            sum(facts.mentions) AS mentions,
+            sum(facts.citations) AS citations,
+            sum(facts.visibility) AS visibility,
+            sum(facts.rivals_named) AS rivals_named,
+            sum(facts.rivals_visibility) AS rivals_visibility
+        FROM facts
+        GROUP BY prompt_id
+        HAVING answers > 0
+    )
+SELECT
+    prompts.prompt_id AS prompt_id,
+    prompt.text AS prompt_text,
+    if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name,
+    answers,
+    mention_answers,
+    mentions,
+    citations,
+    round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+    round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
+    round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
+    multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
+FROM prompts
+LEFT JOIN
+(
+    SELECT
+        id,
+        text,
+        topic_id
+    FROM dimension_prompts
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+) AS prompt ON prompt.id = prompts.prompt_id
+LEFT JOIN
+(
+    SELECT
+        id,
+        name,
+        deleted
+    FROM dimension_topics
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+) AS topic ON topic.id = prompt.topic_id
+ORDER BY
+    if({order:String} = 'asc', sorted_by, -sorted_by) ASC,
+    toString(prompt_id) ASC
+LIMIT {limit:UInt32};
+
+-- share_of_voice
+CREATE VIEW share_of_voice
+COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [6d6e20a9e2c8]'
+AS WITH
+    facts AS
+    (
+        SELECT
+            day,
+            platform,
+            model,
+            answers,
+            mentions AS brand_mentions,
+            0 AS competitor_mentions
+        FROM answer_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+        UNION ALL
+        SELECT
+            day,
+            platform,
+            model,
+            0,
+            0,
+            mentions
+        FROM competitor_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
+            SELECT id
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+        ))
+    )
+SELECT
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
+    CAST(grouping(platform), 'Bool') AS all_platforms,
+    platform,
+    model,
+    sum(facts.answers) AS answers,
+    sum(facts.brand_mentions) AS brand_mentions,
+    sum(facts.competitor_mentions) AS competitor_mentions,
+    round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
+FROM facts
+GROUP BY
+    GROUPING SETS (
+        (bucket),
+        (bucket, platform, model))
+HAVING answers > 0
+ORDER BY
+    bucket ASC,
+    all_platforms DESC,
+    platform ASC,
+    model ASC;
+
 -- shopping_cards
 CREATE TABLE shopping_cards
 (
@@ -927,66 +1353,6 @@ FROM answers AS told
 ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
-
--- top_competitors
-CREATE VIEW top_competitors
-COMMENT 'the live competitors that the window’s answers name, most mentioned first. [695a84e5b67e]'
-AS SELECT
-    rivals.competitor_id,
-    rivals.name,
-    rivals.mentions,
-    round((rivals.visibility / nullIf(brand.answers, 0)) + 1e-9, 1) AS avg_visibility,
-    round(((((60 * rivals.mention_answers) + (25 * rivals.citation_answers)) + ((15 * rivals.inverse_position) / 5354228880)) / nullIf(brand.answers, 0)) + 1e-9, 1) AS score
-FROM competitor_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS rivals
-INNER JOIN brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window') AS brand ON brand.bucket = rivals.bucket
-WHERE rivals.mentions > 0
-ORDER BY
-    rivals.mentions DESC,
-    rivals.name ASC
-LIMIT {limit:UInt32};
-
--- visibility_summary
-CREATE VIEW visibility_summary
-COMMENT 'a brand’s figures over the window; no row when the window has no answers. [9f87cca2f36c]'
-AS SELECT *
-FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = 'window');
-
--- visibility_trend
-CREATE VIEW visibility_trend
-COMMENT 'one row per day, or ISO week, that has answers; granularity is day or week. [a9e9e377b4c7]'
-AS WITH
-    rivals AS
-    (
-        SELECT
-            bucket,
-            sum(c.visibility_named) AS visibility,
-            sum(c.mention_answers) AS pairs
-        FROM competitor_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String}) AS c
-        GROUP BY bucket
-    ),
-    changes AS
-    (
-        SELECT DISTINCT bucket
-        FROM model_changes(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String})
-    )
-SELECT
-    brand.bucket AS bucket,
-    brand.answers AS answers,
-    brand.prompt_count AS prompt_count,
-    if({granularity:String} = 'day', brand.ai_visibility_score, NULL) AS ai_visibility_score,
-    if({granularity:String} = 'day', brand.interval_low, NULL) AS interval_low,
-    if({granularity:String} = 'day', brand.interval_high, NULL) AS interval_high,
-    brand.avg_visibility AS avg_visibility,
-    brand.mentions AS mentions,
-    brand.citations AS citations,
-    round((rivals.visibility / nullIf(rivals.pairs, 0)) + 1e-9, 1) AS avg_competitor_score,
-    CAST((brand.bucket IN (
-        SELECT bucket
-        FROM changes
-    )), 'Bool') AS model_changed
-FROM brand_visibility(organization_id = {organization_id:UUID}, brand_id = {brand_id:UUID}, date_from = {date_from:Date}, date_to = {date_to:Date}, models = {models:Array(String)}, regions = {regions:Array(String)}, topics = {topics:Array(UUID)}, branded = {branded:Array(Bool)}, granularity = {granularity:String}) AS brand
-LEFT JOIN rivals ON rivals.bucket = brand.bucket
-ORDER BY bucket ASC;
 
 -- visit_daily
 CREATE TABLE visit_daily

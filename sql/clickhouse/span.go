@@ -14,7 +14,7 @@ import (
 // scope names this package as the maker of its spans.
 const scope = "github.com/answerscope/answerscope/sql/clickhouse"
 
-// openSpan opens a span such as `SELECT visibility_summary` below the one in ctx. If
+// openSpan opens a span such as `SELECT entity_visibility` below the one in ctx. If
 // that is not kept or there is none, the span is nil and nothing has happened;
 // else the server, over its native protocol, is told of it too, and adds its own
 // spans to the trace (system.opentelemetry_span_log).

@@ -37,88 +37,97 @@ type ListFilter struct {
 	Limit uint32 `ch:"limit"`
 }
 
-// BrandVisibility is what every figure about a brand's answers is read from.
-var BrandVisibility = query[BucketFilter, Visibility]("brand_visibility")
+// PromptFilter is a ListFilter of prompts in an order.
+type PromptFilter struct {
+	ListFilter
+	SortBy string `ch:"sort_by"` // visibility, mentions, citations, appearances
+	Order  string `ch:"order"`   // desc, asc
+}
 
-// VisibilitySummary gives one row, or none when the window has no answers.
-var VisibilitySummary = query[Filter, Visibility]("visibility_summary")
+// EntityVisibility gives the brand's row, then one of each live competitor by
+// name in code-point order.
+var EntityVisibility = rollup[Filter, Entity]("entity_visibility")
 
-// VisibilityTrend gives one row per bucket that has answers, ascending.
-var VisibilityTrend = query[BucketFilter, TrendBucket]("visibility_trend")
+// BrandVisibility gives one row per bucket that has answers, ascending.
+var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
 
-// TopCompetitors gives the live competitors named in the window, most mentioned
-// first, then by name in code-point order.
-var TopCompetitors = query[ListFilter, TopCompetitor]("top_competitors")
+// ShareOfVoice gives one row per bucket, and before those of a bucket the one
+// that sums it up.
+var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 
-// CompetitorVisibility gives the sums of each live competitor by bucket.
-var CompetitorVisibility = query[BucketFilter, CompetitorSums]("competitor_visibility")
+// PromptPerformance gives the prompts that have answers in the window.
+var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
 // DegradedPlatforms gives the platforms of which over a fifth of the runs were
 // given up.
-var DegradedPlatforms = query[Filter, DegradedPlatform]("degraded_platforms")
+var DegradedPlatforms = rollup[Filter, DegradedPlatform]("degraded_platforms")
 
 // ModelChanges gives the buckets in which served models changed.
-var ModelChanges = query[BucketFilter, ModelChange]("model_changes")
+var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 
-// Visibility is a brand's figures over the answers of one bucket. Percentages,
-// scores and averages are rounded to one decimal, the factor to four; nil is
-// where there is nothing to divide by. The interval is nil under 5 prompts.
+// Visibility is what a set of answers says of the brand or of a competitor.
+// Percentages, scores and averages are rounded to one decimal, the factor to
+// four; nil is where there is nothing to divide by. The interval is nil under 5
+// prompts.
 type Visibility struct {
-	Bucket            time.Time `ch:"bucket"`
-	Answers           int64     `ch:"answers"`
-	MentionAnswers    int64     `ch:"mention_answers"`
-	CitationAnswers   int64     `ch:"citation_answers"`
-	Mentions          int64     `ch:"mentions"`
-	Citations         int64     `ch:"citations"` // to the brand's own domains
-	PromptCount       uint64    `ch:"prompt_count"`
-	VisiblePrompts    uint64    `ch:"visible_prompts"`
-	VisibilityRatePct *float64  `ch:"visibility_rate_pct"`
-	AvgVisibility     *float64  `ch:"avg_visibility"`
-	PositionFactor    *float64  `ch:"position_factor"`
-	Score             *float64  `ch:"ai_visibility_score"`
-	IntervalLow       *float64  `ch:"interval_low"`
-	IntervalHigh      *float64  `ch:"interval_high"`
+	Answers           int64    `ch:"answers"`
+	MentionAnswers    int64    `ch:"mention_answers"`
+	CitationAnswers   int64    `ch:"citation_answers"`
+	Mentions          int64    `ch:"mentions"`
+	Citations         int64    `ch:"citations"` // to the entity's own domains
+	PromptCount       uint64   `ch:"prompt_count"`
+	VisiblePrompts    uint64   `ch:"visible_prompts"`
+	VisibilityRatePct *float64 `ch:"visibility_rate_pct"`
+	AvgVisibility     *float64 `ch:"avg_visibility"`
+	PositionFactor    *float64 `ch:"position_factor"`
+	Score             *float64 `ch:"ai_visibility_score"`
+	IntervalLow       *float64 `ch:"interval_low"`
+	IntervalHigh      *float64 `ch:"interval_high"`
 }
 
-// TrendBucket is one bucket of the trend. Score and interval are nil for weeks.
-type TrendBucket struct {
+// Entity is the brand or a live competitor over the window. All are measured
+// over the same answers. The brand's row has no name.
+type Entity struct {
+	ID      UUID   `ch:"entity_id"`
+	IsBrand bool   `ch:"is_brand"`
+	Name    string `ch:"name"`
+	Visibility
+}
+
+// Bucket is the brand over the answers of one bucket.
+type Bucket struct {
 	Bucket             time.Time `ch:"bucket"`
+	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor named in it
+	Visibility
+}
+
+// Voice is how often the brand and its live competitors are mentioned on a
+// platform by a requested model, or on all of them.
+type Voice struct {
+	Bucket             time.Time `ch:"bucket"`
+	AllPlatforms       bool      `ch:"all_platforms"` // then Platform and Model are empty
+	Platform           string    `ch:"platform"`
+	Model              string    `ch:"model"`
 	Answers            int64     `ch:"answers"`
-	PromptCount        uint64    `ch:"prompt_count"`
-	Score              *float64  `ch:"ai_visibility_score"`
-	IntervalLow        *float64  `ch:"interval_low"`
-	IntervalHigh       *float64  `ch:"interval_high"`
-	AvgVisibility      *float64  `ch:"avg_visibility"`
-	Mentions           int64     `ch:"mentions"`
-	Citations          int64     `ch:"citations"`
-	AvgCompetitorScore *float64  `ch:"avg_competitor_score"`
-	ModelChanged       bool      `ch:"model_changed"`
+	BrandMentions      int64     `ch:"brand_mentions"`
+	CompetitorMentions int64     `ch:"competitor_mentions"`
+	Pct                *float64  `ch:"sov_pct"` // one decimal, nil without mentions
 }
 
-// TopCompetitor is a competitor of the summary; its means are over all answers
-// of the window.
-type TopCompetitor struct {
-	CompetitorID  UUID     `ch:"competitor_id"`
-	Name          string   `ch:"name"`
-	Mentions      int64    `ch:"mentions"`
-	AvgVisibility *float64 `ch:"avg_visibility"`
-	Score         *float64 `ch:"score"`
-}
-
-// CompetitorSums is what a bucket's answers bring to one competitor.
-// InversePosition is in units of 1/5354228880.
-type CompetitorSums struct {
-	Bucket          time.Time `ch:"bucket"`
-	CompetitorID    UUID      `ch:"competitor_id"`
-	Name            string    `ch:"name"`
-	VisiblePrompts  uint64    `ch:"visible_prompts"`
-	MentionAnswers  int64     `ch:"mention_answers"`
-	CitationAnswers int64     `ch:"citation_answers"`
-	InversePosition int64     `ch:"inverse_position"`
-	Mentions        int64     `ch:"mentions"`
-	Citations       int64     `ch:"citations"`
-	Visibility      int64     `ch:"visibility"`
-	VisibilityNamed int64     `ch:"visibility_named"`
+// Prompt is the brand over the answers to one prompt. SortedBy is the figure
+// that the list is in the order of.
+type Prompt struct {
+	ID                 UUID     `ch:"prompt_id"`
+	Text               string   `ch:"prompt_text"`
+	TopicName          *string  `ch:"topic_name"` // the topic that the prompt has now
+	Answers            int64    `ch:"answers"`
+	MentionAnswers     int64    `ch:"mention_answers"`
+	Mentions           int64    `ch:"mentions"`
+	Citations          int64    `ch:"citations"`
+	AvgVisibility      *float64 `ch:"avg_visibility"`
+	AvgCompetitorScore *float64 `ch:"avg_competitor_score"`
+	Score              *float64 `ch:"ai_visibility_score"`
+	SortedBy           *float64 `ch:"sorted_by"`
 }
 
 // DegradedPlatform is a platform with an outage in the window.

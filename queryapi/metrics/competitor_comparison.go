@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// comparisonBody answers GET /api/v1/competitor-comparison.
+type comparisonBody struct {
+	Brand        brandRow        `json:"brand"`
+	Competitors  []competitorRow `json:"competitors"` // every live one, by name
+	ShareOfVoice shareOfVoice    `json:"share_of_voice"`
+}
+
+type brandRow struct {
+	ID string `json:"id"`
+	comparedRow
+}
+
+type competitorRow struct {
+	ID string `json:"competitor_id"`
+	comparedRow
+}
+
+// comparedRow is the brand or a competitor, measured over the same answers.
+type comparedRow struct {
+	Name               string    `json:"name"`
+	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
+	TotalMentions      int64     `json:"total_mentions"`
+	TotalCitations     int64     `json:"total_citations"`
+	AppearanceCount    int64     `json:"appearance_count"` // answers that name it
+	VisiblePrompts     uint64    `json:"visible_prompts"`
+	PromptCount        uint64    `json:"prompt_count"`
+	VisibilityRatePct  *float64  `json:"visibility_rate_pct"`
+	AIVisibilityScore  *float64  `json:"ai_visibility_score"`
+	Interval           *interval `json:"interval"`
+}
+
+type shareOfVoice struct {
+	OverallPct              *float64        `json:"overall_sov_pct"`
+	TotalBrandMentions      int64           `json:"total_brand_mentions"`
+	TotalCompetitorMentions int64           `json:"total_competitor_mentions"`
+	ByPlatform              []platformVoice `json:"by_platform"`
+}
+
+type platformVoice struct {
+	Platform           string   `json:"platform"`
+	ModelUsed          string   `json:"model_used"`
+	BrandMentions      int64    `json:"brand_mentions"`
+	CompetitorMentions int64    `json:"competitor_mentions"`
+	Pct                *float64 `json:"sov_pct"`
+}
+
+func (a *API) competitorComparison(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	brand, err := a.brand(ctx, caller, asked.brandID, q)
+	if err != nil {
+		return nil, err
+	}
+	filter := asked.filter(caller.OrganizationID)
+	var entities []clickhouse.Entity
+	var voices []clickhouse.Voice
+	err = a.gather(ctx,
+		into(&entities, clickhouse.EntityVisibility, filter),
+		into(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{Filter: filter, Granularity: clickhouse.ByWindow}))
+	if err != nil {
+		return nil, err
+	}
+	body := comparisonBody{
+		Brand:        brandRow{brand.ID.String(), compared(brand.Name, entities[0].Visibility)},
+		Competitors:  make([]competitorRow, len(entities)-1),
+		ShareOfVoice: voiceOf(voices),
+	}
+	for i, c := range entities[1:] {
+		body.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c.Visibility)}
+	}
+	return body, nil
+}
+
+func compared(name string, v clickhouse.Visibility) comparedRow {
+	return comparedRow{
+		Name:               name,
+		AvgVisibilityScore: v.AvgVisibility,
+		TotalMentions:      v.Mentions,
+		TotalCitations:     v.Citations,
+		AppearanceCount:    v.MentionAnswers,
+		VisiblePrompts:     v.VisiblePrompts,
+		PromptCount:        v.PromptCount,
+		VisibilityRatePct:  v.VisibilityRatePct,
+		AIVisibilityScore:  v.Score,
+		Interval:           intervalOf(v),
+	}
+}
+
+// voiceOf takes the window's own row, then one of each platform and model; without answers it takes none.
+func voiceOf(rows []clickhouse.Voice) shareOfVoice {
+	s := shareOfVoice{ByPlatform: []platformVoice{}}
+	for _, r := range rows {
+		if r.AllPlatforms {
+			s.OverallPct, s.TotalBrandMentions, s.TotalCompetitorMentions = r.Pct, r.BrandMentions, r.CompetitorMentions
+			continue
+		}
+		s.ByPlatform = append(s.ByPlatform, platformVoice{r.Platform, r.Model, r.BrandMentions, r.CompetitorMentions, r.Pct})
+	}
+	return s
+}

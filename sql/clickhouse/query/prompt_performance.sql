@@ -1,0 +1,112 @@
+-- prompt_performance: a brand's figures prompt by prompt, of the prompts that have answers in the window.
+-- sort_by is visibility (avg_visibility), mentions, citations or appearances; order is desc or asc; ties go by prompt_id as text.
+-- A deleted prompt keeps its last text; a deleted topic has no name.
+WITH
+    facts AS
+    (
+        SELECT
+            prompt_id,
+            answers,
+            mention_answers,
+            citation_answers,
+            inverse_position,
+            mentions,
+            citations,
+            visibility,
+            0 AS rivals_named,
+            0 AS rivals_visibility
+        FROM prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+        UNION ALL
+        SELECT
+            prompt_id,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            mention_answers,
+            visibility_named
+        FROM competitor_prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND competitor_id IN
+          (
+            SELECT id
+            FROM dimension_competitors FINAL
+            WHERE organization_id = {organization_id:UUID}
+              AND brand_id = {brand_id:UUID}
+              AND NOT deleted
+          )
+    ),
+    prompts AS
+    (
+        SELECT
+            facts.prompt_id              AS prompt_id,
+            sum(facts.answers)           AS answers,
+            sum(facts.mention_answers)   AS mention_answers,
+            sum(facts.citation_answers)  AS citation_answers,
+            sum(facts.inverse_position)  AS inverse_position,
+            sum(facts.mentions)          AS mentions,
+            sum(facts.citations)         AS citations,
+            sum(facts.visibility)        AS visibility,
+            sum(facts.rivals_named)      AS rivals_named,
+            sum(facts.rivals_visibility) AS rivals_visibility
+        FROM facts
+        GROUP BY prompt_id
+        HAVING answers > 0
+    )
+SELECT
+    prompts.prompt_id                                                                           AS prompt_id,
+    prompt.text                                                                                 AS prompt_text,
+    if(topic.deleted, NULL, nullIf(topic.name, ''))                                             AS topic_name,
+    answers,
+    mention_answers,
+    mentions,
+    citations,
+    answerscope_round(answerscope_ratio(visibility, answers), 1)                                AS avg_visibility,
+    answerscope_round(answerscope_ratio(rivals_visibility, rivals_named), 1)                    AS avg_competitor_score,
+    answerscope_round(answerscope_score(answers, mention_answers, citation_answers, inverse_position), 1) AS ai_visibility_score,
+    multiIf(
+        {sort_by:String} = 'mentions', toFloat64(mentions),
+        {sort_by:String} = 'citations', toFloat64(citations),
+        {sort_by:String} = 'appearances', toFloat64(mention_answers),
+        avg_visibility)                                                                         AS sorted_by
+FROM prompts
+LEFT JOIN
+(
+    SELECT
+        id,
+        text,
+        topic_id
+    FROM dimension_prompts FINAL
+    WHERE organization_id = {organization_id:UUID}
+      AND brand_id = {brand_id:UUID}
+) AS prompt ON prompt.id = prompts.prompt_id
+LEFT JOIN
+(
+    SELECT
+        id,
+        name,
+        deleted
+    FROM dimension_topics FINAL
+    WHERE organization_id = {organization_id:UUID}
+      AND brand_id = {brand_id:UUID}
+) AS topic ON topic.id = prompt.topic_id
+ORDER BY
+    if({order:String} = 'asc', sorted_by, -sorted_by),
+    toString(prompt_id)
+LIMIT {limit:UInt32}
