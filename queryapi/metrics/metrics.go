@@ -39,6 +39,7 @@ var endpoints = []endpoint{
 	{"/brands", (*API).brands},
 	{"/visibility-summary", (*API).visibilitySummary},
 	{"/visibility-trend", (*API).visibilityTrend},
+	{"/ai-traffic", (*API).aiTraffic},
 	{"/competitor-comparison", (*API).competitorComparison},
 	{"/prompt-performance", (*API).promptPerformance},
 }

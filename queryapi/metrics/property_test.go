@@ -128,7 +128,12 @@ func (s *stage) randomFilter(random *rand.Rand) (naive.Filter, url.Values) {
 // wantBody asks with acme's key and compares the values of the whole body, not their layout.
 func (s *stage) wantBody(t *testing.T, target string, want any) {
 	t.Helper()
-	status, body := s.get(t, "acme", target)
+	s.wantBodyOf(t, "acme", target, want)
+}
+
+func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) {
+	t.Helper()
+	status, body := s.get(t, organization, target)
 	text, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

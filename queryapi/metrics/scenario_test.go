@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
 var update = flag.Bool("update", false, "rewrite the wanted responses in testdata")
@@ -20,6 +22,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //
 //	brands.ndjson   brands that come to be, with their competitors
 //	answers.ndjson  answers that come in, through the log's codec, the extractor and the sink
+//	visits.ndjson   visits that come in, through the codec and the sink
 //	deleted.txt     competitors of the first brand that are deleted, one a line
 //	GET <target>    a request, asked with acme's key or "as <organization>", and the whole response
 //
@@ -51,6 +54,8 @@ func (s *stage) play(t *testing.T, path string) {
 			}
 		case "answers.ndjson":
 			s.tell(t, lines[answerFact](t, section.Data)...)
+		case "visits.ndjson":
+			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
 		case "deleted.txt":
 			for name := range strings.FieldsSeq(string(section.Data)) {
 				s.deleteCompetitor(t, name)

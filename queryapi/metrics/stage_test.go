@@ -30,6 +30,9 @@ type stage struct {
 	brands []string          // slugs in the order in which they were added
 	keys   map[string]string // organization → a key of its user
 	told   int               // answers so far
+
+	visited int   // visits so far
+	landed  int64 // records of visits so far
 }
 
 func (s *service) stage(t *testing.T) *stage {

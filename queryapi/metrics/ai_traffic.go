@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site.
+type trafficBody struct {
+	TotalVisits       int64             `json:"total_visits"`
+	PlatformBreakdown []platformTraffic `json:"platform_breakdown"`
+	TopPages          []pageTraffic     `json:"top_pages"` // ten at most
+	CountryBreakdown  []countryTraffic  `json:"country_breakdown"`
+}
+
+type platformTraffic struct {
+	Platform string `json:"platform"`
+	Visits   int64  `json:"visits"`
+}
+
+type pageTraffic struct {
+	URL    string `json:"url"` // a path, of whichever of the brand's hosts
+	Visits int64  `json:"visits"`
+}
+
+type countryTraffic struct {
+	Country *string `json:"country"` // ISO 3166-1 alpha-2, null unknown
+	Visits  int64   `json:"visits"`
+}
+
+// aiTraffic takes all common parameters and is filtered by brand and window alone: a visit has no model, region or
+// prompt.
+func (a *API) aiTraffic(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+		return nil, err
+	}
+	filter := asked.filter(caller.OrganizationID)
+	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, clickhouse.TrafficFilter{
+		OrganizationID: filter.OrganizationID, BrandID: filter.BrandID, DateFrom: filter.DateFrom, DateTo: filter.DateTo,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return trafficOf(rows), nil
+}
+
+func trafficOf(rows []clickhouse.Traffic) trafficBody {
+	body := trafficBody{PlatformBreakdown: []platformTraffic{}, TopPages: []pageTraffic{}, CountryBreakdown: []countryTraffic{}}
+	for _, r := range rows {
+		switch r.Facet {
+		case clickhouse.FacetTotal:
+			body.TotalVisits = r.Visits
+		case clickhouse.FacetPlatform:
+			body.PlatformBreakdown = append(body.PlatformBreakdown, platformTraffic{r.Name, r.Visits})
+		case clickhouse.FacetPage:
+			body.TopPages = append(body.TopPages, pageTraffic{r.Name, r.Visits})
+		case clickhouse.FacetCountry:
+			body.CountryBreakdown = append(body.CountryBreakdown, countryTraffic{unlessEmpty(r.Name), r.Visits})
+		}
+	}
+	return body
+}
+
+func unlessEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,149 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// A visitFact is a visit that an AI platform sent, or a goal.
+type visitFact struct {
+	Brand    string `json:"brand"`    // slug; "" is the first brand
+	ID       string `json:"id"`       // facts of one name are one visit, told again; "" is none of them
+	On       string `json:"on"`       // a day, at noon, or an instant
+	Platform string `json:"platform"` // "" is chatgpt
+	Host     string `json:"host"`     // "" is lumen.example
+	Path     string `json:"path"`     // "" is /
+	Country  string `json:"country"`
+	Goal     string `json:"goal"` // its name; "" is a view
+	Value    string `json:"value"`
+	Currency string `json:"currency"`
+	Times    int    `json:"times"` // so many alike; 0 is 1
+}
+
+// record is the fact as the log would tell it.
+func (f visitFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *event.Visit {
+	t.Helper()
+	at := event.At(instantOf(t, f.On))
+	v := &event.Visit{
+		V: event.Version, OrganizationID: brand.OrganizationID, BrandID: brand.BrandID, At: at, Event: event.VisitView,
+		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country,
+	}
+	if f.Goal != "" {
+		v.Event, v.Goal = event.VisitGoal, &event.Goal{Name: f.Goal, Value: f.Value, Currency: f.Currency}
+	}
+	identity := event.Identity{BrandID: brand.BrandID, PromptText: f.ID, Due: at.Time}
+	if f.ID == "" {
+		identity.Sample = int64(s.visited) + 1
+	}
+	v.ID = event.RunID(identity)
+	return v
+}
+
+// visits makes the records of facts, in order.
+func (s *stage) visits(t *testing.T, facts ...visitFact) []event.Visit {
+	t.Helper()
+	var all []event.Visit
+	for _, f := range facts {
+		snapshot := s.snapshot(t, cmp.Or(f.Brand, s.brands[0]))
+		for range max(f.Times, 1) {
+			all = append(all, *f.record(t, s, snapshot))
+			s.visited++
+		}
+	}
+	return all
+}
+
+// land lands visits as one batch of records of the log: through the codec and the sink.
+func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
+	t.Helper()
+	batch := &consume.Batch[sink.Visit]{Topic: s.name + ".visits", First: s.landed}
+	for i := range visits {
+		value, err := event.EncodeVisit(nil, &visits[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landed, Value: value, Time: today})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Items = append(batch.Items, item)
+		s.landed++
+	}
+	batch.Last = s.landed - 1
+	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visitSink is a sink that has just started.
+func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
+	return sink.NewVisits(s.warehouse, remembered, prometheus.NewRegistry(), logTo(t))
+}
+
+// Traffic too has two proofs, of random visits and goals of two organizations that are told late, out of order and again:
+// in the same batch, in a later one, and to a sink that has started anew or remembers little.
+func TestTrafficEqualsThePlainestComputation(t *testing.T) {
+	s := newService(t)
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			st := s.stage(t)
+			random := rand.New(rand.NewPCG(seed, 2))
+			st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+			st.addBrand(t, brandFact{Name: "Other", Slug: "other"})
+			st.addBrand(t, brandFact{Organization: "rival", Name: "Lumen", Slug: "lumen-of-rival"})
+			var told []event.Visit
+			target := st.visitSink(t, 1+random.IntN(40))
+			for range 6 {
+				if random.IntN(3) == 0 {
+					target = st.visitSink(t, 1+random.IntN(40))
+				}
+				batch := st.visits(t, randomVisits(random, 10+random.IntN(60))...)
+				for range random.IntN(30) {
+					batch = append(batch, pick(random, append(told, batch...)...))
+				}
+				random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+				st.land(t, target, batch)
+				told = append(told, batch...)
+			}
+			for range 8 {
+				from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
+				to := from.AddDate(0, 0, random.IntN(40))
+				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
+					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(told, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
+				}
+			}
+		})
+	}
+}
+
+func randomVisits(random *rand.Rand, n int) []visitFact {
+	facts := make([]visitFact, n)
+	for i := range facts {
+		at := time.Date(2026, 2, 20, 0, 0, 0, 0, time.UTC).Add(time.Duration(random.IntN(40*24*60)) * time.Minute)
+		facts[i] = visitFact{
+			Brand:    pick(random, "lumen", "lumen", "other", "lumen-of-rival"),
+			On:       at.Format(time.RFC3339),
+			Platform: pick(random, "chatgpt", "chatgpt", "perplexity", "gemini"),
+			Host:     pick(random, "lumen.example", "shop.lumen.example"),
+			Path:     pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/", "/%41"),
+			Country:  pick(random, "", "", "DE", "FR", "US"),
+		}
+		if random.IntN(5) == 0 {
+			facts[i].Goal, facts[i].Value, facts[i].Currency = "signup", pick(random, "", "1.10", "-0.000001"), pick(random, "", "EUR")
+		}
+	}
+	return facts
+}
