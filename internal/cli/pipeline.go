@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// pipeline runs the sink and the mirror.
+// pipeline runs the sinks and the mirror.
 type pipeline struct {
 	Listen       string `default:"127.0.0.1:8083" placeholder:"ADDR" help:"Address of /healthz (default 127.0.0.1:8083)."`
 	administered `embed:""`
@@ -28,7 +28,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		command:  "pipeline",
 		needs:    needs{clickhouse: true, postgres: true, kafka: true},
-		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", "sink"},
+		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits},
 		at:       listening{c.Listen, c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
 			s.public("pipeline")
@@ -37,7 +37,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// assemblePipeline adds the mirror, so that dimensions are there early, then the sink.
+// assemblePipeline adds the mirror, so that dimensions are there early, then the sinks.
 func assemblePipeline(_ context.Context, s *service) error {
 	feed, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, s.metrics, s.log)
 	if err != nil {
@@ -47,16 +47,38 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.ready.Provide("mirror", feed.Ready)
 
 	s.ready.Provide("kafka", s.reachKafka)
+	answers := s.reading("answerscope-sink", event.TopicAnswers)
+	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
+		return err
+	}
+	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
+	visits.Limits.Records, visits.Limits.Bytes = 50_000, 24<<20 // they are small, and an insert costs more than its rows
+	return consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log))
+}
+
+// The sinks by their names in the log and in readiness.
+const (
+	sinkOfAnswers = "sink of answers"
+	sinkOfVisits  = "sink of visits"
+)
+
+// reading is how a group reads a topic, both without the prefix.
+func (s *service) reading(group, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
 	cfg.Connection = s.kafka(s.engines)
-	cfg.Group = s.Kafka.TopicPrefix + "answerscope-sink"
-	cfg.Topic = s.Kafka.TopicPrefix + event.TopicAnswers
+	cfg.Group = s.Kafka.TopicPrefix + group
+	cfg.Topic = s.Kafka.TopicPrefix + topic
 	cfg.Traces = s.traces
-	answers, err := consume.New(cfg, sink.New(s.warehouse, s.metrics, s.log), s.metrics, s.log)
+	return cfg
+}
+
+// consuming adds a part that takes a topic to its target.
+func consuming[T any](s *service, name string, cfg consume.Config, target consume.Target[T]) error {
+	consumer, err := consume.New(cfg, target, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
-	s.part("sink of answers", answers.Run)
-	s.ready.Provide("sink", answers.Ready)
+	s.part(name, consumer.Run)
+	s.ready.Provide(name, consumer.Ready)
 	return nil
 }
