@@ -1,0 +1,128 @@
+package clickhouse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrNoAnalyst and ErrAnalystExists are why a directory of users stays as it is.
+var (
+	ErrNoAnalyst     = errors.New("there is no such analyst")
+	ErrAnalystExists = errors.New("the analyst exists already")
+)
+
+// AddAnalyst writes an analyst's file into a server's users.d.
+func AddAnalyst(dir string, a Analyst) error {
+	text, err := a.Configuration()
+	if err != nil {
+		return err
+	}
+	switch _, err := os.Stat(analystPath(dir, a)); {
+	case err == nil:
+		return fmt.Errorf("add analyst %s: %w", a.Login(), ErrAnalystExists)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
+	}
+	if err := writeAnalyst(dir, a, text); err != nil {
+		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
+	}
+	return nil
+}
+
+// RemoveAnalyst removes the file of the analyst with a name in the organization
+// with a slug, and returns who that was.
+func RemoveAnalyst(dir, organization, name string) (Analyst, error) {
+	analysts, err := ListAnalysts(dir)
+	if err != nil {
+		return Analyst{}, err
+	}
+	i := slices.IndexFunc(analysts, func(a Analyst) bool { return a.Organization == organization && a.Name == name })
+	if i < 0 {
+		return Analyst{}, fmt.Errorf("remove analyst %s of %s: %w", name, organization, ErrNoAnalyst)
+	}
+	if err := os.Remove(analystPath(dir, analysts[i])); err != nil {
+		return Analyst{}, fmt.Errorf("remove analyst %s of %s: %w", name, organization, err)
+	}
+	return analysts[i], nil
+}
+
+// ListAnalysts reads every analyst's file of a users.d, by login; none where there
+// is no such directory.
+func ListAnalysts(dir string) ([]Analyst, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list analysts: %w", err)
+	}
+	var analysts []Analyst
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "analyst_") || filepath.Ext(entry.Name()) != ".xml" {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read analyst: %w", err)
+		}
+		a, err := readAnalyst(text)
+		switch {
+		case errors.Is(err, errNotOurs):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read analyst %s: %w", path, err)
+		case analystPath(dir, a) != path:
+			return nil, fmt.Errorf("read analyst %s: it is that of %s", path, a.Login())
+		}
+		analysts = append(analysts, a)
+	}
+	return analysts, nil
+}
+
+// RenewAnalysts writes every analyst's file of a users.d again as this release
+// would, where it is another, and returns the logins of those: tables and views come
+// with a release, and so do limits.
+func RenewAnalysts(dir string) ([]string, error) {
+	analysts, err := ListAnalysts(dir)
+	if err != nil {
+		return nil, err
+	}
+	var renewed []string
+	for _, a := range analysts {
+		text, err := a.Configuration()
+		if err != nil {
+			return renewed, err
+		}
+		old, err := os.ReadFile(analystPath(dir, a))
+		if err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if err := errors.Join(err, writeAnalyst(dir, a, text)); err != nil {
+			return renewed, fmt.Errorf("renew analyst %s: %w", a.Login(), err)
+		}
+		renewed = append(renewed, a.Login())
+	}
+	return renewed, nil
+}
+
+func analystPath(dir string, a Analyst) string { return filepath.Join(dir, a.Login()+".xml") }
+
+// writeAnalyst puts a file into place whole: the server may look at any time.
+func writeAnalyst(dir string, a Analyst, text []byte) error {
+	f, err := os.CreateTemp(dir, ".analyst-*") // no name that a server reads
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	// A server of another user must read it; nobody can make a password of the hash
+	// of a generated one.
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), analystPath(dir, a))
+}

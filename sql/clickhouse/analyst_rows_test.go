@@ -1,0 +1,162 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// What an analyst may read is made from the files of the schema. The server must agree which tables those are, or a new
+// one is left out, and which of them are tables of an organization, or one comes without a filter.
+func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
+	engines := map[string]string{}
+	var tables []string
+	for line := range strings.Lines(s.must(t, s.owner, `SELECT name, engine FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+		AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND columns.name = 'organization_id') ORDER BY name`)) {
+		table, engine, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		tables, engines[table] = append(tables, table), engine
+	}
+	if ours := clickhouse.OrganizationTables(); !slices.Equal(ours, tables) || len(ours) < 10 {
+		t.Errorf("tables of organizations are %q by our files, %q by the server", ours, tables)
+	}
+	for _, table := range tables {
+		readings := []string{table}
+		if engines[table] != "MergeTree" { // which has no FINAL
+			readings = append(readings, table+" FINAL")
+		}
+		for _, reading := range readings {
+			query := "SELECT arrayStringConcat(arraySort(groupUniqArray(toString(organization_id))), ' ') FROM " + reading
+			for who, want := range map[login]string{s.owner: organizationA + " " + organizationB, s.ana: organizationA, s.bob: organizationB} {
+				if got := strings.TrimSpace(s.must(t, who, query)); got != want {
+					t.Errorf("%s reads rows of %q in %s, want those of %q", who.user, got, reading, want)
+				}
+			}
+			for name, conn := range s.clients(t, s.ana, nil) {
+				var seen string
+				if err := conn.QueryRow(t.Context(), query).Scan(&seen); err != nil || seen != organizationA {
+					t.Errorf("ana reads rows of %q in %s by the %s driver, %v", seen, reading, name, err)
+				}
+			}
+		}
+	}
+	// Nothing else of the database is to be seen.
+	for table := range strings.Lines(s.must(t, s.owner, "SHOW TABLES")) {
+		table = strings.TrimSpace(table)
+		query, params := "SELECT * FROM "+table+" LIMIT 1", []string(nil)
+		if _, err := os.Stat("query/" + table + ".sql"); err == nil {
+			query, params = viewCall(t, table, organizationA, brandA)
+		}
+		code, body := s.ask(t, s.ana, query, params...)
+		switch {
+		case slices.Contains(tables, table):
+		case slices.Contains(organizationViews(t), table):
+		case code != noAccess:
+			t.Errorf("%s: code %d, %s; want no access", table, code, body)
+		}
+	}
+}
+
+// A named view runs with the rights of who calls it, and so meets the filters, whichever organization it is asked for.
+func (s *stage) callEveryViewForTheirOrganizationAlone(t *testing.T) {
+	views := organizationViews(t)
+	if len(views) < 5 {
+		t.Fatalf("only %q are asked for an organization", views)
+	}
+	for _, view := range views {
+		t.Run(view, func(t *testing.T) {
+			call, ofA := viewCall(t, view, organizationA, brandA)
+			ofB, mixed := viewParams(t, view, organizationB, brandB), viewParams(t, view, organizationA, brandB)
+			ofNobody := viewParams(t, view, nobody, brandB)
+			told, nothing := s.must(t, s.owner, call, ofB...), s.must(t, s.owner, call, ofNobody...)
+			if told == nothing {
+				t.Fatal("there is nothing to tell of B: what an analyst sees proves nothing")
+			}
+			for _, c := range []struct {
+				who  login
+				of   []string
+				want string
+			}{
+				{s.ana, ofA, s.must(t, s.owner, call, ofA...)},
+				{s.bob, ofB, told},
+				{s.ana, ofB, nothing},
+				{s.ana, mixed, s.must(t, s.owner, call, mixed...)},
+				{s.bob, ofA, s.must(t, s.owner, call, viewParams(t, view, nobody, brandA)...)},
+			} {
+				if got := s.must(t, c.who, call, c.of...); got != c.want {
+					t.Errorf("%s is told\n%sof %q, want\n%s", c.who.user, got, c.of, c.want)
+				}
+			}
+		})
+	}
+}
+
+// organizationViews are the files of query/ that ask for one organization.
+func organizationViews(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("query")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var views []string
+	for _, entry := range entries {
+		if text := readFile(t, "query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") {
+			views = append(views, strings.TrimSuffix(entry.Name(), ".sql"))
+		}
+	}
+	return views
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var declaredParameter = regexp.MustCompile(`\{(\w+):([^}]+)\}`)
+
+// viewCall is a call of a view with every parameter that it has, and their values: all of March, no filters.
+func viewCall(t *testing.T, view, organization, brand string) (call string, params []string) {
+	t.Helper()
+	values := map[string]string{
+		"organization_id": organization, "brand_id": brand, "date_from": "2026-03-01", "date_to": "2026-03-31",
+		"granularity": "day", "order": "desc", "sort_by": "visibility",
+	}
+	var arguments []string
+	for _, m := range declaredParameter.FindAllStringSubmatch(readFile(t, "query/"+view+".sql"), -1) {
+		name, kind := m[1], m[2]
+		argument := fmt.Sprintf("%s = {%s:%s}", name, name, kind)
+		if slices.Contains(arguments, argument) {
+			continue
+		}
+		arguments = append(arguments, argument)
+		value, listed := values[name]
+		switch {
+		case listed:
+		case strings.HasPrefix(kind, "Array"):
+			value = "[]"
+		case strings.Contains(kind, "Int"):
+			value = "100"
+		case strings.HasPrefix(kind, "Nullable"):
+			value = `\N`
+		}
+		params = append(params, "param_"+name, value)
+	}
+	if len(arguments) == 0 {
+		return "SELECT * FROM " + view, nil
+	}
+	return "SELECT * FROM " + view + "(" + strings.Join(arguments, ", ") + ") FORMAT TSV", params
+}
+
+func viewParams(t *testing.T, view, organization, brand string) []string {
+	t.Helper()
+	_, params := viewCall(t, view, organization, brand)
+	return params
+}
