@@ -68,7 +68,7 @@ var homes = []home{
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink"}, "the type that the warehouse's driver takes a Decimal as"},
-	{"github.com/cenkalti/backoff/v5", []string{"ingest/producer", "pipeline"}, "how long to wait before trying again"},
+	{"github.com/cenkalti/backoff/v5", []string{"ingest/producer", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event"}, "the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "internal", "sql"}, "goroutines that fail together"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},

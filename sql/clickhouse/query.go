@@ -26,18 +26,22 @@ type Query[P, R any] struct {
 	threads int // of the server; 0 leaves it to the server
 }
 
-// All asks the question and returns every row. The query's name is the
-// log_comment by which system.query_log tells who asked.
+// All asks the question and returns every row; for some seconds again, while the
+// server is away. The query's name is the log_comment by which system.query_log
+// tells who asked.
 func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, err error) {
 	ctx, span := openSpan(ctx, "SELECT", q.Name)
 	defer func() { answered(span, len(rows), err) }()
-	rows = []R{}
 	settings := clickhouse.Settings{"log_comment": q.Name}
 	if q.threads > 0 {
 		settings["max_threads"] = q.threads
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-	if err := conn.Select(ctx, &rows, q.Text, bind(params)...); err != nil {
+	err = untilAnswered(ctx, func() error {
+		rows = []R{}
+		return conn.Select(ctx, &rows, q.Text, bind(params)...)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, err)
 	}
 	return rows, nil

@@ -1,0 +1,43 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// patience is how long a question outlives the server that it was asked. The embedded engine is back within a second
+// when it is started again for its users (see deploy/engine), a server that somebody restarts within a few.
+const patience = 5 * time.Second
+
+// untilAnswered asks again while the server cannot be reached or hangs up. Only for what may be asked twice.
+func untilAnswered(ctx context.Context, ask func() error) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := ask()
+		if err != nil && !unreached(err) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 20 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.5, MaxInterval: 250 * time.Millisecond,
+	}), backoff.WithMaxElapsedTime(patience))
+	return err
+}
+
+// unreached tells an error of the connection from an answer of the server.
+func unreached(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
