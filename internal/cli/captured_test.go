@@ -131,6 +131,8 @@ var tallies = slices.Concat(
 		{perBrand("uniqExact(log_offset)", "answers"), everyLine},
 		{perBrand("count()", "citations"), everyLine},
 		{perBrand("uniqExact(answer_id)", "citations"), everyLine},
+		{perBrand("sum(answers)", "citation_daily"), everyLine},
+		{perBrand("sum(citations)", "citation_daily"), everyLine},
 		{perBrand("count()", "shopping_cards"), everyLine},
 		{perBrand("sum(mentions)", "competitor_prompt_daily"), rivalNames},
 		{perBrand("sum(citations)", "competitor_prompt_daily"), rivalPages},

@@ -163,6 +163,7 @@ var eachOnce = map[string]string{
 	"prompt_daily":            "SELECT toUInt64(sum(answers)) FROM prompt_daily",
 	"competitor_prompt_daily": "SELECT toUInt64(sum(mention_answers)) FROM competitor_prompt_daily",
 	"citations":               "SELECT count() FROM citations",
+	"citation_daily":          "SELECT toUInt64(sum(citations)) FROM citation_daily",
 	"shopping_cards":          "SELECT uniqExact(id) FROM shopping_cards",
 	"all shopping_cards":      "SELECT count() FROM shopping_cards",
 }

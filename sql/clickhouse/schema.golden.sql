@@ -322,31 +322,32 @@ ORDER BY bucket ASC;
 -- citation_daily
 CREATE TABLE citation_daily
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
-    `url` String COMMENT 'empty: the answers themselves',
-    `title` String,
-    `source_type` LowCardinality(String) COMMENT 'the first that fits',
-    `competitor_id` UUID COMMENT 'nil: no competitor\'s',
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `domain` LowCardinality(String) COMMENT 'registrable domain of the cited host',
+    `url` String COMMENT 'cited URL, normalised, empty: the row counts answers',
+    `title` String COMMENT 'as the answers tell it, empty: they tell none',
+    `source_type` LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
+    `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: no competitor\'s',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
     `entry` UInt128 COMMENT 'hash of domain, url, title, source_type and model',
-    `answers` Int64,
-    `citations` Int64,
-    `citing_answers` Int64 COMMENT 'citations that are their answer\'s first',
-    `citing_answers_source` Int64 COMMENT 'the first of their source in the answer',
-    `domain_answers` Int64 COMMENT 'the first of their domain in the answer',
-    `domain_answers_source` Int64 COMMENT 'the first of their domain and source in the answer'
+    `answers` Int64 COMMENT 'answers, whatever they cite: in rows without a url',
+    `citations` Int64 COMMENT 'citations, which are answers that cite the url',
+    `citing_answers` Int64 COMMENT 'citations that are the first of their answer',
+    `citing_answers_source` Int64 COMMENT 'the first of their answer among owned, a competitor\'s or external ones',
+    `domain_answers` Int64 COMMENT 'the first of their answer to the domain',
+    `domain_answers_source` Int64 COMMENT 'the first of their answer to the domain among owned, a competitor\'s or external ones'
 )
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
 
 -- citation_daily_view
 CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
@@ -1015,6 +1016,67 @@ ORDER BY
     bucket ASC,
     platform ASC,
     model ASC;
+
+-- newest_cards
+CREATE VIEW newest_cards
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [c05d88d9522d]'
+AS WITH
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    page AS
+    (
+        SELECT
+            day,
+            answered_at,
+            id
+        FROM shopping_cards
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= least({date_to:Date}, toDate(place)))) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({platforms:Array(String)}) OR has({platforms:Array(String)}, platform)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))))
+        GROUP BY
+            day,
+            answered_at,
+            answer_id,
+            position,
+            id
+        HAVING sum(sign) > 0
+        ORDER BY
+            answered_at DESC,
+            toString(answer_id) ASC,
+            position ASC,
+            toString(id) ASC
+        LIMIT {limit:UInt32}
+    )
+SELECT
+    id,
+    answered_at,
+    answer_id,
+    position,
+    title,
+    product_brand,
+    price_amount,
+    price_currency,
+    image_url,
+    merchant_url,
+    merchant_domain,
+    rating,
+    review_count,
+    matched_id,
+    role,
+    platform,
+    region
+FROM shopping_cards
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day, answered_at, id) IN (
+    SELECT
+        day,
+        answered_at,
+        id
+    FROM page
+)) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({platforms:Array(String)}) OR has({platforms:Array(String)}, platform)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role))
+GROUP BY ALL
+HAVING sum(sign) > 0
+ORDER BY
+    answered_at DESC,
+    toString(answer_id) ASC,
+    position ASC,
+    toString(id) ASC;
 
 -- newest_visit
 CREATE VIEW newest_visit

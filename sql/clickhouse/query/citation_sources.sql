@@ -1,0 +1,60 @@
+-- citation_sources: what the filtered answers cite: in all, and the domains and URLs that they cite most.
+-- Serves GET /api/v1/citations. facet says what a row is about: total (one row, always), domain or url (at most limit rows of each, by
+-- citations descending, then by name). source_filter is all, owned, competitor or external, which is neither of the two; what it
+-- leaves out is in no figure but answers, the divisor of usage_pct and citations_per_answer, which counts all filtered answers.
+-- citing_answers are those that have such a citation. A domain or URL has the first source type among its citations; domains_by_type tells how many
+-- domains have each of source_types, pct_by_type how many of a hundred. A title is the first non-empty one in code-point order.
+WITH
+    ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+    -- What corrections took away is gone from here on: an entry's readings are all alike in what is asked below.
+    entries AS
+    (
+        SELECT
+            any(citation_daily.domain)      AS domain,
+            any(citation_daily.url)         AS url,
+            any(citation_daily.title)       AS title,
+            any(citation_daily.source_type) AS type,
+            any(citation_daily.model)       AS requested,
+            sum(citation_daily.answers)     AS answers,
+            sum(citation_daily.citations)   AS citations,
+            sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+            sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source))                AS citing_domain
+        FROM citation_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND ({source_filter:String} = 'all'
+            OR source_type IN ('', {source_filter:String})
+            OR {source_filter:String} = 'external' AND source_type NOT IN ('owned', 'competitor'))
+        GROUP BY entry
+        HAVING citations > 0 OR answers > 0
+    )
+SELECT
+    multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
+    if(facet = 'total', '', min(entries.domain))                           AS domain,
+    entries.url                                                            AS url,
+    if(facet = 'url', minIf(entries.title, entries.title != ''), '')       AS title,
+    if(facet = 'total', '', types[min(indexOf(types, entries.type))])      AS source_type,
+    arraySort(groupUniqArrayIf(requested, entries.citations > 0))          AS models,
+    max(sum(entries.answers)) OVER ()                                      AS answers,
+    sum(entries.citations)                                                 AS citations,
+    multiIf(
+        facet = 'url', citations,
+        facet = 'domain', sum(citing_domain),
+        sum(entries.citing_answers))                                       AS citing_answers,
+    answerscope_round(answerscope_ratio(100 * citing_answers, answers), 1) AS usage_pct,
+    answerscope_round(answerscope_ratio(citations, answers), 1)            AS citations_per_answer,
+    countIf(facet = 'domain') OVER ()                                      AS domains,
+    countIf(facet = 'url') OVER ()                                         AS urls,
+    if(facet = 'total', types, [])                                         AS source_types,
+    if(facet = 'total', sumForEach(arrayMap(type -> facet = 'domain' AND source_type = type, types)) OVER (), []) AS domains_by_type,
+    arrayMap(n -> answerscope_round(answerscope_ratio(100 * n, domains), 1), domains_by_type) AS pct_by_type
+FROM entries
+GROUP BY GROUPING SETS ((entries.domain), (entries.url), ())
+HAVING facet = 'total' OR citations > 0
+ORDER BY facet = 'total' DESC, facet, citations DESC, url, domain
+LIMIT {limit:UInt32} BY facet

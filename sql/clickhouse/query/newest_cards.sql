@@ -1,0 +1,62 @@
+-- newest_cards: the shopping cards of the filtered answers, newest first, at most limit after a place in that order.
+-- Serves GET /api/v1/shopping-cards. Cards of one instant come by answer_id as text, position, and id as text.
+-- The place is that of the last card of the page before, by its answered_at (before), answer_id, position and id; with before = '' there is none.
+-- matched_id is the nil UUID where the product is neither the brand's nor a competitor's.
+WITH
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    -- Which cards there are is decided by what is short and of one width; the texts of a page alone are read.
+    page AS
+    (
+        SELECT
+            day,
+            answered_at,
+            id
+        FROM shopping_cards
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND least({date_to:Date}, toDate(place))
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({platforms:Array(String)}, platform)
+          AND answerscope_matches({roles:Array(String)}, role)
+          AND (answered_at < place
+            OR answered_at = place
+              AND (toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))
+        GROUP BY day, answered_at, answer_id, position, id
+        HAVING sum(sign) > 0
+        ORDER BY answered_at DESC, toString(answer_id), position, toString(id)
+        LIMIT {limit:UInt32}
+    )
+SELECT
+    id,
+    answered_at,
+    answer_id,
+    position,
+    title,
+    product_brand,
+    price_amount,
+    price_currency,
+    image_url,
+    merchant_url,
+    merchant_domain,
+    rating,
+    review_count,
+    matched_id,
+    role,
+    platform,
+    region
+FROM shopping_cards
+WHERE organization_id = {organization_id:UUID}
+  AND brand_id = {brand_id:UUID}
+  AND (day, answered_at, id) IN (SELECT day, answered_at, id FROM page)
+  AND answerscope_matches({models:Array(String)}, model)
+  AND answerscope_matches({regions:Array(String)}, region)
+  AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+  AND answerscope_matches({branded:Array(Bool)}, branded)
+  AND answerscope_matches({platforms:Array(String)}, platform)
+  AND answerscope_matches({roles:Array(String)}, role)
+GROUP BY ALL
+HAVING sum(sign) > 0
+ORDER BY answered_at DESC, toString(answer_id), position, toString(id)
