@@ -1,5 +1,5 @@
 // Package intake brings answers onto the log: lines of answers captured
-// elsewhere (NDJSON), or records that the simulator made.
+// elsewhere (NDJSON), or records that the simulator made, visits among them.
 //
 // An import is idempotent for ever. An answer's id is made of what identifies
 // it (brand, prompt text, platform, model, region, sample, answered_at), so

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,27 +119,36 @@ func (w *world) intake(change func(*intake.Config)) *intake.Intake {
 // onLog reads every answer of the log, in the order of each partition.
 func (w *world) onLog() []event.Answer {
 	w.t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
-	topic := w.prefix + event.TopicAnswers
 	var answers []event.Answer
-	for partition := range 2 {
+	for _, m := range slices.Concat(w.records(event.TopicAnswers)...) {
+		var a event.Answer
+		w.must(event.DecodeAnswer(m.Value, &a))
+		if string(m.Key) != string(event.AnswerKey(a.Brand.ID)) {
+			w.t.Errorf("key %s of an answer for %s", m.Key, a.Brand.ID)
+		}
+		answers = append(answers, a)
+	}
+	return answers
+}
+
+// records reads a topic, by partition.
+func (w *world) records(topic string) [][]kafka.Message {
+	w.t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+	topic = w.prefix + topic
+	records := make([][]kafka.Message, 2)
+	for partition := range records {
 		ends, err := client.ListOffsets(w.t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(partition)}}})
 		w.must(err)
-		end := ends.Topics[topic][0].LastOffset
 		r := kafka.NewReader(kafka.ReaderConfig{Brokers: w.brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
-		for range end {
+		for range ends.Topics[topic][0].LastOffset {
 			m, err := r.ReadMessage(w.t.Context())
 			w.must(err)
-			var a event.Answer
-			w.must(event.DecodeAnswer(m.Value, &a))
-			if string(m.Key) != string(event.AnswerKey(a.Brand.ID)) {
-				w.t.Errorf("key %s of an answer for %s", m.Key, a.Brand.ID)
-			}
-			answers = append(answers, a)
+			records[partition] = append(records[partition], m)
 		}
 		w.must(r.Close())
 	}
-	return answers
+	return records
 }
 
 func line(n int) string {

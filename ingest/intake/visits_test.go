@@ -1,0 +1,58 @@
+package intake_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+)
+
+// A history of visits told twice comes to the same partition both times, where a
+// sink meets the ids again.
+func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
+	w := newWorld(t)
+	in := w.intake(func(c *intake.Config) { c.BatchLines = 10 })
+	snapshot, err := in.Snapshot(t.Context(), w.brands[0])
+	w.must(err)
+	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
+	w.must(err)
+	plan := simulator.VisitPlan{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
+	history := slices.Collect(s.Visits(plan))
+	for range 2 {
+		n, err := in.AppendVisits(t.Context(), slices.Values(history))
+		if err != nil || n != len(history) {
+			t.Fatalf("AppendVisits() = %d, %v; want %d", n, err, len(history))
+		}
+	}
+	used := 0
+	for _, records := range w.records(event.TopicVisits) {
+		if len(records) == 0 {
+			continue
+		}
+		used++
+		var ids []uuid.UUID
+		for _, m := range records {
+			var v event.Visit
+			w.must(event.DecodeVisit(m.Value, &v))
+			ids = append(ids, v.ID)
+		}
+		if len(ids) != 2*len(history) || !slices.Equal(ids[:len(history)], ids[len(history):]) || ids[0] != history[0].ID {
+			t.Errorf("%d visits on the log, want %d twice, in order", len(ids), len(history))
+		}
+	}
+	if used != 1 {
+		t.Errorf("visits in %d partitions, want 1", used)
+	}
+}
+
+func TestAVisitThatBreaksTheLawIsNotAppended(t *testing.T) {
+	w := newWorld(t)
+	n, err := w.intake(func(*intake.Config) {}).AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
+	if n != 0 || err == nil {
+		t.Errorf("AppendVisits() = %d, %v; want an error", n, err)
+	}
+}

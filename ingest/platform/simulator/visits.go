@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// VisitPlan is whose site a history of visits is of.
+type VisitPlan struct {
+	OrganizationID uuid.UUID
+	Brand          event.Entity // with a domain
+	From           time.Time    // the first day, UTC
+	Until          time.Time    // visits after it have not happened yet
+}
+
+// Visits yields the visits that AI platforms sent, day by day: the views of each
+// session, and now and then a goal. A visit is the same whatever From and Until
+// are, as History's answers are.
+func (s *Simulator) Visits(plan VisitPlan) iter.Seq[event.Visit] {
+	return func(yield func(event.Visit) bool) {
+		for date := day(plan.From); date.Before(plan.Until); date = date.AddDate(0, 0, 1) {
+			for n := range s.sessions(plan.Brand, date) {
+				for _, v := range s.session(plan, date, n) {
+					if !v.At.After(plan.Until) && !yield(v) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// sessions is how many begin on a day: fewer at the weekend, and more while
+// answers name the brand more often.
+func (s *Simulator) sessions(brand event.Entity, date time.Time) int {
+	c := chance(s.config.Seed, "sessions", brand.ID.String(), date.Format(time.DateOnly))
+	n := (30 + 20*c.Float64()) * (0.5 + s.visibility(brand, Models[0], date))
+	if weekday := date.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
+		n *= 0.6
+	}
+	return int(n)
+}
+
+// senders are the platforms, and of a hundred visits how many each sends.
+var senders = []sender{
+	{"chatgpt", "chatgpt.com", 54}, {"perplexity", "www.perplexity.ai", 18}, {"gemini", "gemini.google.com", 11},
+	{"copilot", "copilot.microsoft.com", 9}, {"claude", "claude.ai", 6}, {"grok", "grok.com", 2},
+}
+
+type sender struct {
+	platform, host string
+	weight         int
+}
+
+// homes are where visitors come from; one in twelve cannot be told.
+var homes = []home{
+	{"US", "America/New_York", "en-US", "USD", 38}, {"GB", "Europe/London", "en-GB", "GBP", 15}, {"DE", "Europe/Berlin", "de-DE", "EUR", 13},
+	{"FR", "Europe/Paris", "fr-FR", "EUR", 9}, {"ES", "Europe/Madrid", "es-ES", "EUR", 5}, {"JP", "Asia/Tokyo", "ja-JP", "JPY", 5},
+	{"KR", "Asia/Seoul", "ko-KR", "KRW", 3}, {"SA", "Asia/Riyadh", "ar-SA", "SAR", 2}, {"", "", "en-US", "USD", 10},
+}
+
+type home struct {
+	country, zone, language, currency string
+	weight                            int
+}
+
+// inside are pages that visitors go on to.
+var inside = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
+
+// session is the visits of the n-th session that begins on a day.
+func (s *Simulator) session(plan VisitPlan, date time.Time, n int) []event.Visit {
+	c := chance(s.config.Seed, "session", plan.Brand.ID.String(), date.Format(time.DateOnly), fmt.Sprint(n))
+	from := weighted(c, senders, func(s sender) int { return s.weight })
+	lives := weighted(c, homes, func(h home) int { return h.weight })
+	v := event.Visit{
+		V: event.Version, OrganizationID: plan.OrganizationID, BrandID: plan.Brand.ID, Event: event.VisitView,
+		Platform: from.platform, PlatformBy: "referrer", ReferrerHost: from.host, Country: lives.country, Language: lives.language, TimeZone: lives.zone,
+		Screen:  pick(c, []string{"1920x1080", "1440x900", "390x844", "412x915"}),
+		Session: fmt.Sprintf("%016x", c.Uint64()), NewSession: true, Visitor: c.Uint64(), Simulated: true,
+		Host: pick(c, []string{"", "", "", "shop."}) + plan.Brand.Domains[0],
+	}
+	if lives.country != "" {
+		v.CountryBy = "time_zone"
+	}
+	if c.IntN(5) == 0 { // from an app, which has no referrer
+		v.PlatformBy, v.ReferrerHost = "utm", ""
+	}
+	v.Path, _, _ = strings.Cut(pick(c, ownPages), "?")
+	at := date.Add(time.Duration(c.Int64N(int64(24 * time.Hour))))
+	visits := []event.Visit{visitAt(c, v, at)}
+	v.NewSession, v.PlatformBy, v.ReferrerHost = false, "session", v.Host
+	for c.IntN(5) < 2 {
+		at = at.Add(time.Duration(5+c.IntN(120)) * time.Second)
+		v.Path = pick(c, inside)
+		visits = append(visits, visitAt(c, v, at))
+	}
+	if goal := goalOf(c, lives.currency); goal != nil {
+		v.Event, v.Goal = event.VisitGoal, goal
+		visits = append(visits, visitAt(c, v, at.Add(time.Duration(10+c.IntN(300))*time.Second)))
+	}
+	return visits
+}
+
+// goalOf is what a session leads to, mostly nothing.
+func goalOf(c *rand.Rand, currency string) *event.Goal {
+	switch drawn := c.IntN(100); {
+	case drawn < 5:
+		return &event.Goal{Name: "purchase", Value: fmt.Sprintf("%d.%02d", 20+c.IntN(300), c.IntN(100)), Currency: currency}
+	case drawn < 12:
+		return &event.Goal{Name: "newsletter"}
+	}
+	return nil
+}
+
+// visitAt is v at an instant, with an id in the layout of UUIDv7 (RFC 9562 §5.7)
+// whose random part is drawn.
+func visitAt(c *rand.Rand, v event.Visit, at time.Time) event.Visit {
+	v.At = event.At(at)
+	ms := uint64(v.At.UnixMilli())
+	for i := range 6 {
+		v.ID[i] = byte(ms >> (40 - 8*i))
+	}
+	for i := 6; i < len(v.ID); i++ {
+		v.ID[i] = byte(c.Uint32())
+	}
+	v.ID.SetVersion(uuid.V7)
+	v.ID.SetVariant(uuid.VariantRFC9562)
+	return v
+}
+
+// weighted returns one of items, each as likely as its weight.
+func weighted[T any](c *rand.Rand, items []T, weight func(T) int) T {
+	sum := 0
+	for _, item := range items {
+		sum += weight(item)
+	}
+	drawn := c.IntN(sum)
+	for _, item := range items {
+		if drawn -= weight(item); drawn < 0 {
+			return item
+		}
+	}
+	return items[len(items)-1]
+}
