@@ -27,7 +27,7 @@ type demo struct {
 
 func (demo) Help() string {
 	return `Runs everything, as all does, and sees to it that the data directory holds an organization, a brand with competitors
-and 60 days of answers. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
+and 60 days of answers and visits. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
 (the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers.
 
 Example:
@@ -74,6 +74,7 @@ type demoSample struct {
 	brand        intake.Snapshot
 	from, until  time.Time
 	answers      int // of the window that are in some figure
+	views        int // the same of visits
 }
 
 // settleDemo makes the organization, its user and its brand, and brings in what is missing of its answers.
@@ -126,6 +127,13 @@ func (d *demoSample) bring(ctx context.Context, s *service, in *intake.Intake) e
 	if plan.Prompts, err = demoPrompts(ctx, s.db, d.brand.Brand.ID); err != nil {
 		return err
 	}
+	if err := d.bringAnswers(ctx, s, in, platform, plan); err != nil {
+		return err
+	}
+	return d.bringVisits(ctx, s, in, platform)
+}
+
+func (d *demoSample) bringAnswers(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.Plan) error {
 	meter := s.meter("simulated answers", int64(plan.Runs()))
 	defer meter.end()
 	told := int64(0)
@@ -141,7 +149,29 @@ func (d *demoSample) bring(ctx context.Context, s *service, in *intake.Intake) e
 			meter.reach(told)
 		}
 	}
-	_, err = in.Append(ctx, history)
+	_, err := in.Append(ctx, history)
+	return err
+}
+
+// bringVisits appends all visits, of which the sink leaves out what has landed.
+func (d *demoSample) bringVisits(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator) error {
+	meter := s.meter("simulated visits", 0)
+	defer meter.end()
+	told := int64(0)
+	history := func(yield func(event.Visit) bool) {
+		plan := simulator.VisitPlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
+		for v := range platform.Visits(plan) {
+			if v.Event == event.VisitView {
+				d.views++
+			}
+			if !yield(v) {
+				return
+			}
+			told++
+			meter.reach(told)
+		}
+	}
+	_, err := in.AppendVisits(ctx, history)
 	return err
 }
 
@@ -181,34 +211,20 @@ func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Or
 
 // await waits until the sample is in the API's figures.
 func (d *demoSample) await(ctx context.Context, s *service, v visitor) error {
-	meter := s.meter("answers in the API's figures", int64(d.answers))
-	defer meter.end()
-	look := time.NewTicker(200 * time.Millisecond)
-	defer look.Stop()
-	window := fmt.Sprintf("&date_from=%s&date_to=%s", d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
-	for {
-		body, err := v.get(ctx, "/api/v1/visibility-summary?brand_id="+d.brand.Brand.ID.String()+window)
-		if err != nil {
-			return err
-		}
-		var summary struct {
-			Totals struct {
-				ResultCount int `json:"resultCount"`
-			} `json:"totals"`
-		}
-		if err := json.Unmarshal(body, &summary); err != nil {
-			return fmt.Errorf("read visibility summary: %w", err)
-		}
-		meter.reach(int64(summary.Totals.ResultCount))
-		if summary.Totals.ResultCount >= d.answers {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-		}
+	var summary struct {
+		Totals struct {
+			ResultCount int `json:"resultCount"`
+		} `json:"totals"`
 	}
+	var traffic struct {
+		TotalVisits int `json:"total_visits"`
+	}
+	window := fmt.Sprintf("?brand_id=%s&date_from=%s&date_to=%s", d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
+	err := v.await(ctx, s.meter("answers in the API's figures", int64(d.answers)), "/api/v1/visibility-summary"+window, &summary, &summary.Totals.ResultCount, d.answers)
+	if err != nil {
+		return err
+	}
+	return v.await(ctx, s.meter("visits in the API's figures", int64(d.views)), "/api/v1/ai-traffic"+window, &traffic, &traffic.TotalVisits, d.views)
 }
 
 // tour shows requests with their answers, and one figure by SQL.
@@ -219,6 +235,7 @@ func (d *demoSample) tour(ctx context.Context, s *service, v visitor) error {
 		"/api/v1/brands",
 		"/api/v1/visibility-summary?brand_id=" + d.brand.Brand.ID.String(),
 		"/api/v1/visibility-trend?granularity=week&brand_id=" + d.brand.Brand.ID.String(),
+		"/api/v1/ai-traffic?brand_id=" + d.brand.Brand.ID.String(),
 	} {
 		body, err := v.get(ctx, path)
 		if err != nil {
@@ -286,4 +303,29 @@ func (v visitor) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, fmt.Errorf("GET %s: %s: %s", path, response.Status, body)
 	}
 	return body, nil
+}
+
+// await asks until figure, a field of body, is what it should be.
+func (v visitor) await(ctx context.Context, meter *meter, path string, body any, figure *int, want int) error {
+	defer meter.end()
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	for {
+		text, err := v.get(ctx, path)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, body); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		meter.reach(int64(*figure))
+		if *figure >= want {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
+	}
 }

@@ -23,6 +23,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 		t.Fatalf("before the ready line the demo printed %q, want a key alone", first.stdout)
 	}
 	score, answers := demoTotals(t, first.url, key)
+	visits := demoVisits(t, first.url, key)
 	m := sqlLine.FindStringSubmatch(first.log.String())
 	if m == nil {
 		t.Fatalf("the demo shows no SQL:\n%s", first.log)
@@ -52,25 +53,46 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if _, again := demoTotals(t, second.url, next); again < answers*9/10 || again > answers*11/10 {
 		t.Errorf("the second run counts %d answers, the first counted %d", again, answers)
 	}
+	if again := demoVisits(t, second.url, next); again < visits*9/10 || again > visits*11/10 {
+		t.Errorf("the second run counts %d visits, the first counted %d", again, visits)
+	}
+}
+
+// demoVisits asks for the only brand's visits in the default window.
+func demoVisits(t *testing.T, url, key string) int {
+	t.Helper()
+	var traffic struct {
+		Total int `json:"total_visits"`
+	}
+	_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+demoBrand(t, url, key), key)
+	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Total == 0 {
+		t.Fatalf("traffic: %s", body)
+	}
+	return traffic.Total
 }
 
 // demoTotals asks for the only brand's score in the default window, and for how many answers it is of.
 func demoTotals(t *testing.T, url, key string) (score string, answers int) {
 	t.Helper()
-	var list struct{ Brands []struct{ ID string } }
-	_, body := fetch(t, url+"/api/v1/brands", key)
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
-		t.Fatalf("brands: %s", body)
-	}
 	var summary struct {
 		Totals struct {
 			AIVisibilityScore float64
 			ResultCount       int
 		}
 	}
-	_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+list.Brands[0].ID, key)
+	_, body := fetch(t, url+"/api/v1/visibility-summary?brand_id="+demoBrand(t, url, key), key)
 	if err := json.Unmarshal([]byte(body), &summary); err != nil || summary.Totals.ResultCount == 0 {
 		t.Fatalf("summary: %s", body)
 	}
 	return fmt.Sprint(summary.Totals.AIVisibilityScore), summary.Totals.ResultCount
+}
+
+func demoBrand(t *testing.T, url, key string) string {
+	t.Helper()
+	var list struct{ Brands []struct{ ID string } }
+	_, body := fetch(t, url+"/api/v1/brands", key)
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
+		t.Fatalf("brands: %s", body)
+	}
+	return list.Brands[0].ID
 }
