@@ -44,7 +44,7 @@ func traced(t *testing.T) (url string, log *logged, spans func() []sdk.ReadOnlyS
 func about(span sdk.ReadOnlySpan) map[string]string {
 	texts := map[string]string{}
 	for _, pair := range span.Attributes() {
-		texts[string(pair.Key)] = pair.Value.Emit()
+		texts[string(pair.Key)] = pair.Value.String()
 	}
 	return texts
 }

@@ -143,7 +143,7 @@ func TestATraceTellsEveryAttempt(t *testing.T) {
 	root := spans[len(spans)-1]
 	about := map[string]string{}
 	for _, pair := range root.Attributes() {
-		about[string(pair.Key)] = pair.Value.Emit()
+		about[string(pair.Key)] = pair.Value.String()
 	}
 	for name, value := range map[string]string{
 		"messaging.destination.partition.id": "0", "messaging.batch.message_count": "3",

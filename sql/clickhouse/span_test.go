@@ -103,7 +103,7 @@ func TestAFailedQueryIsAFailedSpan(t *testing.T) {
 	span := recorder.Ended()[0]
 	about := map[string]string{}
 	for _, pair := range span.Attributes() {
-		about[string(pair.Key)] = pair.Value.Emit()
+		about[string(pair.Key)] = pair.Value.String()
 	}
 	if span.Status().Code.String() != "Error" || about["db.response.status_code"] != "60" || len(span.Events()) != 1 {
 		t.Errorf("%v %v %v", span.Status(), about, span.Events())
