@@ -70,16 +70,19 @@ func (r Result) Print(w io.Writer) error {
 	for _, part := range []struct {
 		name   string
 		values map[string]float64
-		format string
-	}{{"figures", r.Figures, "%14.0f"}, {"ceilings", r.Ceilings, "%14.0f"}, {"ratios", r.Ratios, "%14.2f"}} {
-		if len(part.values) == 0 {
+		digits int
+	}{{"figures", r.Figures, 0}, {"ceilings", r.Ceilings, 0}, {"ratios", r.Ratios, 2}} {
+		keys := slices.DeleteFunc(slices.Sorted(maps.Keys(part.values)), r.inLines)
+		if len(keys) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s\n", part.name)
-		for _, key := range slices.Sorted(maps.Keys(part.values)) {
-			if !r.inLines(key) {
-				fmt.Fprintf(&b, "    %-32s"+part.format+"\n", key, part.values[key])
+		for _, key := range keys {
+			digits := part.digits
+			if strings.HasSuffix(key, "_ms") {
+				digits = 1
 			}
+			fmt.Fprintf(&b, "    %-32s%14.*f\n", key, digits, part.values[key])
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -119,7 +119,7 @@ func mirrored(ctx context.Context, l *laboratory, db *postgres.DB, to *clickhous
 
 func dimensionsAre(ctx context.Context, warehouse *clickhouse.Conn, want uint64) error {
 	const question = `
-		SELECT (SELECT uniq(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
+		SELECT (SELECT uniqExact(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
 			+ (SELECT uniqExact(id) FROM dimension_prompts) + (SELECT uniqExact(id) FROM dimension_topics)`
 	patience, done := context.WithTimeout(ctx, time.Minute)
 	defer done()

@@ -4,7 +4,7 @@
 -- brands, and a second load is the first again.
 INSERT INTO answers
 (
-    organization_id, brand_id, day, id, sign, revision, extract_version, log_topic, log_offset,
+    organization_id, brand_id, day, id, sign, revision, extract_version, log_topic,
     answered_at, platform, model, served_model, region, language, surface, sample, prompt_id, topic_id, prompt_text, branded,
     given_up, given_up_class, attempts, latency_ms, finish, text,
     brand_name, mention_count, position, citation_count, visibility_score, sentiment, sentiment_method,
@@ -56,14 +56,13 @@ WITH
     (
         -- 25 prompts on 4 platforms are 100 askings a week, of which one day has every seventh.
         SELECT
-            intDiv(number, {samples:UInt32}) AS run,
             number % {samples:UInt32} + 1 AS sample,
-            intDiv(run, 15 * {brands:UInt32}) AS since,
+            intDiv(number, {samples:UInt32}) AS run,
             intDiv(run, 15) % {brands:UInt32} AS brand,
-            (since + brand) % 7 + 7 * (run % 15) AS asking,
+            {first_day:Date} + intDiv(run, 15 * {brands:UInt32}) AS day,
+            (toRelativeDayNum(day) + brand) % 7 + 7 * (run % 15) AS asking,
             intDiv(asking, 4) AS prompt,
-            asking % 4 AS place,
-            {first_day:Date} + since AS day
+            asking % 4 AS place
         FROM numbers(15 * {brands:UInt64} * {days:UInt64} * {samples:UInt64})
         WHERE asking < 100
     )
@@ -79,7 +78,6 @@ SELECT
     1,
     1,
     'bench',
-    number_in_log,
     answered_at,
     platform,
     model,
@@ -147,7 +145,6 @@ FROM
         prompts.prompt_text AS prompt_text,
         runs.day AS day,
         runs.sample AS sample,
-        runs.run * 100 + runs.sample AS number_in_log,
         ['chatgpt', 'perplexity', 'gemini', if(prompt % 8 = 0, 'google-shopping', 'google')][runs.place + 1] AS platform,
         ['gpt-5.1', 'sonar-pro', 'gemini-3-pro', 'ai-mode'][runs.place + 1] AS model,
         cityHash64(brand, prompt, runs.place, day, sample) AS dice,

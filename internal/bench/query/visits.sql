@@ -2,7 +2,7 @@
 -- A page is one of 40, a few of them far oftener visited than the rest; one visit of twenty is a goal.
 INSERT INTO visits
 (
-    organization_id, brand_id, day, id, log_topic, log_offset, at, event, platform, platform_by, host, path, country, country_by,
+    organization_id, brand_id, day, id, log_topic, at, event, platform, platform_by, host, path, country, country_by,
     session, new_session, visitor, goal_name, goal_value, goal_currency
 )
 WITH
@@ -18,7 +18,6 @@ WITH
     beacons AS
     (
         SELECT
-            number,
             number % {brands:UInt32} AS brand,
             {first_day:Date} + intDiv(number, {visits:UInt32} * {brands:UInt32}) AS day,
             cityHash64({first_day:Date}, number) AS dice
@@ -32,7 +31,6 @@ SELECT
         toUInt128(bitOr(bitShiftLeft(toUInt64(toUnixTimestamp64Milli(at)), 16), toUInt64(0x7000 + dice % 0x1000)))
         + bitShiftLeft(toUInt128(bitOr(bitShiftLeft(toUInt64(2), 62), bitShiftRight(dice, 2))), 64)) AS id,
     'bench',
-    number,
     toDateTime64(day, 3, 'UTC') + toIntervalMillisecond(dice % 86400000) AS at,
     if(dice % 20 = 0, 'goal', 'view') AS event,
     ['chatgpt', 'chatgpt', 'chatgpt', 'perplexity', 'gemini', 'copilot'][cityHash64(dice, 'platform') % 6 + 1],

@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Growth means something only if ten times the answers are of the same prompts,
+// URLs and brands, and come to the same wherever they are loaded again.
+func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
+	db, first, grown, again := aControlPlane(t), aWarehouse(t), aWarehouse(t), aWarehouse(t)
+	small := load{brands: 11, days: 35, visits: 3, samples: 1}
+	if _, err := track(t.Context(), db, small.brands); err != nil {
+		t.Fatal(err)
+	}
+	if err := mirrored(t.Context(), &laboratory{log: slog.New(slog.NewTextHandler(t.Output(), nil))}, db, first, small.brands); err != nil {
+		t.Fatal(err)
+	}
+	large := small
+	large.samples = 10
+	for warehouse, l := range map[*clickhouse.Conn]load{first: small, grown: large, again: large} {
+		if warehouse != first {
+			if err := copyDimensions(t.Context(), first, ask[string](t, warehouse, "SELECT currentDatabase()")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := fill(t.Context(), warehouse, l, func(string, ...any) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range []string{"answer_daily", "prompt_daily", "competitor_prompt_daily", "citations", "shopping_cards", "visit_daily"} {
+		if n := ask[uint64](t, grown, "SELECT count() FROM "+table); n == 0 {
+			t.Errorf("%s is empty", table)
+		}
+	}
+	// 11 brands, 100 askings a week, 5 weeks.
+	if n := ask[uint64](t, first, "SELECT count() FROM answers"); n != 11*100*5 {
+		t.Errorf("%d answers, want 5500", n)
+	}
+	if a, b := ask[uint64](t, first, "SELECT count() FROM answers"), ask[uint64](t, grown, "SELECT count() FROM answers"); b != 10*a {
+		t.Errorf("%d and %d answers, want tenfold", a, b)
+	}
+	for _, same := range []string{
+		"SELECT groupBitXor(cityHash64(id, text, mention_count, `competitors.mention_count`, `citations.url`)) FROM answers WHERE sample = 1",
+		"SELECT uniqExact(prompt_id, platform, model, region, day) FROM answers",
+		"SELECT uniqExact(prompt_id) FROM prompt_daily",
+		"SELECT count() FROM visits",
+	} {
+		if a, b := ask[uint64](t, first, same), ask[uint64](t, grown, same); a != b {
+			t.Errorf("%s: %d and %d, want the same", same, a, b)
+		}
+	}
+	if n := ask[uint64](t, grown, "SELECT max(urls) FROM (SELECT uniqExact(url) AS urls FROM citations GROUP BY brand_id)"); n > 400 {
+		t.Errorf("a brand has %d URLs, want 400 at most", n)
+	}
+	const all = "SELECT groupBitXor(cityHash64(* EXCEPT is_branded)) FROM answers"
+	if a, b := ask[uint64](t, grown, all), ask[uint64](t, again, all); a != b {
+		t.Error("the second load is not the first again")
+	}
+}
+
+func TestACallIsToldWithThoseBesideIt(t *testing.T) {
+	begin := time.Unix(0, 0)
+	at := func(text string, from, to int) call {
+		return call{text: text, begin: begin.Add(time.Duration(from)), end: begin.Add(time.Duration(to))}
+	}
+	r := &recorder{calls: map[string][]call{"one": {at("c", 30, 40), at("b", 11, 20), at("a", 10, 12), at("d", 35, 36)}}}
+	var told [][]string
+	for _, step := range r.take("one") {
+		var texts []string
+		for _, c := range step {
+			texts = append(texts, c.text)
+		}
+		told = append(told, texts)
+	}
+	if want := [][]string{{"a", "b"}, {"c", "d"}}; !slices.EqualFunc(told, want, slices.Equal) {
+		t.Errorf("take() = %v, want %v", told, want)
+	}
+	if r.take("one") != nil {
+		t.Error("what was taken is still there")
+	}
+}
+
+func TestPercentileIsTheNearestRank(t *testing.T) {
+	var times []time.Duration
+	for i := range 200 {
+		times = append(times, time.Duration(i+1)*time.Millisecond)
+	}
+	for p, want := range map[float64]float64{50: 100, 95: 190, 99: 198, 100: 200} {
+		if got := percentile(times, p); got != want {
+			t.Errorf("percentile(%v) = %v, want %v", p, got, want)
+		}
+	}
+	if got := percentile(times[:1], 50); got != 1 {
+		t.Errorf("of one: %v", got)
+	}
+}
+
+func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
+	refused := errors.New("refused")
+	var asked atomic.Int64
+	_, err := inTurn(t.Context(), 4, 1, time.Minute, func(context.Context, int) error {
+		if asked.Add(1) == 10 {
+			return refused
+		}
+		return nil
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("inTurn() = %v", err)
+	}
+}
+
+func ask[T any](t *testing.T, warehouse *clickhouse.Conn, question string) (answer T) {
+	t.Helper()
+	if err := warehouse.QueryRow(t.Context(), question).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", question, err)
+	}
+	return answer
+}
+
+func aControlPlane(t *testing.T) *postgres.DB {
+	t.Helper()
+	c := postgres.DefaultConfig()
+	c.DSN = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+func aWarehouse(t *testing.T) *clickhouse.Conn {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
+}
