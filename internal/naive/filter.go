@@ -22,18 +22,25 @@ type Filter struct {
 func (f Filter) runs(readings []Reading) []Reading {
 	var kept []Reading
 	for _, r := range readings {
-		a, day := r.Answer, r.day()
-		switch {
-		case r.shopping(), day < f.From, day > f.To:
-		case len(f.Models) > 0 && !slices.Contains(f.Models, a.Model):
-		case f.Region != nil && a.Region != *f.Region:
-		case f.Topic != nil && (a.Prompt.TopicID == nil || *a.Prompt.TopicID != *f.Topic):
-		case f.Branded != nil && r.Branded != *f.Branded:
-		default:
+		if f.passes(r) && !r.shopping() {
 			kept = append(kept, r)
 		}
 	}
 	return kept
+}
+
+func (f Filter) passes(r Reading) bool {
+	a, day := r.Answer, r.day()
+	switch {
+	case day < f.From, day > f.To:
+	case len(f.Models) > 0 && !slices.Contains(f.Models, a.Model):
+	case f.Region != nil && a.Region != *f.Region:
+	case f.Topic != nil && (a.Prompt.TopicID == nil || *a.Prompt.TopicID != *f.Topic):
+	case f.Branded != nil && r.Branded != *f.Branded:
+	default:
+		return true
+	}
+	return false
 }
 
 // answers are the runs that were not given up.

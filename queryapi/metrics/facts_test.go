@@ -30,20 +30,23 @@ type brandFact struct {
 
 // An answerFact is an answer of a platform, or a run that was given up.
 type answerFact struct {
-	Brand    string   `json:"brand"`  // slug; "" is the first brand
-	On       string   `json:"on"`     // a day, at noon, or an instant
-	Prompt   string   `json:"prompt"` // its text; "" is "p1"
-	Topic    string   `json:"topic"`
-	Branded  *bool    `json:"branded"`
-	Platform string   `json:"platform"` // "" is openai
-	Model    string   `json:"model"`    // "" is gpt
-	Served   string   `json:"served"`
-	Region   string   `json:"region"`
-	Text     string   `json:"text"`
-	Cites    []string `json:"cites"`
-	Consults []string `json:"consults"`
-	GivenUp  string   `json:"given_up"` // its class
-	Times    int      `json:"times"`    // so many alike; 0 is 1
+	Brand    string          `json:"brand"`  // slug; "" is the first brand
+	On       string          `json:"on"`     // a day, at noon, or an instant
+	Prompt   string          `json:"prompt"` // its text; "" is "p1"
+	Topic    string          `json:"topic"`
+	Branded  *bool           `json:"branded"`
+	Platform string          `json:"platform"` // "" is openai
+	Model    string          `json:"model"`    // "" is gpt
+	Served   string          `json:"served"`
+	Region   string          `json:"region"`
+	Text     string          `json:"text"`
+	Cites    []string        `json:"cites"`
+	Titles   []string        `json:"titles"` // of cites, in their order
+	Consults []string        `json:"consults"`
+	Products []event.Product `json:"products"`
+	GivenUp  string          `json:"given_up"` // its class
+	Times    int             `json:"times"`    // so many alike; 0 is 1
+	Corrects int             `json:"corrects"` // the answer of the stage, from 1, that this is another reading of
 }
 
 // record is the fact as the log would tell it. Prompts and topics of one text have one id in every organization.
@@ -56,7 +59,7 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
 		Prompt:         event.Prompt{ID: idOf("prompt", prompt), Text: prompt, SetID: idOf("set"), IsBranded: f.Branded},
 		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Region: f.Region,
-		Sample:     int64(s.told) + 1, // no two facts are one run
+		Sample:     int64(cmp.Or(f.Corrects, s.told+1)), // no two facts are one run
 		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
 	}
 	for _, c := range brand.Competitors {
@@ -79,9 +82,13 @@ func (f answerFact) outcome(a *event.Answer) {
 		a.GivenUp = &event.GivenUp{Class: f.GivenUp}
 		return
 	}
-	a.Text, a.Finish = f.Text, event.FinishComplete
-	for _, url := range f.Cites {
-		a.Citations = append(a.Citations, event.Citation{URL: url, Cited: true})
+	a.Text, a.Finish, a.Products = f.Text, event.FinishComplete, f.Products
+	for i, url := range f.Cites {
+		c := event.Citation{URL: url, Cited: true}
+		if i < len(f.Titles) {
+			c.Title = f.Titles[i]
+		}
+		a.Citations = append(a.Citations, c)
 	}
 	for _, url := range f.Consults {
 		a.Citations = append(a.Citations, event.Citation{URL: url})

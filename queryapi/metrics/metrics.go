@@ -39,9 +39,11 @@ var endpoints = []endpoint{
 	{"/brands", (*API).brands},
 	{"/visibility-summary", (*API).visibilitySummary},
 	{"/visibility-trend", (*API).visibilityTrend},
-	{"/ai-traffic", (*API).aiTraffic},
 	{"/competitor-comparison", (*API).competitorComparison},
+	{"/citations", (*API).citations},
+	{"/ai-traffic", (*API).aiTraffic},
 	{"/prompt-performance", (*API).promptPerformance},
+	{"/shopping-cards", (*API).shoppingCards},
 }
 
 // Mount adds the endpoints below /api/v1 of app. The router comes first: a path that does not exist is 404 and another

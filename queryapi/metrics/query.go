@@ -124,16 +124,21 @@ func (q *query) list(name, want string) []string {
 
 // oneOf reads one of a few words; the first is the default.
 func (q *query) oneOf(name string, words ...string) string {
+	if word, ok := q.word(name, words...); ok {
+		return word
+	}
+	return words[0]
+}
+
+// word reads one of a few words; ok is false where it is absent or wrong.
+func (q *query) word(name string, words ...string) (word string, ok bool) {
 	want := "one of " + strings.Join(words, ", ")
 	text, ok := q.text(name, want)
-	if !ok {
-		return words[0]
-	}
-	if !slices.Contains(words, text) {
+	if ok && !slices.Contains(words, text) {
 		q.refuse(name, want, quoted(text))
-		return words[0]
+		return "", false
 	}
-	return text
+	return text, ok
 }
 
 // limit reads how many rows of a list are wanted, from 1 to most.

@@ -20,13 +20,16 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 // A scenario is one txtar file. Its comment says in words and arithmetic why the numbers are right; its sections are
 // played in order on a stage of its own:
 //
-//	brands.ndjson   brands that come to be, with their competitors
-//	answers.ndjson  answers that come in, through the log's codec, the extractor and the sink
-//	visits.ndjson   visits that come in, through the codec and the sink
-//	deleted.txt     competitors of the first brand that are deleted, one a line
-//	GET <target>    a request, asked with acme's key or "as <organization>", and the whole response
+//	brands.ndjson     brands that come to be, with their competitors
+//	answers.ndjson    answers that come in, through the log's codec, the extractor and the sink
+//	corrected.ndjson  other readings of answers that came in, each naming its answer
+//	visits.ndjson     visits that come in, through the codec and the sink
+//	deleted.txt       competitors of the first brand that are deleted, one a line
+//	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
-// $name stands for the id of a brand (its slug), a topic (its name), an organization or a user.
+// $name stands for the id of a brand (its slug), a topic (its name), an organization or a user, $Glow-of-lumen for that of a
+// competitor. Where the second answer has products, $answer-2 is its id and $card-2-1 that of its first card. $next is
+// the last cursor.
 func TestScenarios(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -56,6 +59,8 @@ func (s *stage) play(t *testing.T, path string) {
 			s.tell(t, lines[answerFact](t, section.Data)...)
 		case "visits.ndjson":
 			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
+		case "corrected.ndjson":
+			s.correct(t, lines[answerFact](t, section.Data)...)
 		case "deleted.txt":
 			for name := range strings.FieldsSeq(string(section.Data)) {
 				s.deleteCompetitor(t, name)
@@ -88,6 +93,7 @@ func (s *stage) response(t *testing.T, request string) []byte {
 		organization = "acme"
 	}
 	status, body := s.get(t, organization, s.withIDs(target))
+	s.keepCursor(t, body)
 	var laidOut bytes.Buffer
 	if err := json.Indent(&laidOut, []byte(s.withNames(body)), "", "  "); err != nil {
 		t.Fatalf("%s: %v in %s", request, err, body)

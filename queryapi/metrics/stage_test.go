@@ -31,6 +31,8 @@ type stage struct {
 	keys   map[string]string // organization → a key of its user
 	told   int               // answers so far
 
+	corrections int // of answers so far
+
 	visited int   // visits so far
 	landed  int64 // records of visits so far
 }
@@ -111,6 +113,9 @@ func (s *stage) addBrand(t *testing.T, f brandFact) {
 	s.call(t, brand.Slug, brand.ID)
 	s.brands = append(s.brands, brand.Slug)
 	s.awaitMirror(t, brand.Slug)
+	for _, c := range s.snapshot(t, brand.Slug).Competitors {
+		s.ids[c.Name+"-of-"+brand.Slug] = c.ID.String()
+	}
 }
 
 // date says when a brand was made, which nobody but a superuser may; half of its last millisecond is not shown.
@@ -198,6 +203,9 @@ func (s *stage) tell(t *testing.T, facts ...answerFact) {
 	batch.Last = int64(s.told) - 1
 	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
+	}
+	if slices.ContainsFunc(facts, func(f answerFact) bool { return len(f.Products) > 0 }) {
+		s.callCards(t)
 	}
 }
 

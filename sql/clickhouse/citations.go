@@ -22,34 +22,31 @@ type CitationFilter struct {
 // the URLs that they cite most, each list by citations descending, then by name.
 var CitationSources = rollup[CitationFilter, CitationSource]("citation_sources")
 
-// CitationFacet is what a row is about.
-type CitationFacet string
-
-// The facets.
+// The facets of a CitationSource.
 const (
-	AllCitations   CitationFacet = "total"
-	CitationDomain CitationFacet = "domain"
-	CitationURL    CitationFacet = "url"
+	AllCitations   = "total"
+	CitationDomain = "domain"
+	CitationURL    = "url"
 )
 
 // CitationSource is what the answers of a window cite, in all, of one domain, or
 // of one URL. A percentage is rounded to one decimal, nil where there is nothing
 // to divide by.
 type CitationSource struct {
-	Facet              CitationFacet `ch:"facet"`
-	Domain             string        `ch:"domain"`      // registrable; of the domain or URL
-	URL                string        `ch:"url"`         // of the URL
-	Title              string        `ch:"title"`       // of the URL, "": none has one
-	SourceType         string        `ch:"source_type"` // of the domain or URL: the first among its citations
-	Models             []string      `ch:"models"`      // requested, of the citing answers, ascending
-	Answers            int64         `ch:"answers"`     // of the window, whatever they cite
-	Citations          int64         `ch:"citations"`
-	CitingAnswers      int64         `ch:"citing_answers"`
-	UsagePct           *float64      `ch:"usage_pct"`            // citing answers, of Answers
-	CitationsPerAnswer *float64      `ch:"citations_per_answer"` // of Answers
-	Domains            uint64        `ch:"domains"`              // in all, on every row
-	URLs               uint64        `ch:"urls"`                 // in all, on every row
-	SourceTypes        []string      `ch:"source_types"`         // in all: the seven, in their order
-	DomainsByType      []uint64      `ch:"domains_by_type"`      // domains of each of SourceTypes
-	PctByType          []*float64    `ch:"pct_by_type"`          // of Domains
+	Facet              string     `ch:"facet"`
+	Domain             string     `ch:"domain"`      // registrable; of the domain or URL
+	URL                string     `ch:"url"`         // of the URL
+	Title              string     `ch:"title"`       // of the URL, "": none has one
+	SourceType         string     `ch:"source_type"` // of the domain or URL: the first among its citations
+	Models             []string   `ch:"models"`      // requested, of the citing answers, ascending
+	Answers            int64      `ch:"answers"`     // of the window, whatever they cite
+	Citations          int64      `ch:"citations"`
+	CitingAnswers      int64      `ch:"citing_answers"`
+	UsagePct           *float64   `ch:"usage_pct"`            // citing answers, of Answers
+	CitationsPerAnswer *float64   `ch:"citations_per_answer"` // of Answers
+	Domains            uint64     `ch:"domains"`              // in all, on every row
+	URLs               uint64     `ch:"urls"`                 // in all, on every row
+	SourceTypes        []string   `ch:"source_types"`         // in all: the seven, in their order
+	DomainsByType      []uint64   `ch:"domains_by_type"`      // domains of each of SourceTypes
+	PctByType          []*float64 `ch:"pct_by_type"`          // of Domains
 }

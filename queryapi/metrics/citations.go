@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// citationsBody answers GET /api/v1/citations.
+type citationsBody struct {
+	Totals     citationTotals   `json:"totals"`
+	Breakdown  []sourceTypeBody `json:"source_type_breakdown"` // all seven, in their order
+	TopDomains []citedDomain    `json:"top_domains"`
+	TopURLs    []citedURL       `json:"top_urls"`
+}
+
+type citationTotals struct {
+	Domains               uint64   `json:"domains"`
+	URLs                  uint64   `json:"urls"`
+	Citations             int64    `json:"citations"`
+	ResultsWithCitations  int64    `json:"results_with_citations"`
+	AvgCitationsPerResult *float64 `json:"avg_citations_per_result"` // over all answers of the window
+}
+
+type sourceTypeBody struct {
+	Category string   `json:"category"`
+	Count    uint64   `json:"count"` // domains
+	Pct      *float64 `json:"pct"`
+}
+
+type citedDomain struct {
+	Domain         string   `json:"domain"`
+	Category       string   `json:"category"`
+	TotalCitations int64    `json:"total_citations"`
+	ResultsCiting  int64    `json:"results_citing"`
+	UsagePct       *float64 `json:"usage_pct"` // over all answers of the window
+	Models         []string `json:"models"`
+}
+
+type citedURL struct {
+	URL            string   `json:"url"`
+	Domain         string   `json:"domain"`
+	Category       string   `json:"category"`
+	Title          string   `json:"title"` // "" where none was told
+	TotalCitations int64    `json:"total_citations"`
+	ResultsCiting  int64    `json:"results_citing"`
+	UsagePct       *float64 `json:"usage_pct"`
+}
+
+func (a *API) citations(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources), string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
+	limit := q.limit(50, 200)
+	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.CitationSources.All(ctx, a.warehouse, clickhouse.CitationFilter{
+		Filter: asked.filter(caller.OrganizationID),
+		Source: clickhouse.SourceFilter(source),
+		Limit:  limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := citationsBody{Breakdown: []sourceTypeBody{}, TopDomains: []citedDomain{}, TopURLs: []citedURL{}}
+	for _, r := range rows {
+		switch r.Facet {
+		case clickhouse.AllCitations:
+			body.Totals = citationTotals{r.Domains, r.URLs, r.Citations, r.CitingAnswers, r.CitationsPerAnswer}
+			for i, category := range r.SourceTypes {
+				body.Breakdown = append(body.Breakdown, sourceTypeBody{category, r.DomainsByType[i], r.PctByType[i]})
+			}
+		case clickhouse.CitationDomain:
+			body.TopDomains = append(body.TopDomains, citedDomain{r.Domain, r.SourceType, r.Citations, r.CitingAnswers, r.UsagePct, r.Models})
+		case clickhouse.CitationURL:
+			body.TopURLs = append(body.TopURLs, citedURL{r.URL, r.Domain, r.SourceType, r.Title, r.Citations, r.CitingAnswers, r.UsagePct})
+		}
+	}
+	return body, nil
+}

@@ -1,0 +1,116 @@
+package metrics
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+)
+
+// correct tells answers of the first brand again as facts have them: in one insert for each a row that takes back its last
+// reading and one with the new. How a fact is read is taken from a twin that lands under a brand which nobody asks about.
+func (s *stage) correct(t *testing.T, facts ...answerFact) {
+	t.Helper()
+	snapshot, nobody := s.snapshot(t, s.brands[0]), idOf("nobody", s.ids[s.brands[0]])
+	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
+	batch := &consume.Batch[sink.Item]{Topic: s.name + "-corrections", First: int64(s.corrections)}
+	for _, f := range facts {
+		twin := f.record(t, s, snapshot)
+		twin.OrganizationID, twin.Brand.ID = nobody, nobody
+		value, err := event.EncodeAnswer(nil, twin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: int64(s.corrections), Value: value, Time: today})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Items = append(batch.Items, item)
+		s.corrections++
+	}
+	batch.Last = int64(s.corrections) - 1
+	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, fmt.Sprintf(`
+		INSERT INTO answers
+		WITH twins AS (SELECT * FROM answers WHERE brand_id = '%[3]s')
+		SELECT * REPLACE (-1 AS sign)
+		FROM (SELECT * FROM answers WHERE brand_id = '%[2]s' AND sign = 1 ORDER BY revision DESC LIMIT 1 BY id)
+		WHERE id IN (SELECT id FROM twins)
+		UNION ALL
+		SELECT * REPLACE (
+			toUUID('%[1]s') AS organization_id, toUUID('%[2]s') AS brand_id, %[4]d AS revision,
+			arrayMap(m -> if(m = toUUID('%[3]s'), toUUID('%[2]s'), m), cards.matched_id) AS `+"`cards.matched_id`"+`)
+		FROM twins`, snapshot.OrganizationID, snapshot.BrandID, nobody, 1000+s.corrections))
+	s.exec(t, fmt.Sprintf("DELETE FROM answers WHERE brand_id = '%s'", nobody))
+	s.callCards(t)
+}
+
+func (s *stage) exec(t *testing.T, statement string) {
+	t.Helper()
+	if err := s.warehouse.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cardIDs gives the id of the product in a place of an answer, from 1, by the names of callCards.
+func (s *stage) cardIDs(t *testing.T) func(answer uuid.UUID, place int) string {
+	t.Helper()
+	number := map[string]string{}
+	for name, id := range s.ids {
+		if n, ok := strings.CutPrefix(name, "answer-"); ok {
+			number[id] = n
+		}
+	}
+	return func(answer uuid.UUID, place int) string {
+		return s.ids[fmt.Sprintf("card-%s-%d", number[answer.String()], place)]
+	}
+}
+
+// callCards gives the answers that have products, and these, their names: $answer-1, $card-1-1.
+func (s *stage) callCards(t *testing.T) {
+	t.Helper()
+	var ids []string
+	for _, slug := range s.brands {
+		ids = append(ids, "'"+s.ids[slug]+"'")
+	}
+	rows, err := s.warehouse.Query(t.Context(), `
+		SELECT toString(id), toUInt64(sample), toUInt64(place), toString(reinterpretAsUUID(sipHash128(id, place)))
+		FROM answers ARRAY JOIN arrayEnumerate(cards.position) AS place
+		WHERE brand_id IN (`+strings.Join(ids, ", ")+`)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var answer, card string
+		var number, place uint64
+		if err := rows.Scan(&answer, &number, &place, &card); err != nil {
+			t.Fatal(err)
+		}
+		s.ids[fmt.Sprintf("answer-%d", number)] = answer
+		s.ids[fmt.Sprintf("card-%d-%d", number, place)] = card
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keepCursor gives the cursor of a body that has one its name.
+func (s *stage) keepCursor(t *testing.T, body string) {
+	t.Helper()
+	var page struct {
+		Next *string `json:"next_cursor"`
+	}
+	if err := json.Unmarshal([]byte(body), &page); err == nil && page.Next != nil {
+		s.ids["next"] = *page.Next
+	}
+}

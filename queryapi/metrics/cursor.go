@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A cursor is the place of the last card of a page, as a text that nobody need read. What comes after a place is the
+// same whatever comes in before it. It holds, besides, a digest of the question that it was given for: with another one
+// the pages would not be parts of one list.
+const (
+	cursorVersion = 1
+	cursorLength  = 1 + 8 + 16 + 4 + 16 + len(question{})
+)
+
+// A question is the digest of what a list of cards is about.
+type question [8]byte
+
+// digest is of all but the page and the days: those that are not given move on at midnight, in the midst of a list.
+func digest(f clickhouse.CardFilter) (q question) {
+	text, err := json.Marshal([]any{f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, f.Roles})
+	if err != nil {
+		panic(err) // texts, ids and bools
+	}
+	sum := sha256.Sum256(text)
+	copy(q[:], sum[:])
+	return q
+}
+
+// cursorAfter leads to the cards after c.
+func cursorAfter(c clickhouse.Card, about question) string {
+	b := append(make([]byte, 0, cursorLength), cursorVersion)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.AnsweredAt.UnixMilli()))
+	b = append(b, c.AnswerID[:]...)
+	b = binary.BigEndian.AppendUint32(b, c.Position)
+	b = append(b, c.ID[:]...)
+	b = append(b, about[:]...)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// cursor reads where a page begins: before all cards where none is given.
+func (q *query) cursor(about question) clickhouse.CardPlace {
+	const want = "the next_cursor of a page that was asked with the same brand and filters"
+	text, ok := q.text("cursor", want)
+	if !ok {
+		return clickhouse.CardPlace{}
+	}
+	place, ok := placeOf(text, about)
+	if !ok {
+		q.refuse("cursor", want, quoted(text))
+	}
+	return place
+}
+
+func placeOf(cursor string, about question) (place clickhouse.CardPlace, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(b) != cursorLength || b[0] != cursorVersion || question(b[45:]) != about {
+		return place, false
+	}
+	at := time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC()
+	if at.Before(firstDate) || at.After(lastDate) {
+		return place, false
+	}
+	return clickhouse.PlaceOf(at, clickhouse.UUID(b[9:25]), binary.BigEndian.Uint32(b[25:29]), clickhouse.UUID(b[29:45])), true
+}
