@@ -74,12 +74,19 @@ func (c *ClickHouse) usersChanged() bool {
 	return true
 }
 
-// restart ends the engine and starts it again with the same files and ports.
+// finishBound is what queries under way get when the engine is to be started again.
+// By itself it would wait 5 s for them, and everybody else for it.
+const finishBound = time.Second
+
+// restart ends the engine and starts it again with the same files and ports. One
+// that does not end in time is killed, as a crash might at any moment: what was
+// acknowledged is on the disk, and what was not is sent again.
 func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
 	c.cfg.Log.Info("restarting engine for its users", "engine", "clickhouse")
-	if err := c.Stop(ctx); err != nil {
-		// Killed, that is: what was acknowledged is on the disk.
-		c.cfg.Log.Warn("restart engine", "engine", "clickhouse", "error", err)
+	finish, done := context.WithTimeout(ctx, finishBound)
+	defer done()
+	if err := c.Stop(finish); err != nil {
+		c.cfg.Log.Info("queries were cut off", "engine", "clickhouse", "error", err)
 	}
 	return StartClickHouse(ctx, c.cfg)
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 const someUser = `<clickhouse><users><somebody><password>secret</password><networks><ip>127.0.0.1</ip></networks>
@@ -75,6 +76,30 @@ func TestHalfAFileOfUsersRestartsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the whole file is read", func() bool { return somebody.mayEnter(t) })
+}
+
+// A query of an hour would hold up everybody else's.
+func TestUsersComeWhileAQueryIsUnderWay(t *testing.T) {
+	dir := place(t)
+	set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+	us, began := ourselves(t, set), make(chan struct{})
+	go func() {
+		close(began)
+		_, _ = us.query(t.Context(), "SELECT sleepEachRow(1) FROM numbers(3600) SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null")
+	}()
+	<-began
+	eventually(t, "the query is under way", func() bool {
+		running, err := us.query(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(3600)%' AND query NOT LIKE '%processes%'")
+		return err == nil && running == "1"
+	})
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), []byte(someUser), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	eventually(t, "a user whose file came is let in", func() bool { return somebody.mayEnter(t) })
+	if took := time.Since(begin); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
 
 // A restart for users must not make a set forget to notice the next engine's end.

@@ -31,6 +31,7 @@ type grammar struct {
 	Org     org     `cmd:"" help:"Add and list organizations."`
 	User    user    `cmd:"" help:"Add users."`
 	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
+	Analyst analyst `cmd:"" help:"Let people ask in SQL, each for one organization."`
 	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
 	Bench   bench   `cmd:"" help:"Measure this machine."`
 	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`

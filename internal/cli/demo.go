@@ -249,6 +249,7 @@ func (d *demoSample) tour(ctx context.Context, s *service, v visitor) error {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
 	s.tell("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
+	s.tell("Let somebody ask in SQL who sees this organization and no other:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
 	return nil
 }
 

@@ -17,11 +17,13 @@ import (
 type migrate struct {
 	Check bool `help:"Change nothing; print what is pending and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON object a line."`
+	usersAt
 }
 
 func (migrate) Help() string {
 	return `Brings up the schemas of PostgreSQL and ClickHouse and the topics of Kafka, under one lock. It may be killed and run
-again at any point, and does nothing where nothing is pending.
+again at any point, and does nothing where nothing is pending. Analysts are let into new tables and
+views; for those of a ClickHouse that is not embedded, say with --users-dir where their files are.
 
 Example:
 
@@ -43,9 +45,23 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 	case c.Check:
 		err = c.list(p, steps)
 	default:
-		err = p.migrate(ctx, everything, e, steps)
+		if err = p.migrate(ctx, everything, e, steps); err == nil {
+			err = p.renewAnalysts(p.usersDir(c.usersAt))
+		}
 	}
 	return errors.Join(err, e.close())
+}
+
+// renewAnalysts gives the analysts of a users.d what this release has; nothing where there is none.
+func (p *process) renewAnalysts(usersDir string) error {
+	if usersDir == "" {
+		return nil
+	}
+	renewed, err := clickhouse.RenewAnalysts(usersDir)
+	for _, login := range renewed {
+		p.log.Info("analyst renewed", "login", login)
+	}
+	return err
 }
 
 func (c *migrate) list(p *process, steps []step) error {

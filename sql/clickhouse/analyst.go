@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"bytes"
 	_ "embed"
+	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // An Analyst is somebody of one organization who asks in SQL: a user of the server
@@ -26,7 +29,7 @@ type Analyst struct {
 }
 
 var (
-	slugLike     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	plain        = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	databaseLike = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	sha256Like   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
@@ -38,11 +41,12 @@ const longest = 100
 // name of a file.
 func (a Analyst) Validate() error {
 	var errs []error
-	if !slugLike.MatchString(a.Name) || len(a.Name) > longest {
+	if !plain.MatchString(a.Name) || len(a.Name) > longest {
 		errs = append(errs, fmt.Errorf("analyst name %q: want at most %d of a–z, 0–9 and single hyphens between them", a.Name, longest))
 	}
-	if !slugLike.MatchString(a.Organization) || len(a.Organization) > longest {
-		errs = append(errs, fmt.Errorf("organization slug %q: want at most %d of a–z, 0–9 and single hyphens between them", a.Organization, longest))
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if a.Organization == "" || !utf8.ValidString(a.Organization) || strings.ContainsFunc(a.Organization, unprintable) {
+		errs = append(errs, fmt.Errorf("organization slug %q: want printable text", a.Organization))
 	}
 	if a.OrganizationID == (UUID{}) {
 		errs = append(errs, errors.New("organization id: want one that is not nil"))
@@ -56,9 +60,16 @@ func (a Analyst) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Login is the user's name on the server, analyst_ORGANIZATION_NAME. Neither part
-// has a _, so that no two analysts share one, and none is a user of another kind.
-func (a Analyst) Login() string { return "analyst_" + a.Organization + "_" + a.Name }
+// Login is the user's name on the server and that of the file: analyst_SLUG_NAME, or
+// analyst__ID_NAME where the slug has more than a–z, 0–9 and hyphens. No part has a
+// _, so that no two analysts share one, and none is a user of another kind.
+func (a Analyst) Login() string {
+	organization := a.Organization
+	if !plain.MatchString(organization) || len(organization) > longest {
+		organization = "_" + hex.EncodeToString(a.OrganizationID[:])
+	}
+	return "analyst_" + organization + "_" + a.Name
+}
 
 //go:embed analyst.xml
 var analystXML string

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // ErrNoAnalyst and ErrAnalystExists are why a directory of users stays as it is.
@@ -107,6 +110,17 @@ func RenewAnalysts(dir string) ([]string, error) {
 		renewed = append(renewed, a.Login())
 	}
 	return renewed, nil
+}
+
+// HasUser tells whether the server knows a login. Whoever asks must be allowed to
+// see users.
+func HasUser(ctx context.Context, conn *Conn, login string) (bool, error) {
+	var n uint64
+	err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", clickhouse.Named("login", login)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("find user %s: %w", login, err)
+	}
+	return n > 0, nil
 }
 
 func analystPath(dir string, a Analyst) string { return filepath.Join(dir, a.Login()+".xml") }

@@ -54,6 +54,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Database is the one that the DSN names, or that the server takes without a name.
+func (c Config) Database() string {
+	o, err := clickhouse.ParseDSN(c.DSN)
+	if err != nil || o.Auth.Database == "" {
+		return "default"
+	}
+	return o.Auth.Database
+}
+
 // Conn is a pool of connections to one server. It is safe for concurrent use.
 type Conn struct{ driver.Conn }
 

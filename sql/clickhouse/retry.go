@@ -8,12 +8,16 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/cenkalti/backoff/v5"
 )
 
 // patience is how long a question outlives the server that it was asked. The embedded engine is back within a second
 // when it is started again for its users (see deploy/engine), a server that somebody restarts within a few.
 const patience = 5 * time.Second
+
+// shuttingDown is the error code ABORTED, of a question that came while the server was going.
+const shuttingDown = 236
 
 // untilAnswered asks again while the server cannot be reached or hangs up. Only for what may be asked twice.
 func untilAnswered(ctx context.Context, ask func() error) error {
@@ -33,6 +37,9 @@ func untilAnswered(ctx context.Context, ask func() error) error {
 func unreached(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
+	}
+	if refused, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		return refused.Code == shuttingDown
 	}
 	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, gone) {

@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+type analyst struct {
+	Add    analystAdd    `cmd:"" help:"Let somebody ask in SQL; prints a login and a password, once."`
+	List   analystList   `cmd:"" help:"List analysts."`
+	Remove analystRemove `cmd:"" help:"Take an analyst's access away, at once."`
+}
+
+// usersAt is where the server reads users, for a ClickHouse that is not embedded.
+type usersAt struct {
+	UsersDir string `placeholder:"DIR" help:"Directory users.d of a ClickHouse that is not embedded, as it is seen from here."`
+}
+
+// usersDir is where the server reads users; "" when nobody has said so.
+func (p *process) usersDir(given usersAt) string {
+	if given.UsersDir == "" && !p.ClickHouse.IsSet() {
+		return engine.ClickHouseUsersDir(p.DataDir)
+	}
+	return given.UsersDir
+}
+
+// errNoUsersDir says that a directory is needed.
+var errNoUsersDir = usageError{errors.New("ClickHouse is not embedded: say with --users-dir where its users.d is, or take the file there by hand")}
+
+// admission is how long a server may take to read its users: the embedded one is started again, others look every few seconds.
+const admission = 30 * time.Second
+
+type analystAdd struct {
+	Name string `arg:"" help:"What to call them within the organization: a–z, 0–9 and hyphens."`
+	Org  string `required:"" placeholder:"SLUG" help:"Whose rows they see."`
+	JSON bool   `name:"json" help:"One JSON document."`
+	usersAt
+}
+
+func (analystAdd) Help() string {
+	return `Whoever logs in reads the rows of one organization and changes nothing: see docs/analysts.md. The password is the first
+line of stdin. Without one, a password is generated, and printed this once. The embedded ClickHouse is started again for
+it, under a second, wherever it runs; others read their users by themselves. Of those, without --users-dir, the file to
+put there is printed.
+
+Example:
+
+  answerscope analyst add ana --org acme`
+}
+
+func (c *analystAdd) Run(ctx context.Context, p *process) error {
+	given, err := readPassword(p)
+	if err != nil {
+		return err
+	}
+	chosen := given
+	if chosen == "" {
+		chosen = password.Generate()
+	}
+	return p.with(ctx, needs{postgres: true, clickhouse: true}, "analyst add", func(ctx context.Context, e *engines) error {
+		a, err := c.analyst(ctx, e, chosen)
+		if err != nil {
+			return err
+		}
+		added := analystAdded{analystShown: shownAnalyst(a)}
+		if given == "" {
+			added.Password = chosen
+		}
+		dir := p.usersDir(c.usersAt)
+		if dir == "" {
+			return c.hand(p, a, added)
+		}
+		if err := clickhouse.AddAnalyst(dir, a); err != nil {
+			return err
+		}
+		if err := admit(ctx, e.clickhouseAs(a.Login(), chosen)); err != nil {
+			_, removed := clickhouse.RemoveAnalyst(dir, a.Organization, a.Name)
+			return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s does not let them in: %w", a.Login(), dir, err), removed)
+		}
+		if err := c.report(p, added); err != nil {
+			return err
+		}
+		p.introduce(e, added)
+		return nil
+	})
+}
+
+// analyst is who is to be added.
+func (c *analystAdd) analyst(ctx context.Context, e *engines, chosen string) (clickhouse.Analyst, error) {
+	db, err := e.openPostgres(ctx)
+	if err != nil {
+		return clickhouse.Analyst{}, err
+	}
+	defer db.Close()
+	organization, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return clickhouse.Analyst{}, err
+	}
+	sum := sha256.Sum256([]byte(chosen))
+	a := clickhouse.Analyst{
+		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
+		Database: e.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+	}
+	if err := a.Validate(); err != nil {
+		return a, usageError{err}
+	}
+	return a, nil
+}
+
+// hand prints the file for somebody to take to the server.
+func (c *analystAdd) hand(p *process, a clickhouse.Analyst, added analystAdded) error {
+	text, err := a.Configuration()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		added.Configuration = string(text)
+		return p.printJSON(added)
+	}
+	if err := p.print(strings.TrimSuffix(string(text), "\n")); err != nil {
+		return err
+	}
+	p.tell("put this file into users.d of ClickHouse, as %s.xml: the server reads it by itself", a.Login())
+	if added.Password != "" {
+		p.tell("login %s, password %s", a.Login(), added.Password)
+	}
+	return nil
+}
+
+func (c *analystAdd) report(p *process, added analystAdded) error {
+	if c.JSON {
+		return p.printJSON(added)
+	}
+	if err := p.print(added.Login); err != nil || added.Password == "" {
+		return err
+	}
+	return p.print("password " + added.Password)
+}
+
+// introduce tells how the analyst connects.
+func (p *process) introduce(e *engines, added analystAdded) {
+	secret := added.Password
+	if secret == "" {
+		secret = "PASSWORD"
+	}
+	address := e.clickhouseAs(added.Login, secret)
+	p.tell("connect with %s", address)
+	if e.set == nil || p.ClickHouse.IsSet() {
+		return
+	}
+	p.tell("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
+		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouseConfig().Database())
+}
+
+// clickhouseAs is the warehouse's address for another user.
+func (e *engines) clickhouseAs(login, secret string) string {
+	address, err := url.Parse(e.clickhouse)
+	if err != nil {
+		return "" // Validate has refused it
+	}
+	address.User = url.UserPassword(login, secret)
+	kept := url.Values{} // what else may be there is the owner's
+	for _, name := range []string{"secure", "skip_verify"} {
+		if value := address.Query().Get(name); value != "" {
+			kept.Set(name, value)
+		}
+	}
+	address.RawQuery = kept.Encode()
+	return address.String()
+}
+
+// admit waits until a login works.
+func admit(ctx context.Context, dsn string) error {
+	return untilServed(ctx, func(ctx context.Context) error {
+		cfg := clickhouse.DefaultConfig()
+		cfg.DSN, cfg.MaxOpenConns = dsn, 1
+		conn, err := clickhouse.Open(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+}
+
+// untilServed tries until the server has read its users, and returns why the last try failed.
+func untilServed(ctx context.Context, try func(context.Context) error) error {
+	patience, done := context.WithTimeout(ctx, admission)
+	defer done()
+	for {
+		err := try(patience)
+		if err == nil || !pause(patience, 100*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+// analystShown is an analyst as listed.
+type analystShown struct {
+	Login          string    `json:"login"`
+	Name           string    `json:"name"`
+	Organization   string    `json:"organization"`
+	OrganizationID string    `json:"organization_id"`
+	Since          time.Time `json:"since"`
+}
+
+// analystAdded is an analyst as added; what is secret is shown once.
+type analystAdded struct {
+	analystShown
+	Password      string `json:"password,omitempty"`
+	Configuration string `json:"configuration,omitempty"`
+}
+
+func shownAnalyst(a clickhouse.Analyst) analystShown {
+	return analystShown{a.Login(), a.Name, a.Organization, a.OrganizationID.String(), a.Since}
+}
+
+type analystList struct {
+	JSON bool `name:"json" help:"One JSON object a line."`
+	usersAt
+}
+
+func (analystList) Help() string { return "Example:\n\n  answerscope analyst list --json" }
+
+func (c *analystList) Run(p *process) error {
+	if err := p.Settings.Validate(); err != nil {
+		return usageError{err}
+	}
+	dir := p.usersDir(c.usersAt)
+	if dir == "" {
+		return errNoUsersDir
+	}
+	list, err := clickhouse.ListAnalysts(dir)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, a := range list {
+		if c.JSON {
+			if err := p.printJSON(shownAnalyst(a)); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\tsince %s\n", a.Name, a.Organization, a.Login(), a.Since.Format(time.DateOnly))
+	}
+	return table.Flush()
+}
+
+type analystRemove struct {
+	Name string `arg:"" help:"As analyst list prints it."`
+	Org  string `required:"" placeholder:"SLUG" help:"Their organization, as analyst list prints it."`
+	usersAt
+}
+
+func (analystRemove) Help() string { return "Example:\n\n  answerscope analyst remove ana --org acme" }
+
+func (c *analystRemove) Run(ctx context.Context, p *process) error {
+	dir := p.usersDir(c.usersAt)
+	if dir == "" {
+		return errNoUsersDir
+	}
+	return p.with(ctx, needs{clickhouse: true}, "analyst remove", func(ctx context.Context, e *engines) error {
+		removed, err := clickhouse.RemoveAnalyst(dir, c.Org, c.Name)
+		if err != nil {
+			return err
+		}
+		err = untilServed(ctx, func(ctx context.Context) error {
+			return expelled(ctx, e, removed.Login())
+		})
+		if err != nil {
+			return fmt.Errorf("remove analyst %s: the file is gone, but not the access: %w", removed.Login(), err)
+		}
+		return nil
+	})
+}
+
+// expelled says why a login is not known to be refused.
+func expelled(ctx context.Context, e *engines, login string) error {
+	conn, err := e.openClickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	there, err := clickhouse.HasUser(ctx, conn, login)
+	if err == nil && there {
+		err = fmt.Errorf("the server still has user %s", login)
+	}
+	return err
+}
