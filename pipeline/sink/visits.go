@@ -21,7 +21,7 @@ import (
 // kept in memory, and only one that could have landed before those is looked up:
 // a lookup for each would cost more than the insert.
 type Visits struct {
-	landing[clickhouse.VisitRow]
+	landing[*clickhouse.VisitRow]
 	remembered int
 
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ func NewVisits(conn *clickhouse.Conn, remembered int, registerer prometheus.Regi
 
 // Visit is a record as a row of the landing table, or of the dead letters.
 type Visit struct {
-	row  clickhouse.VisitRow
+	row  *clickhouse.VisitRow
 	dead *clickhouse.DeadLetter
 }
 
@@ -88,7 +88,7 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	if err != nil {
 		return err
 	}
-	rows := make([]clickhouse.VisitRow, 0, len(b.Items))
+	rows := make([]*clickhouse.VisitRow, 0, len(b.Items))
 	var letters []clickhouse.DeadLetter
 	for i := range b.Items {
 		switch item := &b.Items[i]; {

@@ -13,16 +13,16 @@ import (
 )
 
 // visit is a view of a page whose id says that it was made at.
-func visit(offset int64, at time.Time) clickhouse.VisitRow {
+func visit(offset int64, at time.Time) *clickhouse.VisitRow {
 	id := event.RunID(event.Identity{BrandID: uuid.UUID(brand), Sample: offset, Due: at})
-	return clickhouse.VisitRow{
+	return &clickhouse.VisitRow{
 		OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(id), LogTopic: "visits", LogOffset: offset,
 		At: at, Event: "view", Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", ReferrerHost: "chatgpt.com",
 		Country: "DE", CountryBy: "header", Language: "de", Screen: "1920x1080", TimeZone: "Europe/Berlin", Session: "s", NewSession: true, Visitor: 7, Simulated: true,
 	}
 }
 
-func keyOf(v clickhouse.VisitRow) clickhouse.VisitKey {
+func keyOf(v *clickhouse.VisitRow) clickhouse.VisitKey {
 	return clickhouse.VisitKey{OrganizationID: v.OrganizationID, BrandID: v.BrandID, ID: v.ID}
 }
 
@@ -35,7 +35,7 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	value := decimal.RequireFromString("-999999999999.999999")
 	goal := visit(2, day)
 	goal.Event, goal.NewSession, goal.GoalName, goal.GoalValue, goal.GoalCurrency = "goal", false, "signup", &value, "EUR"
-	batch := []clickhouse.VisitRow{visit(0, day), visit(1, day.AddDate(0, 1, 0)), goal}
+	batch := []*clickhouse.VisitRow{visit(0, day), visit(1, day.AddDate(0, 1, 0)), goal}
 	for range 3 {
 		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", batch); err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	value := decimal.RequireFromString("12.345678")
 	want := visit(3, day)
 	want.Event, want.GoalName, want.GoalValue, want.GoalCurrency, want.LogPartition = "goal", "signup", &value, "EUR", 4
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []clickhouse.VisitRow{want}); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []*clickhouse.VisitRow{want}); err != nil {
 		t.Fatal(err)
 	}
 	var got clickhouse.VisitRow
@@ -77,8 +77,8 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 		t.Errorf("day %s, value %v", date, got.GoalValue)
 	}
 	got.GoalValue = want.GoalValue
-	if got != want {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	if got != *want {
+		t.Errorf("got  %+v\nwant %+v", got, *want)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	if _, ok, err := clickhouse.NewestVisit(t.Context(), conn); ok || err != nil {
 		t.Errorf("NewestVisit() without any: %v, %v", ok, err)
 	}
-	rows := []clickhouse.VisitRow{visit(0, day), visit(1, day), visit(5, day)}
+	rows := []*clickhouse.VisitRow{visit(0, day), visit(1, day), visit(5, day)}
 	other := visit(9, day)
 	other.LogPartition = 1
 	late, early := visit(2, day), visit(3, day.AddDate(0, -2, 0)) // at is up to a day from the time in the id
@@ -124,7 +124,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 func TestVisitsAreLookedUpByKey(t *testing.T) {
 	conn := migrated(t)
 	const each = 20_000
-	rows := make([]clickhouse.VisitRow, 0, 5*each)
+	rows := make([]*clickhouse.VisitRow, 0, 5*each)
 	for n := range 5 * each {
 		rows = append(rows, visit(int64(n), day.Add(time.Duration(n)*time.Second)))
 	}
@@ -154,7 +154,7 @@ func TestAITraffic(t *testing.T) {
 	unknown, goal := visit(2, day), visit(3, day)
 	unknown.Country, unknown.Path = "", "/b"
 	goal.Event, goal.GoalName = "goal", "signup"
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, goal}); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []*clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, goal}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
