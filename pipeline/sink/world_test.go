@@ -1,0 +1,150 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// world is a topic, a group and a database of their own.
+type world struct {
+	brokers []string
+	topic   string
+	group   string
+	conn    *clickhouse.Conn
+}
+
+// migrated is a fresh database with our schema.
+func migrated(t testing.TB) *clickhouse.Conn {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
+}
+
+func newWorld(t *testing.T, brokers []string, partitions int) *world {
+	t.Helper()
+	conn := migrated(t)
+	prefix := testkit.Prefix(t)
+	w := &world{brokers, prefix + "answers", prefix + "sink", conn}
+	if partitions == 0 { // batches are handed over without a log
+		return w
+	}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: w.topic, NumPartitions: partitions, ReplicationFactor: 1,
+	}}})
+	if err == nil {
+		err = made.Errors[w.topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// tell appends values to partition 0 in one request, in order.
+func (w *world) tell(t *testing.T, values ...[]byte) {
+	t.Helper()
+	w.tellTo(t, 0, values...)
+}
+
+func (w *world) tellTo(t *testing.T, partition int, values ...[]byte) {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+	until(t, func() bool {
+		var records []kafka.Record // anew: a request reads them to their end
+		for _, v := range values {
+			records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
+		}
+		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic: w.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+		})
+		if err == nil {
+			err = answer.Error
+		}
+		// a topic just made may not have its leader yet
+		if errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, kafka.LeaderNotAvailable) || errors.Is(err, kafka.NotLeaderForPartition) {
+			return false
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
+}
+
+func (w *world) consume(t *testing.T, target consume.Target[sink.Item], limits consume.Limits, done func(*consume.Consumer[sink.Item]) bool) {
+	t.Helper()
+	run(t, w, target, limits, done)
+}
+
+// run runs a consumer until done is true, then stops it as a signal would.
+func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume.Limits, done func(*consume.Consumer[T]) bool) {
+	t.Helper()
+	cfg := consume.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
+	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
+	c, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	until(t, func() bool { return done(c) })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	bound := time.NewTimer(90 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer bound.Stop()
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-bound.C:
+			t.Fatal("waited 90 s in vain")
+		}
+	}
+}
+
+// number is the answer to a question for one number.
+func (w *world) number(t *testing.T, question string) uint64 {
+	t.Helper()
+	var n uint64
+	if err := w.conn.QueryRow(context.Background(), question).Scan(&n); err != nil {
+		t.Fatal(question, err)
+	}
+	return n
+}
