@@ -59,7 +59,8 @@ func (q *query) cursor(about question) clickhouse.CardPlace {
 
 func placeOf(cursor string, about question) (place clickhouse.CardPlace, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(b) != cursorLength || b[0] != cursorVersion || question(b[45:]) != about {
+	known := err == nil && len(b) == cursorLength && b[0] == cursorVersion && question(b[45:]) == about
+	if !known || len(cursor) != base64.RawURLEncoding.EncodedLen(cursorLength) { // the decoder skips line ends
 		return place, false
 	}
 	at := time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC()

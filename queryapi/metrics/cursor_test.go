@@ -1,0 +1,170 @@
+package metrics
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+var (
+	aCard = clickhouse.Card{ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC), AnswerID: clickhouse.UUID{2}, Position: 3}
+	about = digest(clickhouse.CardFilter{Filter: clickhouse.Filter{BrandID: clickhouse.UUID{4}}})
+)
+
+func TestACursorIsThePlaceOfACard(t *testing.T) {
+	q := parseQuery("cursor=" + cursorAfter(aCard, about))
+	got := q.cursor(about)
+	want := clickhouse.CardPlace{
+		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3, ID: "01000000-0000-0000-0000-000000000000",
+	}
+	if q.err() != nil || got != want {
+		t.Errorf("got %+v, %v", got, q.err())
+	}
+}
+
+func TestWhatIsNoCursorIsRefused(t *testing.T) {
+	whole := cursorAfter(aCard, about)
+	raw, _ := base64.RawURLEncoding.DecodeString(whole)
+	with := func(at int, b byte) string {
+		changed := append([]byte{}, raw...)
+		changed[at] = b
+		return base64.RawURLEncoding.EncodeToString(changed)
+	}
+	for name, cursor := range map[string]string{
+		"text": "x", "cut": whole[:len(whole)-1], "longer": whole + "A", "padded": whole + "=", "no base64": "!" + whole[1:], "a line end": whole[:4] + "\n" + whole[4:],
+		"another version": with(0, 2), "a time that no card has": with(1, 0x7f), "before all times": with(1, 0xff), "another digest": with(len(raw)-1, raw[len(raw)-1]+1),
+	} {
+		q := parseQuery("cursor=" + url.QueryEscape(cursor))
+		if place := q.cursor(about); q.err() == nil || place != (clickhouse.CardPlace{}) {
+			t.Errorf("%s: let through %+v", name, place)
+		}
+	}
+	for _, query := range []string{"cursor=", "cursor=" + whole + "&cursor=" + whole} {
+		if q := parseQuery(query); q.cursor(about) != (clickhouse.CardPlace{}) || q.err() == nil {
+			t.Errorf("%s is let through", query)
+		}
+	}
+}
+
+// Whatever a cursor holds that is let through is a place that the warehouse can read.
+func FuzzCursor(f *testing.F) {
+	f.Add(cursorAfter(aCard, about))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		place, ok := placeOf(cursor, about)
+		if !ok {
+			return
+		}
+		if _, err := time.Parse("2006-01-02 15:04:05.000", place.AnsweredAt); err != nil || len(place.AnswerID) != 36 || len(place.ID) != 36 {
+			t.Fatalf("let through %+v, %v", place, err)
+		}
+	})
+}
+
+// A list goes on where it was left, for the question that it answers alone: each common filter, the role, the platform and the brand make
+// another one. The days and the limit do not.
+func TestACursorBelongsToItsQuestion(t *testing.T) {
+	s := newService(t).stage(t)
+	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	s.addBrand(t, brandFact{Name: "Lamp", Slug: "lamp"})
+	s.tell(t, answerFact{On: "2026-03-30", Products: []event.Product{{Title: "a"}, {Title: "b"}}})
+	target := "/api/v1/shopping-cards?brand_id=" + s.ids["lumen"] + "&limit=1"
+	_, body := s.get(t, "acme", target)
+	s.keepCursor(t, body)
+	for more, want := range map[string]int{
+		"": 200, "&date_from=2026-03-01": 200, "&date_to=2026-03-29": 200, "&branded=all": 200, "&unknown=x": 200,
+		"&model=gpt": 400, "&region=de": 400, "&topic_id=" + s.ids["lumen"]: 400, "&branded=true": 400, "&role=other": 400, "&platform=openai": 400,
+	} {
+		if status, body := s.get(t, "acme", target+more+"&cursor="+s.ids["next"]); status != want || want == 400 && !strings.HasPrefix(body, `{"error":"cursor: want the next_cursor of a page`) {
+			t.Errorf("%s: %d %s, want %d", more, status, body, want)
+		}
+	}
+	for query, want := range map[string]int{"&limit=200&brand_id=" + s.ids["lumen"]: 200, "&brand_id=" + s.ids["lamp"]: 400} {
+		if r := s.ask(t, http.MethodGet, "/api/v1/shopping-cards?cursor="+s.ids["next"]+query, s.bearer("acme")); r.StatusCode != want {
+			t.Errorf("%s: %d %s, want %d", query, r.StatusCode, r.body, want)
+		}
+	}
+}
+
+// Pages of one card are read while others come in, of the same instant, newer and older: every card that was there at first comes once, in the
+// order in which it was, and none comes twice.
+func TestPagesAreStableUnderInserts(t *testing.T) {
+	s := newService(t).stage(t)
+	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	come := func(at string, n int) {
+		facts := make([]answerFact, n)
+		for i := range facts {
+			facts[i] = answerFact{On: at, Products: []event.Product{{Title: "a", Position: 2}, {Title: "b", Position: 2}, {Title: "c"}}}
+		}
+		s.tell(t, facts...)
+	}
+	come("2026-03-20T10:00:00Z", 4)
+	come("2026-03-20T09:59:59.999Z", 2)
+	first := s.cards(t, "")
+	if len(first) != 18 {
+		t.Fatalf("%d cards", len(first))
+	}
+	var read []string
+	for cursor := ""; ; {
+		_, body := s.get(t, "acme", "/api/v1/shopping-cards?limit=1&brand_id="+s.ids["lumen"]+cursor)
+		read = append(read, idsOf(t, body)...)
+		delete(s.ids, "next")
+		if s.keepCursor(t, body); s.ids["next"] == "" {
+			break
+		}
+		cursor = "&cursor=" + s.ids["next"]
+		if len(read)%5 == 1 && len(read) < 20 {
+			come("2026-03-20T10:00:00Z", 1)
+			come("2026-03-21T10:00:00Z", 1)
+			come("2026-03-19T10:00:00Z", 1)
+		}
+	}
+	seen, next := map[string]int{}, 0
+	for _, id := range read {
+		if seen[id]++; seen[id] > 1 {
+			t.Errorf("%s came %d times", id, seen[id])
+		}
+		if next < len(first) && id == first[next] {
+			next++
+		}
+	}
+	if next != len(first) {
+		t.Errorf("of the cards that were there at first, %d came in their order, want %d", next, len(first))
+	}
+	all := s.cards(t, "&date_to=2026-03-20")
+	if last := all[len(all)-3:]; fmt.Sprint(last) != fmt.Sprint(read[len(read)-3:]) {
+		t.Errorf("the last cards are %v, of all %v", read[len(read)-3:], last)
+	}
+}
+
+// cards are the ids of up to 200 cards.
+func (s *stage) cards(t *testing.T, more string) []string {
+	t.Helper()
+	_, body := s.get(t, "acme", "/api/v1/shopping-cards?limit=200&brand_id="+s.ids["lumen"]+more)
+	return idsOf(t, body)
+}
+
+func idsOf(t *testing.T, body string) []string {
+	t.Helper()
+	var page struct {
+		Cards []struct {
+			ID string `json:"id"`
+		} `json:"cards"`
+	}
+	if err := json.Unmarshal([]byte(body), &page); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, c := range page.Cards {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
