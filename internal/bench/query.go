@@ -114,7 +114,10 @@ func (l *laboratory) stage(ctx context.Context, tell func(string, ...any)) (_ *s
 	}
 	tenth := asking.load
 	tenth.samples /= 10
-	if err := errors.Join(fill(ctx, first, tenth, tell), fill(ctx, grown, asking.load, tell)); err != nil {
+	if err := fill(ctx, first, tenth, tell); err != nil {
+		return nil, err
+	}
+	if err := fill(ctx, grown, asking.load, tell); err != nil {
 		return nil, err
 	}
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -151,24 +152,60 @@ type load struct {
 // read from, stay as they land; the rest is merged to the end: what is measured
 // is not how far the merges of so quick a load have come.
 func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(string, ...any)) error {
-	for _, table := range []string{"answers", "visits"} {
-		if err := warehouse.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
-			return fmt.Errorf("stop merges of %s: %w", table, err)
+	tables, err := tablesOf(ctx, warehouse)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		// Nobody misses this data after a loss of power, and syncing took as long as all else.
+		if err := warehouse.Exec(ctx, "ALTER TABLE "+table+" MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0"); err != nil {
+			return fmt.Errorf("let %s land without a sync: %w", table, err)
+		}
+		if slices.Contains(landing, table) {
+			if err := warehouse.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
+				return fmt.Errorf("stop merges of %s: %w", table, err)
+			}
 		}
 	}
 	last := firstDay.AddDate(0, 0, l.days)
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
 	for from := firstDay; from.Before(last); {
 		to := from.AddDate(0, 1, 1-from.Day())
 		if to.After(last) {
 			to = last
 		}
-		if err := fillDays(ctx, warehouse, l, from, int(to.Sub(from).Hours()/24)); err != nil {
-			return err
-		}
-		tell("  %d samples: %s landed", l.samples, from.Format("2006-01"))
+		month, days := from, int(to.Sub(from).Hours()/24)
+		group.Go(func() error {
+			if err := fillDays(within, warehouse, l, month, days); err != nil {
+				return err
+			}
+			tell("  landed %s with %d samples", month.Format("2006-01"), l.samples)
+			return nil
+		})
 		from = to
 	}
-	return merge(ctx, warehouse, tell)
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return merge(ctx, warehouse, tables, tell)
+}
+
+// atOnce is how many inserts or merges of a load are under way.
+const atOnce = 2
+
+// landing are the tables that answers and visits land in.
+var landing = []string{"answers", "visits"}
+
+func tablesOf(ctx context.Context, warehouse *clickhouse.Conn) ([]string, error) {
+	var tables []string
+	const question = `
+		SELECT arraySort(groupArray(name)) FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND name != 'schema_migrations'`
+	if err := warehouse.QueryRow(ctx, question).Scan(&tables); err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	return tables, nil
 }
 
 func fillDays(ctx context.Context, warehouse *clickhouse.Conn, l load, from time.Time, days int) error {
@@ -185,21 +222,22 @@ func fillDays(ctx context.Context, warehouse *clickhouse.Conn, l load, from time
 }
 
 // merge merges every table but the landing ones to one part a month.
-func merge(ctx context.Context, warehouse *clickhouse.Conn, tell func(string, ...any)) error {
-	var tables []string
-	const question = `
-		SELECT groupArray(name) FROM system.tables
-		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND total_rows > 0 AND name NOT IN ('answers', 'visits')`
-	if err := warehouse.QueryRow(ctx, question).Scan(&tables); err != nil {
-		return fmt.Errorf("list tables: %w", err)
-	}
+func merge(ctx context.Context, warehouse *clickhouse.Conn, tables []string, tell func(string, ...any)) error {
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
 	for _, table := range tables {
-		if err := warehouse.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
-			return fmt.Errorf("merge %s: %w", table, err)
+		if slices.Contains(landing, table) {
+			continue
 		}
+		group.Go(func() error {
+			if err := warehouse.Exec(within, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
+				return fmt.Errorf("merge %s: %w", table, err)
+			}
+			tell("  merged %s", table)
+			return nil
+		})
 	}
-	tell("  merged: %s", strings.Join(tables, ", "))
-	return nil
+	return group.Wait()
 }
 
 // copyDimensions copies what was mirrored to another database of the same server.
