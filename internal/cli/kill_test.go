@@ -33,10 +33,10 @@ const linesARound = 100
 var rounds = map[string]struct{ least, most int }{"kafka": {10, 30}, "apache": {4, 12}}
 
 // An import runs while everything is killed at random moments: the process that
-// holds broker, sink, API and engines, and the import itself. Afterwards the
-// import is run to its end. Each answer is then counted once, in the landing
-// table, in the target of every view and by the API, and one more import
-// changes no byte of any response.
+// holds broker, sinks, API and engines, and the import itself; visits are told
+// beside it, and told again. Afterwards the import is run to its end. Each answer
+// and each visit is then counted once, in the landing tables, in the target of
+// every view and by the API, and one more import changes no byte of any response.
 func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, kind string) {
 		k := newKilling(t, brokers, kind)
@@ -49,6 +49,7 @@ func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 		file := captured(t, k.lines)
 		s := serve(t, k.env, "all")
 		must(t, k.env, "import", file, "--org", "acme", "--create", k.create)
+		k.tellAll(t)
 		k.counted(t, s)
 		k.replays += replaysOf(s)
 		t.Logf("%d kills, %d of them with a part of the round landed; %d planned batches replayed", k.kills, k.partial, k.replays)
@@ -64,6 +65,7 @@ func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 		if told := k.lines * len(k.brands); again.Imported != 0 || again.Skipped != told {
 			t.Errorf("imported again: %+v, want all %d skipped", again, told)
 		}
+		k.tellAll(t)
 		k.counted(t, s)
 		for path, before := range responses {
 			if _, after := fetch(t, s.url+path, k.key); after != before {
@@ -79,8 +81,12 @@ type killing struct {
 	create string // the brands file
 	key    string
 	brands []string // ids, in the order of the brands file
-	lines  int      // of the file, so far
+	lines  int      // of the file, so far; each brand has as many visits
 	random *rand.Rand
+
+	organization uuid.UUID
+	brokers      []string // nil: embedded
+	prefix       string   // of the topics
 
 	start, landing time.Duration // how long an import takes undisturbed until its first answer lands, and from then to the last
 
@@ -99,7 +105,8 @@ func newKilling(t *testing.T, brokers []string, kind string) *killing {
 		random: rand.New(rand.NewPCG(seed, 0)),
 	}
 	if kind == "apache" {
-		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+testkit.Prefix(t))
+		k.brokers, k.prefix = brokers, testkit.Prefix(t)
+		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+k.prefix)
 	}
 	return k
 }
@@ -111,6 +118,7 @@ func (k *killing) calm(t *testing.T) {
 	must(t, k.env, "org", "add", "Acme", "--slug", "acme")
 	must(t, k.env, "user", "add", "ann@acme.example", "--org", "acme")
 	k.key = must(t, k.env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
+	k.organization = organizationOf(t, s, k.key)
 	k.addBrands(t, s)
 
 	began := time.Now()
@@ -188,6 +196,7 @@ func (k *killing) round(t *testing.T) {
 	s := serve(t, k.env, "all")
 	importing, warehouse, end := k.importing(t, s)
 	defer end()
+	defer k.telling(t)()
 	wait := k.start
 	if k.random.IntN(4) > 0 {
 		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()-1))
@@ -314,7 +323,7 @@ func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tally tally,
 func lags(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
 	const sql = `SELECT
-    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(last_offset) AS last FROM log_progress GROUP BY ALL ORDER BY ALL)),
+    (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(last_offset) AS last FROM log_progress WHERE endsWith(log_topic, 'answers') GROUP BY ALL ORDER BY ALL)),
     (SELECT toString(groupArray((log_partition, last))) FROM (SELECT log_partition, max(log_offset) AS last FROM answers GROUP BY ALL ORDER BY ALL))`
 	var reached, landed string
 	if err := warehouse.QueryRow(t.Context(), sql).Scan(&reached, &landed); err != nil {
