@@ -165,8 +165,10 @@ var indexReaders = []string{
 // with readonly = 1 those that nobody has thought of are refused. These are old and
 // few, because a server refuses a configuration that names a setting it lacks.
 var changeable = []string{
+	"add_http_cors_header",
 	"aggregate_functions_null_for_empty",
 	"any_join_distinct_right_table_keys",
+	"async_insert", // JDBC sends it with every query
 	"bool_false_representation",
 	"bool_true_representation",
 	"cancel_http_readonly_queries_on_client_close",
@@ -187,6 +189,8 @@ var changeable = []string{
 	"format_tsv_null_representation",
 	"group_by_use_nulls",
 	"http_headers_progress_interval_ms",
+	"http_receive_timeout",
+	"http_send_timeout",
 	"http_write_exception_in_output_format",
 	"http_zlib_compression_level",
 	"intersect_default_mode",
@@ -202,6 +206,7 @@ var changeable = []string{
 	"output_format_arrow_compression_method",
 	"output_format_arrow_low_cardinality_as_dictionary",
 	"output_format_arrow_string_as_string",
+	"output_format_binary_write_json_as_string",
 	"output_format_csv_crlf_end_of_line",
 	"output_format_decimal_trailing_zeros",
 	"output_format_json_array_of_rows",
@@ -211,6 +216,7 @@ var changeable = []string{
 	"output_format_json_quote_64bit_integers",
 	"output_format_json_quote_decimals",
 	"output_format_json_quote_denormals",
+	"output_format_native_write_json_as_string",
 	"output_format_parquet_compression_method",
 	"output_format_parquet_string_as_string",
 	"output_format_parquet_version",
@@ -230,4 +236,5 @@ var changeable = []string{
 	"totals_mode",
 	"transform_null_in",
 	"union_default_mode",
+	"wait_for_async_insert",
 }
