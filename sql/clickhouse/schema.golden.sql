@@ -366,12 +366,12 @@ CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
     `topic_id` UUID,
     `branded` Bool,
     `entry` UInt128,
-    `answers` Int64,
-    `citations` Int64,
-    `citing_answers` Int64,
-    `citing_answers_source` Int64,
-    `domain_answers` Int64,
-    `domain_answers_source` Int64
+    `answers` Int16,
+    `citations` Int16,
+    `citing_answers` Int16,
+    `citing_answers_source` Int16,
+    `domain_answers` Int16,
+    `domain_answers_source` Int16
 )
 AS WITH
     arrayMap((owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
@@ -391,12 +391,12 @@ SELECT
     topic_id,
     branded,
     reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
-    sum(sign * (url = '')) AS answers,
-    sum(sign * (url != '')) AS citations,
-    sum(sign * (of_answer = 1)) AS citing_answers,
-    sum(sign * (of_answer_source = 1)) AS citing_answers_source,
-    sum(sign * (of_domain = 1)) AS domain_answers,
-    sum(sign * (of_domain_source = 1)) AS domain_answers_source
+    sign * (url = '') AS answers,
+    sign * (url != '') AS citations,
+    sign * (of_answer = 1) AS citing_answers,
+    sign * (of_answer_source = 1) AS citing_answers_source,
+    sign * (of_domain = 1) AS domain_answers,
+    sign * (of_domain_source = 1) AS domain_answers_source
 FROM answers AS told
 ARRAY JOIN
     arrayPushFront(told.citations.url, '') AS url,
@@ -409,21 +409,7 @@ ARRAY JOIN
     arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
     arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
     arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
-WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited
-GROUP BY
-    organization_id,
-    brand_id,
-    day,
-    domain,
-    url,
-    title,
-    source_type,
-    competitor_id,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded;
+WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources

@@ -8,7 +8,8 @@
 -- among those of one source: owned, a competitor's, or external.
 --
 -- entry stands for domain, url, title, source_type and model, which together
--- cost as much to group by as all else of a question.
+-- cost as much to group by as all else of a question. The view sums nothing: the
+-- table does, as it writes.
 CREATE TABLE IF NOT EXISTS citation_daily
 (
     organization_id         UUID COMMENT 'organization that the brand belongs to',
@@ -58,12 +59,12 @@ SELECT
     topic_id,
     branded,
     reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
-    sum(sign * (url = ''))              AS answers,
-    sum(sign * (url != ''))             AS citations,
-    sum(sign * (of_answer = 1))         AS citing_answers,
-    sum(sign * (of_answer_source = 1))  AS citing_answers_source,
-    sum(sign * (of_domain = 1))         AS domain_answers,
-    sum(sign * (of_domain_source = 1))  AS domain_answers_source
+    sign * (url = '')               AS answers,
+    sign * (url != '')              AS citations,
+    sign * (of_answer = 1)          AS citing_answers,
+    sign * (of_answer_source = 1)   AS citing_answers_source,
+    sign * (of_domain = 1)          AS domain_answers,
+    sign * (of_domain_source = 1)   AS domain_answers_source
 FROM answers AS told
 ARRAY JOIN
     arrayPushFront(told.citations.url, '') AS url,
@@ -78,5 +79,4 @@ ARRAY JOIN
     arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
 WHERE NOT endsWith(platform, '-shopping')
   AND NOT given_up
-  AND cited
-GROUP BY organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded;
+  AND cited;
