@@ -58,7 +58,7 @@ func (s *stage) work(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			rows, err := conn.Query(ctx, query)
 			if err == nil {
-				for rows.Next() { //nolint:revive // only how it ends is asked for
+				for rows.Next() {
 				}
 				err = rows.Err()
 				_ = rows.Close()
