@@ -120,7 +120,7 @@ func migrator(db *sql.DB) (*migrate.Migrate, error) {
 }
 
 // mend steps back from a migration that did not end. Every statement of ours
-// says IF NOT EXISTS, so that the file can be run again from its start.
+// can be run twice, so that the file can be run again from its start.
 func mend(m *migrate.Migrate) error {
 	version, dirty, err := m.Version()
 	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {

@@ -48,6 +48,10 @@ func TestQueriesAndTheirTypesAgree(t *testing.T) {
 
 var quotedOrComment = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|--[^\n]*`)
 
+// comments is a statement that sets comments and nothing else: run twice it leaves
+// what it left the first time. It is without its texts here.
+var comments = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT)\s*(,|$))+$`)
+
 // golang-migrate's driver splits at every semicolon, quoted ones too, and left
 // half a statement behind a dirty version when one stood in a string.
 func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
@@ -60,7 +64,7 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 		}
 		for statement := range strings.SplitSeq(quotedOrComment.ReplaceAllString(text, ""), ";") {
 			s := strings.TrimSpace(statement)
-			if s != "" && !strings.Contains(s, "IF NOT EXISTS") {
+			if s != "" && !strings.Contains(s, "IF NOT EXISTS") && !comments.MatchString(s) {
 				t.Errorf("%s: %.60s… cannot be run twice", name, s)
 			}
 		}

@@ -49,30 +49,31 @@ LIMIT 10 BY
 -- answer_daily
 CREATE TABLE answer_daily
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `served_model` LowCardinality(String),
-    `runs` Int64,
-    `given_up` Int64,
-    `answers` Int64,
-    `mention_answers` Int64,
-    `citation_answers` Int64,
-    `inverse_position` Int64,
-    `mentions` Int64,
-    `citations` Int64,
-    `visibility` Int64,
-    `visibility_named` Int64
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `served_model` LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    `runs` Int64 COMMENT 'answers and given-up runs',
+    `given_up` Int64 COMMENT 'runs that ended without an answer',
+    `answers` Int64 COMMENT 'answers, by which rates and averages are divided',
+    `mention_answers` Int64 COMMENT 'answers that name the brand',
+    `citation_answers` Int64 COMMENT 'answers that cite a page of the brand',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of names of the brand',
+    `citations` Int64 COMMENT 'citations of pages on domains of the brand',
+    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 -- answer_daily_view
 CREATE MATERIALIZED VIEW answer_daily_view TO answer_daily
@@ -133,87 +134,88 @@ GROUP BY
 -- answers
 CREATE TABLE answers
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
     `day` Date COMMENT 'UTC day of answered_at',
-    `id` UUID,
-    `sign` Int8,
+    `id` UUID COMMENT 'of the run, the same in all its rows',
+    `sign` Int8 COMMENT '1: this reading counts, -1: an earlier reading is taken back. Figures are sums of sign x value',
     `revision` Int64 COMMENT 'of the brand names, aliases, domains and competitors that judged the row',
-    `extract_version` UInt16,
-    `log_topic` LowCardinality(String),
-    `log_partition` Int32,
-    `log_offset` Int64 CODEC(Delta(8), ZSTD(1)),
-    `answered_at` DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String) COMMENT 'requested slug',
-    `served_model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `language` LowCardinality(String),
-    `surface` LowCardinality(String),
-    `sample` Int64,
-    `prompt_id` UUID,
-    `prompt_set_id` UUID,
-    `topic_id` UUID,
-    `prompt_text` String CODEC(ZSTD(1)),
+    `extract_version` UInt16 COMMENT 'of the rules by which the row was read',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_partition` Int32 COMMENT 'partition of the record',
+    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
+    `answered_at` DateTime64(3, 'UTC') COMMENT 'when the answer came, or the run was given up, UTC' CODEC(Delta(8), ZSTD(1)),
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that was asked',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `served_model` LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `language` LowCardinality(String) COMMENT 'language that was asked in, empty: not said',
+    `surface` LowCardinality(String) COMMENT 'api or consumer: where the answer was taken, empty: not said',
+    `sample` Int64 COMMENT '1-based: of runs that are alike but for it',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `prompt_set_id` UUID COMMENT 'set that the prompt was in when it was asked',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `prompt_text` String COMMENT 'what was asked' CODEC(ZSTD(1)),
     `is_branded` Nullable(Bool) COMMENT 'as set on the prompt, NULL: decided by its text',
-    `branded` Bool COMMENT 'as read',
-    `job_id` UUID,
-    `simulated` Bool,
-    `given_up` Bool,
-    `given_up_class` LowCardinality(String),
-    `given_up_error` String CODEC(ZSTD(1)),
-    `attempts` UInt32,
-    `latency_ms` Int64,
-    `finish` LowCardinality(String),
-    `text` String CODEC(ZSTD(3)),
-    `search_queries` Array(String) CODEC(ZSTD(1)),
-    `raw_citations.url` Array(String),
-    `raw_citations.title` Array(String),
-    `raw_citations.cited` Array(Bool),
-    `raw_products` String COMMENT 'JSON, as told' CODEC(ZSTD(1)),
-    `input_tokens` Int64,
-    `output_tokens` Int64,
-    `searches` Int64,
-    `cost_usd` Decimal(18, 6),
-    `brand_name` String CODEC(ZSTD(1)),
-    `mention_count` UInt32,
+    `branded` Bool COMMENT 'the prompt names the brand, as set on it or as read from its text',
+    `job_id` UUID COMMENT 'job that asked, nil: none',
+    `simulated` Bool COMMENT 'made by the simulator, no platform was asked',
+    `given_up` Bool COMMENT 'the run ended without an answer. Such rows are in no figure but runs and given_up',
+    `given_up_class` LowCardinality(String) COMMENT 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
+    `given_up_error` String COMMENT 'what the platform said, empty: not given up' CODEC(ZSTD(1)),
+    `attempts` UInt32 COMMENT 'how often the platform was asked until the run ended',
+    `latency_ms` Int64 COMMENT 'milliseconds until the answer was there, 0: not told',
+    `finish` LowCardinality(String) COMMENT 'how the text ended: complete, truncated or content_filtered, empty: not told',
+    `text` String COMMENT 'the answer, on the first row of an id only' CODEC(ZSTD(3)),
+    `search_queries` Array(String) COMMENT 'what the platform searched for, on the first row of an id only' CODEC(ZSTD(1)),
+    `raw_citations.url` Array(String) COMMENT 'citations as returned, in order, on the first row of an id only',
+    `raw_citations.title` Array(String) COMMENT 'of raw_citations.url',
+    `raw_citations.cited` Array(Bool) COMMENT 'of raw_citations.url, false: only consulted',
+    `raw_products` String COMMENT 'shopping cards as told, JSON, on the first row of an id only' CODEC(ZSTD(1)),
+    `input_tokens` Int64 COMMENT 'tokens of what was asked, on the first row of an id only',
+    `output_tokens` Int64 COMMENT 'tokens of the answer, on the first row of an id only',
+    `searches` Int64 COMMENT 'searches that the platform made, on the first row of an id only',
+    `cost_usd` Decimal(18, 6) COMMENT 'cost of the run in US dollars, on the first row of an id only',
+    `brand_name` String COMMENT 'name of the brand when the row was read' CODEC(ZSTD(1)),
+    `mention_count` UInt32 COMMENT 'occurrences of names of the brand in the text',
     `position` UInt32 COMMENT '1-based among the tracked entities, 0: not named',
     `citation_count` UInt32 COMMENT 'citations to the brand\'s own domains',
-    `visibility_score` UInt8,
-    `sentiment` LowCardinality(String),
-    `sentiment_method` LowCardinality(String),
-    `competitors.id` Array(UUID),
-    `competitors.name` Array(String),
-    `competitors.mention_count` Array(UInt32),
-    `competitors.position` Array(UInt32),
-    `competitors.citation_count` Array(UInt32),
-    `competitors.visibility_score` Array(UInt16),
-    `competitors.sentiment` Array(String),
-    `citations.url` Array(String),
-    `citations.title` Array(String),
-    `citations.cited` Array(Bool),
-    `citations.host` Array(String),
-    `citations.domain` Array(String),
-    `citations.listed_type` Array(String),
-    `citations.owned` Array(Bool),
-    `citations.competitor_id` Array(UUID),
-    `cards.position` Array(UInt32),
-    `cards.title` Array(String),
-    `cards.brand` Array(String),
-    `cards.price_amount` Array(Nullable(Decimal(18, 4))),
-    `cards.price_currency` Array(String),
-    `cards.image_url` Array(String),
-    `cards.merchant_url` Array(String),
-    `cards.merchant_domain` Array(String),
-    `cards.rating` Array(Nullable(Float64)),
-    `cards.review_count` Array(Nullable(Int64)),
-    `cards.matched_id` Array(UUID),
-    `cards.role` Array(String)
+    `visibility_score` UInt8 COMMENT 'legacy intensity of the brand in the answer, 0 to 100',
+    `sentiment` LowCardinality(String) COMMENT 'of the sentences that name the brand: positive, neutral, negative or unknown',
+    `sentiment_method` LowCardinality(String) COMMENT 'what told the sentiment',
+    `competitors.id` Array(UUID) COMMENT 'competitors that the answer was read for, named or not',
+    `competitors.name` Array(String) COMMENT 'of competitors.id, when the row was read',
+    `competitors.mention_count` Array(UInt32) COMMENT 'of competitors.id: occurrences of their names',
+    `competitors.position` Array(UInt32) COMMENT 'of competitors.id: 1-based among the tracked entities, 0: not named',
+    `competitors.citation_count` Array(UInt32) COMMENT 'of competitors.id: citations of pages on their domains',
+    `competitors.visibility_score` Array(UInt16) COMMENT 'of competitors.id: legacy intensity, 0 to 100',
+    `competitors.sentiment` Array(String) COMMENT 'of competitors.id: positive, neutral, negative or unknown',
+    `citations.url` Array(String) COMMENT 'URLs of the answer, normalised, once each',
+    `citations.title` Array(String) COMMENT 'of citations.url: the first non-empty one, empty: none has one',
+    `citations.cited` Array(Bool) COMMENT 'of citations.url, false: only consulted, in no figure',
+    `citations.host` Array(String) COMMENT 'of citations.url, without www.',
+    `citations.domain` Array(String) COMMENT 'of citations.url: registrable domain of the host',
+    `citations.listed_type` Array(String) COMMENT 'of citations.url: forum, social, review, institutional or editorial, without regard to who owns the domain',
+    `citations.owned` Array(Bool) COMMENT 'of citations.url: it is on a domain of the brand',
+    `citations.competitor_id` Array(UUID) COMMENT 'of citations.url: competitor on whose domain it is, nil: no competitor\'s',
+    `cards.position` Array(UInt32) COMMENT 'shopping cards: 1-based place in the answer',
+    `cards.title` Array(String) COMMENT 'of a card: title of the product',
+    `cards.brand` Array(String) COMMENT 'of a card: brand of the product as told, empty: not told',
+    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of a card: price in cards.price_currency, NULL: not told',
+    `cards.price_currency` Array(String) COMMENT 'of a card: ISO 4217, empty: not told',
+    `cards.image_url` Array(String) COMMENT 'of a card, empty: not told',
+    `cards.merchant_url` Array(String) COMMENT 'of a card: where it is sold, empty: not told',
+    `cards.merchant_domain` Array(String) COMMENT 'of a card: registrable domain of cards.merchant_url',
+    `cards.rating` Array(Nullable(Float64)) COMMENT 'of a card: as told, NULL: not told',
+    `cards.review_count` Array(Nullable(Int64)) COMMENT 'of a card: as told, NULL: not told',
+    `cards.matched_id` Array(UUID) COMMENT 'of a card: brand or competitor whose product it is, nil: neither',
+    `cards.role` Array(String) COMMENT 'of a card: own, competitor or other'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility
 CREATE VIEW brand_visibility
@@ -468,28 +470,29 @@ LIMIT {limit:UInt32} BY facet;
 -- citations
 CREATE TABLE citations
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `prompt_id` UUID,
-    `answer_id` UUID,
-    `url` String CODEC(ZSTD(1)),
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `answer_id` UUID COMMENT 'id of the answer',
+    `url` String COMMENT 'cited URL, normalised' CODEC(ZSTD(1)),
     `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
-    `title` String CODEC(ZSTD(1)),
-    `listed_type` LowCardinality(String) COMMENT 'source type without regard to who owns the domain',
-    `owned` Bool,
-    `competitor_id` UUID COMMENT 'nil: no competitor\'s',
-    `sign` Int8
+    `title` String COMMENT 'as the answer tells it, empty: it tells none' CODEC(ZSTD(1)),
+    `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, without regard to who owns the domain',
+    `owned` Bool COMMENT 'it is on a domain of the brand',
+    `competitor_id` UUID COMMENT 'competitor on whose domain it is, nil: no competitor\'s',
+    `sign` Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
 
 -- citations_view
 CREATE MATERIALIZED VIEW citations_view TO citations
@@ -537,29 +540,30 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 -- competitor_prompt_daily
 CREATE TABLE competitor_prompt_daily
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `prompt_id` UUID,
-    `competitor_id` UUID,
-    `visible_answers` Int64,
-    `mention_answers` Int64,
-    `citation_answers` Int64,
-    `inverse_position` Int64,
-    `mentions` Int64,
-    `citations` Int64,
-    `visibility` Int64,
-    `visibility_named` Int64
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `competitor_id` UUID COMMENT 'competitor that the sums are of, deleted ones too',
+    `visible_answers` Int64 COMMENT 'answers that name the competitor or cite a page of it',
+    `mention_answers` Int64 COMMENT 'answers that name the competitor',
+    `citation_answers` Int64 COMMENT 'answers that cite a page of the competitor',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the competitor, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of names of the competitor',
+    `citations` Int64 COMMENT 'citations of pages on domains of the competitor',
+    `visibility` Int64 COMMENT 'sum of visibility_score over the answers that name the competitor or cite a page of it, each 0 to 100',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the competitor, each 0 to 100'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Sums of each competitor by prompt, of the answers that name it or cite a page of it. How many answers there are in all is in prompt_daily. Rows of one key may be several until they merge: sum them.';
 
 -- competitor_prompt_daily_view
 CREATE MATERIALIZED VIEW competitor_prompt_daily_view TO competitor_prompt_daily
@@ -650,71 +654,75 @@ ORDER BY platform ASC;
 -- dimension_brands
 CREATE TABLE dimension_brands
 (
-    `organization_id` UUID,
-    `id` UUID,
-    `name` String,
-    `slug` String,
-    `aliases` Array(String),
-    `domains` Array(String),
-    `industry` String,
-    `region` String,
-    `language` String,
-    `revision` Int64,
-    `is_active` Bool,
-    `version` UInt64,
-    `deleted` Bool
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `id` UUID COMMENT 'brand_id of the other tables',
+    `name` String COMMENT 'how the brand is called',
+    `slug` String COMMENT 'short name in addresses',
+    `aliases` Array(String) COMMENT 'other names that mention it',
+    `domains` Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
+    `industry` String COMMENT 'as typed in, empty: not said',
+    `region` String COMMENT 'where it is at home, empty: not said',
+    `language` String COMMENT 'empty: not said',
+    `revision` Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
+    `is_active` Bool COMMENT 'its prompts are asked',
+    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    `deleted` Bool COMMENT 'it is no more'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Brands as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 
 -- dimension_competitors
 CREATE TABLE dimension_competitors
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `id` UUID,
-    `name` String,
-    `aliases` Array(String),
-    `domains` Array(String),
-    `version` UInt64,
-    `deleted` Bool
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose competitor it is',
+    `id` UUID COMMENT 'competitor_id of the other tables',
+    `name` String COMMENT 'how it is called',
+    `aliases` Array(String) COMMENT 'other names that mention it',
+    `domains` Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
+    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    `deleted` Bool COMMENT 'it is no more'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Competitors of a brand as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 
 -- dimension_prompts
 CREATE TABLE dimension_prompts
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `id` UUID,
-    `topic_id` UUID COMMENT 'nil: none',
-    `text` String,
-    `is_branded` Nullable(Bool),
-    `is_active` Bool,
-    `version` UInt64,
-    `deleted` Bool
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that it is asked for',
+    `id` UUID COMMENT 'prompt_id of the other tables',
+    `topic_id` UUID COMMENT 'topic that it is in now, nil: none',
+    `text` String COMMENT 'what is asked',
+    `is_branded` Nullable(Bool) COMMENT 'it names the brand, NULL: its text tells',
+    `is_active` Bool COMMENT 'it is asked',
+    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    `deleted` Bool COMMENT 'it is no more'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Prompts of a brand as they are now. A deleted one keeps its last text. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 
 -- dimension_topics
 CREATE TABLE dimension_topics
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `id` UUID,
-    `name` String,
-    `is_active` Bool,
-    `version` UInt64,
-    `deleted` Bool
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose topic it is',
+    `id` UUID COMMENT 'topic_id of the other tables',
+    `name` String COMMENT 'how it is called',
+    `is_active` Bool COMMENT 'its prompts are asked',
+    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    `deleted` Bool COMMENT 'it is no more'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 
 -- entity_visibility
 CREATE VIEW entity_visibility
@@ -1081,31 +1089,32 @@ HAVING count() > 0;
 -- prompt_daily
 CREATE TABLE prompt_daily
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `prompt_id` UUID,
-    `runs` Int64,
-    `given_up` Int64,
-    `answers` Int64,
-    `mention_answers` Int64,
-    `citation_answers` Int64,
-    `visible_answers` Int64 COMMENT 'that name or cite the brand',
-    `inverse_position` Int64,
-    `mentions` Int64,
-    `citations` Int64,
-    `visibility` Int64,
-    `visibility_named` Int64
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `runs` Int64 COMMENT 'answers and given-up runs',
+    `given_up` Int64 COMMENT 'runs that ended without an answer',
+    `answers` Int64 COMMENT 'answers, by which rates and averages are divided',
+    `mention_answers` Int64 COMMENT 'answers that name the brand',
+    `citation_answers` Int64 COMMENT 'answers that cite a page of the brand',
+    `visible_answers` Int64 COMMENT 'answers that name the brand or cite a page of it',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of names of the brand',
+    `citations` Int64 COMMENT 'citations of pages on domains of the brand',
+    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'The sums of answer_daily by prompt. Rows of one key may be several until they merge: sum them.';
 
 -- prompt_daily_view
 CREATE MATERIALIZED VIEW prompt_daily_view TO prompt_daily
@@ -1314,35 +1323,36 @@ ORDER BY
 -- shopping_cards
 CREATE TABLE shopping_cards
 (
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `answered_at` DateTime64(3, 'UTC'),
-    `answer_id` UUID,
-    `id` UUID,
-    `position` UInt32,
-    `title` String CODEC(ZSTD(1)),
-    `product_brand` String CODEC(ZSTD(1)),
-    `price_amount` Nullable(Decimal(18, 4)),
-    `price_currency` LowCardinality(String),
-    `image_url` String CODEC(ZSTD(1)),
-    `merchant_url` String CODEC(ZSTD(1)),
-    `merchant_domain` String CODEC(ZSTD(1)),
-    `rating` Nullable(Float64),
-    `review_count` Nullable(Int64),
-    `matched_id` UUID COMMENT 'the brand or competitor it was matched with, nil: none',
-    `role` LowCardinality(String),
-    `sign` Int8
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `answered_at` DateTime64(3, 'UTC') COMMENT 'when the answer came, UTC',
+    `answer_id` UUID COMMENT 'id of the answer',
+    `id` UUID COMMENT 'of the card, from the id of the answer and the place in it',
+    `position` UInt32 COMMENT '1-based place in the answer',
+    `title` String COMMENT 'title of the product' CODEC(ZSTD(1)),
+    `product_brand` String COMMENT 'brand of the product as told, empty: not told' CODEC(ZSTD(1)),
+    `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not told',
+    `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: not told',
+    `image_url` String COMMENT 'empty: not told' CODEC(ZSTD(1)),
+    `merchant_url` String COMMENT 'where it is sold, empty: not told' CODEC(ZSTD(1)),
+    `merchant_domain` String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
+    `rating` Nullable(Float64) COMMENT 'as told, NULL: not told',
+    `review_count` Nullable(Int64) COMMENT 'as told, NULL: not told',
+    `matched_id` UUID COMMENT 'brand or competitor whose product it is, nil: neither',
+    `role` LowCardinality(String) COMMENT 'own, competitor or other',
+    `sign` Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
 
 -- shopping_cards_view
 CREATE MATERIALIZED VIEW shopping_cards_view TO shopping_cards
