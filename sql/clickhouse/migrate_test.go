@@ -2,11 +2,14 @@ package clickhouse
 
 import (
 	"context"
+	"embed"
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -89,5 +92,63 @@ func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
 	edited.migrate(t, c)
 	if err := conn.Exec(t.Context(), "SELECT y FROM edited_caller(x = 1)"); err == nil {
 		t.Error("a view outlives its file")
+	}
+}
+
+// until is this release with no migration after one, and with no questions yet.
+type until struct {
+	embed.FS
+	last uint
+}
+
+func (u until) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := u.FS.ReadDir(name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return versionOf(e.Name()) > u.last }), err
+}
+
+func (u until) Glob(pattern string) ([]string, error) {
+	if path.Dir(pattern) != "migrate" {
+		return nil, nil
+	}
+	names, err := fs.Glob(u.FS, pattern)
+	return slices.DeleteFunc(names, func(name string) bool { return versionOf(path.Base(name)) > u.last }), err
+}
+
+// A table that a migration adds knows the answers that landed before it.
+func TestATableThatComesLaterIsFilled(t *testing.T) {
+	c := DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	conn, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const beforeCitationDaily = 9
+	files = until{embedded, beforeCitationDaily}
+	err = Migrate(t.Context(), c, func(string) {})
+	files = embedded
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	answer := AnswerRow{
+		OrganizationID: UUID{1}, BrandID: UUID{2}, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai",
+		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, true},
+		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
+		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]UUID, 2),
+	}
+	if err := Answers.Insert(t.Context(), conn, "before", []AnswerRow{answer}); err != nil {
+		t.Fatal(err)
+	}
+	release{}.migrate(t, c)
+	answer.ID = UUID{4}
+	if err := Answers.Insert(t.Context(), conn, "after", []AnswerRow{answer}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := CitationSources.All(t.Context(), conn, CitationFilter{
+		Filter: Filter{OrganizationID: UUID{1}, BrandID: UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}, Source: AllSources, Limit: 1,
+	})
+	if err != nil || rows[0].Answers != 2 || rows[0].Citations != 4 || rows[0].CitingAnswers != 2 || rows[0].Domains != 2 {
+		t.Errorf("%+v, %v", rows, err)
 	}
 }

@@ -80,3 +80,50 @@ ARRAY JOIN
 WHERE NOT endsWith(platform, '-shopping')
   AND NOT given_up
   AND cited;
+
+-- Answers that landed before the view was there. Sinks start after migrations, so
+-- that none lands meanwhile, and what a broken run filled in is taken out first.
+TRUNCATE TABLE citation_daily;
+
+INSERT INTO citation_daily
+WITH arrayMap(
+        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
+        told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
+    arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    domain,
+    url,
+    title,
+    source_type,
+    competitor_id,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
+    sign * (url = '')               AS answers,
+    sign * (url != '')              AS citations,
+    sign * (of_answer = 1)          AS citing_answers,
+    sign * (of_answer_source = 1)   AS citing_answers_source,
+    sign * (of_domain = 1)          AS domain_answers,
+    sign * (of_domain_source = 1)   AS domain_answers_source
+FROM answers AS told
+ARRAY JOIN
+    arrayPushFront(told.citations.url, '') AS url,
+    arrayPushFront(told.citations.title, '') AS title,
+    arrayPushFront(told.citations.cited, true) AS cited,
+    arrayPushFront(told.citations.domain, '') AS domain,
+    arrayPushFront(types, '') AS source_type,
+    arrayPushFront(told.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited), 0) AS of_answer,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
+    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
+WHERE NOT endsWith(platform, '-shopping')
+  AND NOT given_up
+  AND cited
+SETTINGS max_partitions_per_insert_block = 0;
