@@ -47,10 +47,11 @@ var endpoints = []endpoint{
 }
 
 // Mount adds the endpoints below /api/v1 of app. The router comes first: a path that does not exist is 404 and another
-// method 405 with Allow whatever key is sent, since the paths are public; on a path that exists nothing comes before
-// the key.
+// method 405 with Allow whatever key is sent, since the paths are public; on an endpoint nothing comes before the key.
+// The description of them all is as public.
 func (a *API) Mount(app fiber.Router, keys *apikey.Resolver) {
 	group := app.Group(prefix, aside)
+	group.Get(descriptionPath, describe)
 	for _, e := range endpoints {
 		group.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}

@@ -111,7 +111,7 @@ type reply struct {
 	body string
 }
 
-// ask sends a request whose headers are given as "Name: value".
+// ask sends a request whose headers are given as "Name: value", and holds the response against the contract.
 func (s *service) ask(t *testing.T, method, target string, headers ...string) reply {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.url+target, nil)
@@ -132,5 +132,7 @@ func (s *service) ask(t *testing.T, method, target string, headers ...string) re
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply{response, string(body)}
+	r := reply{response, string(body)}
+	contractOf(t).hold(t, method, target, r)
+	return r
 }
