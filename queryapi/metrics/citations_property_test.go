@@ -105,6 +105,7 @@ func listed(host string) string {
 // readingsInOrder are the readings of facts that are told next.
 func (s *stage) readingsInOrder(t *testing.T, facts []answerFact) []naive.Reading {
 	t.Helper()
+	s.know(t, facts...)
 	readings := make([]naive.Reading, len(facts))
 	for i, f := range facts {
 		f.Corrects = s.told + i + 1

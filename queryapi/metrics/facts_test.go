@@ -32,8 +32,8 @@ type brandFact struct {
 type answerFact struct {
 	Brand    string          `json:"brand"`  // slug; "" is the first brand
 	On       string          `json:"on"`     // a day, at noon, or an instant
-	Prompt   string          `json:"prompt"` // its text; "" is "p1"
-	Topic    string          `json:"topic"`
+	Prompt   string          `json:"prompt"` // its text when the test first names it; "" is "p1"
+	Topic    string          `json:"topic"`  // its name when the test first names it
 	Branded  *bool           `json:"branded"`
 	Platform string          `json:"platform"` // "" is openai
 	Model    string          `json:"model"`    // "" is gpt
@@ -49,15 +49,17 @@ type answerFact struct {
 	Corrects int             `json:"corrects"` // the answer of the stage, from 1, that this is another reading of
 }
 
-// record is the fact as the log would tell it. Prompts and topics of one text have one id in every organization.
+// record is the fact as the log would tell it, with the text that its prompt has now.
 func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *event.Answer {
 	t.Helper()
-	prompt := cmp.Or(f.Prompt, "p1")
+	s.know(t, f)
+	slug := cmp.Or(f.Brand, s.brands[0])
+	prompt := s.prompts[s.named(slug, cmp.Or(f.Prompt, "p1"))]
 	a := &event.Answer{
 		V:              event.Version,
 		OrganizationID: brand.OrganizationID,
 		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
-		Prompt:         event.Prompt{ID: idOf("prompt", prompt), Text: prompt, SetID: idOf("set"), IsBranded: f.Branded},
+		Prompt:         event.Prompt{ID: prompt.ID, Text: prompt.Text, SetID: prompt.SetID, IsBranded: f.Branded},
 		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Region: f.Region,
 		Sample:     int64(cmp.Or(f.Corrects, s.told+1)), // no two facts are one run
 		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
@@ -66,9 +68,7 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 		a.Competitors = append(a.Competitors, event.Entity(c))
 	}
 	if f.Topic != "" {
-		topic := idOf("topic", f.Topic)
-		s.call(t, f.Topic, topic)
-		a.Prompt.TopicID = &topic
+		a.Prompt.TopicID = new(s.id(s.named(slug, f.Topic)))
 	}
 	f.outcome(a)
 	a.ID = event.RunID(event.Identity{

@@ -79,6 +79,7 @@ func randomFact(random *rand.Rand) answerFact {
 // readings are the facts as the plain computation reads them. Sentiment is a method and no definition: it is extract's.
 func (s *stage) readings(t *testing.T, facts []answerFact) []naive.Reading {
 	t.Helper()
+	s.know(t, facts...)
 	snapshot := s.snapshot(t, s.brands[0])
 	readings := make([]naive.Reading, len(facts))
 	for i, f := range facts {
@@ -116,7 +117,7 @@ func (s *stage) randomFilter(random *rand.Rand) (naive.Filter, url.Values) {
 		query.Set("region", *f.Region)
 	}
 	if topic := pick(random, "", "", "price", "use"); topic != "" {
-		f.Topic = new(idOf("topic", topic))
+		f.Topic = new(s.id(topic))
 		query.Set("topic_id", f.Topic.String())
 	}
 	if f.Branded = pick(random, nil, nil, new(true), new(false)); f.Branded != nil {
