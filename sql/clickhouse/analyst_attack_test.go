@@ -160,7 +160,7 @@ func attacks(s *stage) []attack {
 		{beyondLimit, "SELECT 1 SETTINGS max_block_size = 1000000000"},
 		{tooManyRows, "SELECT count() FROM numbers(100000000000000)"},
 		{tooManyRows, "SELECT sum(number) FROM numbers_mt(100000000000000)"},
-		{outOfTime, "SELECT count() FROM (SELECT a.number FROM numbers(900000000) AS a CROSS JOIN numbers(900000000) AS b) SETTINGS max_execution_time = 1"},
+		{outOfTime, "SELECT count() FROM (SELECT a.number FROM numbers(900000000) AS a CROSS JOIN numbers(10000) AS b) SETTINGS max_execution_time = 1"},
 		{outOfTime, "SELECT sleepEachRow(0.001) FROM numbers(100000) FORMAT Null SETTINGS max_execution_time = 1, max_block_size = 1024"},
 		{tooManyResults, "SELECT number FROM numbers(2000000)"},
 		{tooMuchMemory, "SELECT groupArray(number) FROM numbers(900000000) FORMAT Null"},

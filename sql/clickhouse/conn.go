@@ -66,7 +66,7 @@ func (c Config) Database() string {
 // Conn is a pool of connections to one server. It is safe for concurrent use.
 type Conn struct{ driver.Conn }
 
-// Open connects and checks that the server answers.
+// Open connects and checks that the server answers, now or within some seconds.
 func Open(ctx context.Context, c Config) (*Conn, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse: %w", err)
 	}
-	if err := conn.Ping(ctx); err != nil {
+	if err := untilAnswered(ctx, func() error { return conn.Ping(ctx) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
 	return &Conn{conn}, nil

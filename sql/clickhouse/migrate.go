@@ -46,12 +46,20 @@ func Migrate(ctx context.Context, c Config, progress func(step string)) error {
 }
 
 // Pending lists what Migrate would do, in order; nothing when all is up.
-func Pending(ctx context.Context, c Config) ([]string, error) {
+func Pending(ctx context.Context, c Config) (pending []string, err error) {
 	conn, err := Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
+	err = untilAnswered(ctx, func() error {
+		pending, err = lacking(ctx, conn)
+		return err
+	})
+	return pending, err
+}
+
+func lacking(ctx context.Context, conn *Conn) ([]string, error) {
 	version, dirty, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, err
