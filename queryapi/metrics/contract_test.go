@@ -34,17 +34,10 @@ type operation struct {
 
 // A parameter as the document describes it.
 type parameter struct {
-	Name, In, Description, Style string
-	Required                     bool
-	Explode                      *bool
-	Example                      any
-	Schema                       struct {
-		Type, Format     string
-		Enum             []string
-		Minimum, Maximum int
-		Default          any
-	}
-	schema *jsonschema.Schema
+	Name, In, Description string
+	Required              bool
+	Example               any
+	schema                *jsonschema.Schema
 }
 
 // A response of one status: nil stands for what is not there.
