@@ -28,17 +28,17 @@ func rat(n int) *big.Rat { return big.NewRat(int64(n), 1) }
 type tally struct {
 	answers, mentionAnswers, citationAnswers int
 	mentions, citations, visibility          int
-	positions                                *big.Rat // Σ 1/position, 0 where not named
-	points                                   map[string]*big.Rat
-	asked                                    map[string]int // answers by prompt
-	visible                                  map[string]bool
+	positions                                *big.Rat               // Σ 1/position, 0 where not named
+	points                                   map[uuid.UUID]*big.Rat // by prompt
+	asked                                    map[uuid.UUID]int      // answers by prompt
+	visible                                  map[uuid.UUID]bool
 }
 
 // count tallies what of says of each answer.
 func count(answers []Reading, of func(Reading) Named) tally {
-	t := tally{positions: new(big.Rat), points: map[string]*big.Rat{}, asked: map[string]int{}, visible: map[string]bool{}}
+	t := tally{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}}
 	for _, a := range answers {
-		n, prompt := of(a), a.Answer.Prompt.Text
+		n, prompt := of(a), a.Answer.Prompt.ID
 		if t.points[prompt] == nil {
 			t.points[prompt] = new(big.Rat)
 		}

@@ -130,19 +130,35 @@ func (h *house) run(part func(context.Context) error) {
 // until looks at the warehouse until a question is answered with want.
 func (h *house) until(question string, want uint64) {
 	h.t.Helper()
-	patience, look := time.NewTimer(90*time.Second), time.NewTicker(20*time.Millisecond)
-	defer patience.Stop()
-	defer look.Stop()
-	for {
-		var got uint64
+	h.await(question, func() (got uint64, done bool) {
 		h.must(h.warehouse.QueryRow(h.t.Context(), question).Scan(&got))
-		if got == want {
+		return got, got == want
+	})
+}
+
+// awaitMirror returns once the warehouse knows all that was edited.
+func (h *house) awaitMirror() {
+	h.t.Helper()
+	h.await("changes that the warehouse lacks", func() (waiting uint64, done bool) {
+		h.must(h.db.QueryRow(h.t.Context(), "SELECT count(*) FROM private.outbox").Scan(&waiting))
+		return waiting, waiting == 0
+	})
+}
+
+func (h *house) await(what string, look func() (got uint64, done bool)) {
+	h.t.Helper()
+	patience, tick := time.NewTimer(90*time.Second), time.NewTicker(20*time.Millisecond)
+	defer patience.Stop()
+	defer tick.Stop()
+	for {
+		got, done := look()
+		if done {
 			return
 		}
 		select {
-		case <-look.C:
+		case <-tick.C:
 		case <-patience.C:
-			h.t.Fatalf("%s: got %d, want %d", question, got, want)
+			h.t.Fatalf("%s: it is still %d", what, got)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 		return event.Answer{
 			Brand:       event.Brand{Entity: event.Entity{ID: brandID, Name: "Brand", Domains: []string{"brand.example"}}},
 			Competitors: []event.Entity{{ID: rivalID, Name: "Rival"}},
-			Prompt:      event.Prompt{Text: prompt}, Platform: platform, ServedModel: served, AnsweredAt: event.At(at), Text: text,
+			Prompt:      event.Prompt{ID: uuid.UUID{15: prompt[0]}, Text: prompt}, Platform: platform, ServedModel: served, AnsweredAt: event.At(at), Text: text,
 		}
 	}
 	first := make("0", "a", "m1", "Rival before Brand, Brand.")

@@ -55,6 +55,15 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 
 func bucket(date string, answers []Reading, competitors []Live) Bucket {
 	t := count(answers, brand)
+	return Bucket{
+		Date: date, ResultCount: t.answers, AIVisibilityScore: t.score(), AvgVisibilityScore: t.averageVisibility(),
+		TotalMentions: t.mentions, TotalCitations: t.citations, AvgCompetitorScore: competitorScore(answers, competitors), Interval: t.interval(),
+	}
+}
+
+// competitorScore is over the pairs of an answer and a live competitor that it
+// names.
+func competitorScore(answers []Reading, competitors []Live) figure {
 	pairs, intensity := 0, 0
 	for _, a := range answers {
 		for _, c := range competitors {
@@ -64,10 +73,7 @@ func bucket(date string, answers []Reading, competitors []Live) Bucket {
 			}
 		}
 	}
-	return Bucket{
-		Date: date, ResultCount: t.answers, AIVisibilityScore: t.score(), AvgVisibilityScore: t.averageVisibility(),
-		TotalMentions: t.mentions, TotalCitations: t.citations, AvgCompetitorScore: rounded(rat(intensity), pairs, 1), Interval: t.interval(),
-	}
+	return rounded(rat(intensity), pairs, 1)
 }
 
 func monday(t time.Time) string {
