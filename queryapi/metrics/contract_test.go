@@ -82,7 +82,7 @@ func readContract() (*contract, error) {
 }
 
 func (c *contract) operation(path string) (*operation, error) {
-	o := &operation{path: path, at: "/paths/" + token(path) + "/get", responses: map[int]response{}}
+	o := &operation{path: path, at: "/paths/" + member(path) + "/get", responses: map[int]response{}}
 	security, said := c.find(o.at + "/security")
 	o.keyless = said && len(security.([]any)) == 0
 	parameters, _ := c.find(o.at + "/parameters")
@@ -126,7 +126,7 @@ func (c *contract) response(at string) (r response, err error) {
 			return r, err
 		}
 	}
-	content := at + "/content/" + token("application/json")
+	content := at + "/content/" + member("application/json")
 	if _, ok := c.find(content); ok {
 		r.example, _ = c.find(content + "/example")
 		r.body, err = c.schema(content + "/schema")
@@ -178,8 +178,8 @@ func (c *contract) members(at string) map[string]any {
 	return object
 }
 
-// token is a name as it stands in a JSON Pointer.
-func token(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+// member is a name as it stands in a JSON Pointer.
+func member(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // hold says what of a response the document does not allow.
 func (c *contract) hold(t *testing.T, method, target string, r reply) {

@@ -104,20 +104,29 @@ func theKeyThenTheQuestionThenTheBrand(t *testing.T, s *stage) {
 	}
 }
 
+// paths are those of the endpoints and of their description.
+func paths() []string {
+	all := []string{prefix + descriptionPath}
+	for _, e := range endpoints {
+		all = append(all, prefix+e.path)
+	}
+	return all
+}
+
 // The router comes before the key: what paths there are is no secret.
 func othersAreRefusedByName(t *testing.T, s *stage) {
-	for _, e := range endpoints {
-		target := prefix + e.path + "?brand_id=" + s.ids["lumen"]
+	for _, path := range paths() {
+		target := path + "?brand_id=" + s.ids["lumen"]
 		whole := s.ask(t, http.MethodGet, target, s.bearer("acme"))
 		head := s.ask(t, http.MethodHead, target, s.bearer("acme"))
 		if head.StatusCode != 200 || head.body != "" || head.Header.Get("ETag") != whole.Header.Get("ETag") || head.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("HEAD %s: %d %q %v", e.path, head.StatusCode, head.body, head.Header)
+			t.Errorf("HEAD %s: %d %q %v", path, head.StatusCode, head.body, head.Header)
 		}
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 			for _, header := range []string{s.bearer("acme"), "X-No-Key: at all"} {
 				r := s.ask(t, method, target, header)
 				if allow := r.Header.Get("Allow"); r.StatusCode != 405 || allow != "GET, HEAD" || r.body != `{"error":"method not allowed; see the Allow header"}` {
-					t.Errorf("%s %s: %d %s, Allow %q", method, e.path, r.StatusCode, r.body, allow)
+					t.Errorf("%s %s: %d %s, Allow %q", method, path, r.StatusCode, r.body, allow)
 				}
 			}
 		}
@@ -135,23 +144,23 @@ func othersAreRefusedByName(t *testing.T, s *stage) {
 }
 
 func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
-	for _, e := range endpoints {
-		target := prefix + e.path + "?brand_id=" + s.ids["lumen"]
+	for _, path := range paths() {
+		target := path + "?brand_id=" + s.ids["lumen"]
 		first := s.ask(t, http.MethodGet, target, s.bearer("acme"))
 		tag := first.Header.Get("ETag")
 		if first.StatusCode != 200 || tag == "" || first.Header.Get("Cache-Control") != "private, no-cache" || first.Header.Get("Content-Type") != "application/json" {
-			t.Fatalf("%s: %d %v", e.path, first.StatusCode, first.Header)
+			t.Fatalf("%s: %d %v", path, first.StatusCode, first.Header)
 		}
 		vary := strings.Join(first.Header.Values("Vary"), ",")
 		if !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Accept-Encoding") {
-			t.Errorf("%s: Vary %q", e.path, vary)
+			t.Errorf("%s: Vary %q", path, vary)
 		}
 		again := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+tag)
 		if again.StatusCode != 304 || again.body != "" || again.Header.Get("ETag") != tag || again.Header.Get("Cache-Control") != "private, no-cache" {
-			t.Errorf("%s again: %d %q %v", e.path, again.StatusCode, again.body, again.Header)
+			t.Errorf("%s again: %d %q %v", path, again.StatusCode, again.body, again.Header)
 		}
-		if keyless := s.ask(t, http.MethodGet, target, "If-None-Match: "+tag); keyless.StatusCode != 401 {
-			t.Errorf("%s without a key: %d", e.path, keyless.StatusCode)
+		if keyless := s.ask(t, http.MethodGet, target, "If-None-Match: "+tag); keyless.StatusCode != 401 && path != prefix+descriptionPath {
+			t.Errorf("%s without a key: %d", path, keyless.StatusCode)
 		}
 	}
 	target := "/api/v1/visibility-summary?brand_id=" + s.ids["lumen"]
@@ -166,22 +175,24 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 	for day := range 20 {
 		s.tell(t, answerFact{On: today.AddDate(0, 0, -day).Format("2006-01-02"), Text: "Nichts."})
 	}
-	target := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
-	plain := s.ask(t, http.MethodGet, target, s.bearer("acme"))
-	if !json.Valid([]byte(plain.body)) || strings.ContainsAny(plain.body, " \n") {
-		t.Errorf("not compact JSON: %s", plain.body)
+	trend := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
+	if r := s.ask(t, http.MethodGet, trend, s.bearer("acme")); !json.Valid([]byte(r.body)) || strings.ContainsAny(r.body, " \n") {
+		t.Errorf("not compact JSON: %s", r.body)
 	}
-	zipped := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip")
-	reader, err := gzip.NewReader(strings.NewReader(zipped.body))
-	if err != nil {
-		t.Fatal(err, zipped.Header)
-	}
-	body, err := io.ReadAll(reader)
-	if err != nil || string(body) != plain.body || zipped.Header.Get("ETag") != plain.Header.Get("ETag") {
-		t.Errorf("gzip: %v, %d bytes of %d", err, len(body), len(plain.body))
-	}
-	if r := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip;q=0.5, br"); r.Header.Get("Content-Encoding") != "br" {
-		t.Errorf("brotli wanted, %q came", r.Header.Get("Content-Encoding"))
+	for _, target := range []string{trend, prefix + descriptionPath} {
+		plain := s.ask(t, http.MethodGet, target, s.bearer("acme"))
+		zipped := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip")
+		reader, err := gzip.NewReader(strings.NewReader(zipped.body))
+		if err != nil {
+			t.Fatal(err, zipped.Header)
+		}
+		body, err := io.ReadAll(reader)
+		if err != nil || string(body) != plain.body || zipped.Header.Get("ETag") != plain.Header.Get("ETag") {
+			t.Errorf("%s, gzip: %v, %d bytes of %d", target, err, len(body), len(plain.body))
+		}
+		if r := s.ask(t, http.MethodGet, target, s.bearer("acme"), "Accept-Encoding: gzip;q=0.5, br"); r.Header.Get("Content-Encoding") != "br" {
+			t.Errorf("%s: brotli wanted, %q came", target, r.Header.Get("Content-Encoding"))
+		}
 	}
 }
 

@@ -64,11 +64,7 @@ func TestTheDescriptionIsOpenAPI(t *testing.T) {
 
 func TestTheDescriptionNamesWhatThereIs(t *testing.T) {
 	c := contractOf(t)
-	wanted := []string{prefix + descriptionPath}
-	for _, e := range endpoints {
-		wanted = append(wanted, prefix+e.path)
-	}
-	slices.Sort(wanted)
+	wanted := slices.Sorted(slices.Values(paths()))
 	if described := slices.Sorted(maps.Keys(c.operations)); !slices.Equal(described, wanted) {
 		t.Errorf("paths described %q, served %q", described, wanted)
 	}
@@ -78,7 +74,7 @@ func TestTheDescriptionNamesWhatThereIs(t *testing.T) {
 		tags[tag.(map[string]any)["name"]] = true
 	}
 	for path, o := range c.operations {
-		if methods := c.members("/paths/" + token(path)); len(methods) != 1 {
+		if methods := c.members("/paths/" + member(path)); len(methods) != 1 {
 			t.Errorf("%s has %d methods, want GET alone", path, len(methods))
 		}
 		fields := c.members(o.at)
@@ -150,12 +146,12 @@ func (c *contract) walk(at string, value any, visit func(at string, object map[s
 	switch of := value.(type) {
 	case map[string]any:
 		visit(at, of)
-		for name, member := range of {
-			c.walk(at+"/"+token(name), member, visit)
+		for name, value := range of {
+			c.walk(at+"/"+member(name), value, visit)
 		}
 	case []any:
-		for _, member := range of {
-			c.walk(at+"/-", member, visit)
+		for _, value := range of {
+			c.walk(at+"/-", value, visit)
 		}
 	}
 }

@@ -1,0 +1,387 @@
+package metrics
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// What the description says of requests, asked of a server.
+func TestTheServerKeepsTheContract(t *testing.T) {
+	s := newService(t).stage(t)
+	s.fill(t)
+	for name, test := range map[string]func(*testing.T, *stage){
+		"document":   theDocumentIsSentAsItIs,
+		"names":      itReadsWhatIsDescribedAndNothingElse,
+		"values":     itTakesWhatIsDescribedAndNothingElse,
+		"defaults":   whatIsAbsentIsItsDefault,
+		"statuses":   eachDescribedStatusHappens,
+		"any values": itTakesWhateverIsDescribed,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
+}
+
+// fill tells so much of a brand that each value of each parameter makes a difference.
+func (s *stage) fill(t *testing.T) {
+	t.Helper()
+	s.addRivals(t, []string{"Glow"})
+	s.addBrand(t, brandFact{Organization: "rival", Name: "Other", Slug: "other"})
+	var facts []answerFact
+	for i := range 12 {
+		f := answerFact{
+			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0),
+			Text: strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
+		}
+		for page := range i * 5 % 12 {
+			f.Cites = append(f.Cites, fmt.Sprintf("https://lumen.example/%d", page))
+		}
+		facts = append(facts, f)
+	}
+	shown := answerFact{On: dayText(today), Branded: new(false), Cites: []string{"https://rival0.example/"}}
+	for i := range 60 {
+		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
+		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
+	}
+	s.tell(t, append(facts, shown)...)
+}
+
+func theDocumentIsSentAsItIs(t *testing.T, s *stage) {
+	r := s.ask(t, http.MethodGet, prefix+descriptionPath)
+	if r.StatusCode != 200 || r.body != string(description) {
+		t.Errorf("%d, %d bytes of %d", r.StatusCode, len(r.body), len(description))
+	}
+}
+
+// Every text in the source of this package that could be the name of a parameter is given twice, as is every name that
+// is described: what an endpoint reads, it then refuses.
+func itReadsWhatIsDescribedAndNothingElse(t *testing.T, s *stage) {
+	c := contractOf(t)
+	names := namesInSource(t)
+	for _, o := range c.operations {
+		for _, p := range o.parameters {
+			names[p.Name] = true
+		}
+	}
+	for path, o := range c.operations {
+		var described, read []string
+		for _, p := range o.parameters {
+			described = append(described, p.Name)
+		}
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(names)), 40) {
+			var query []string
+			for _, name := range some {
+				query = append(query, name+"=x", name+"=x")
+			}
+			_, body := s.get(t, "acme", path+"?"+strings.Join(query, "&"))
+			for complaint := range strings.SplitSeq(refusalOf(t, path, body), "; ") {
+				if name, said, _ := strings.Cut(complaint, ": "); strings.HasSuffix(said, "once, got it 2 times") {
+					read = append(read, name)
+				}
+			}
+		}
+		slices.Sort(read)
+		slices.Sort(described)
+		if !slices.Equal(read, described) {
+			t.Errorf("%s reads %q, described are %q", path, read, described)
+		}
+	}
+}
+
+func namesInSource(t *testing.T) map[string]bool {
+	t.Helper()
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+	names := map[string]bool{}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(text) {
+					names[text] = true
+				}
+			}
+			return true
+		})
+	}
+	if !names["brand_id"] || !names["limit"] {
+		t.Fatalf("found only %v", names)
+	}
+	return names
+}
+
+// refusalOf is the message of an error, "" of another body.
+func refusalOf(t *testing.T, path, body string) string {
+	t.Helper()
+	var refusal struct{ Error string }
+	if err := json.Unmarshal([]byte(body), &refusal); err != nil {
+		t.Fatal(path, err, body)
+	}
+	return refusal.Error
+}
+
+// rules are a parameter's schema, or the one that it refers to.
+func (p parameter) rules() *jsonschema.Schema {
+	if p.schema.Ref != nil {
+		return p.schema.Ref
+	}
+	return p.schema
+}
+
+// words are the only values of a parameter, in code-point order, if there are such.
+func (p parameter) words() []string {
+	var words []string
+	if enum := p.rules().Enum; enum != nil {
+		for _, word := range enum.Values {
+			words = append(words, word.(string))
+		}
+		slices.Sort(words)
+	}
+	return words
+}
+
+// bounds are the least and the most that an integer may be.
+func (p parameter) bounds() (least, most int64, ok bool) {
+	r := p.rules()
+	if r.Minimum == nil || r.Maximum == nil {
+		return 0, 0, false
+	}
+	return r.Minimum.Num().Int64(), r.Maximum.Num().Int64(), true
+}
+
+func (p parameter) format() string {
+	if f := p.rules().Format; f != nil {
+		return f.Name
+	}
+	return ""
+}
+
+// allows says whether a value that stands in a query string is one that the schema describes.
+func (p parameter) allows(value string) bool {
+	if n, err := strconv.ParseFloat(value, 64); err == nil && p.rules().Types.ToStrings()[0] == "integer" {
+		return p.schema.Validate(json.Number(strconv.FormatFloat(n, 'f', -1, 64))) == nil
+	}
+	return p.schema.Validate(value) == nil
+}
+
+// examples are values at the edges of what is described, and right beyond.
+func (p parameter) examples() (right, wrong []string) {
+	wrong = []string{""}
+	least, most, counted := p.bounds()
+	switch {
+	case p.words() != nil:
+		right = p.words()
+		for _, word := range right {
+			wrong = append(wrong, word+"s", strings.ToUpper(word), " "+word)
+		}
+	case counted:
+		right = []string{fmt.Sprint(least), fmt.Sprint(most)}
+		wrong = append(wrong, fmt.Sprint(least-1), fmt.Sprint(most+1), "1.5", "one", "1e300", fmt.Sprint(1<<32+1))
+	case p.format() == "uuid":
+		id := uuid.Must(uuid.NewV4()).String()
+		wrong = append(wrong, "x", id[1:], "{"+id+"}", "urn:uuid:"+id, strings.ReplaceAll(id, "-", ""))
+	case p.format() == "date":
+		right = []string{dayText(today), dayText(today.AddDate(0, 0, -29))}
+		wrong = append(wrong, "2026-02-30", "2026-2-3", "20260203", "2026-02-03T00:00:00Z", "today")
+	case p.Name == "model":
+		right = []string{"gpt", "gpt,sonar", "gpt, sonar", "'", "東京"}
+		wrong = append(wrong, "a\x00b", ",", "gpt,", "gpt,,sonar")
+	case p.Name == "cursor":
+		wrong = append(wrong, "?", "1 2")
+	default:
+		right = []string{"de", " ", ",", "'", `\`, "東京", "e\u0301", "😀", "\x7f"}
+		wrong = append(wrong, "a\x00b")
+	}
+	return right, wrong
+}
+
+// target is a request of an operation for the brand of a slug.
+func (s *stage) target(o *operation, slug string, pairs ...string) string {
+	query := url.Values{}
+	if slices.ContainsFunc(o.parameters, func(p parameter) bool { return p.Name == "brand_id" }) {
+		query.Set("brand_id", s.ids[slug])
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+	}
+	return o.path + "?" + query.Encode()
+}
+
+func itTakesWhatIsDescribedAndNothingElse(t *testing.T, s *stage) {
+	for path, o := range contractOf(t).operations {
+		for _, p := range o.parameters {
+			status, body := s.get(t, "acme", path)
+			missed := strings.HasPrefix(refusalOf(t, path, body), p.Name+": want ")
+			if p.Required != missed || missed && status != 400 {
+				t.Errorf("%s without %s, required %v: %d %s", path, p.Name, p.Required, status, body)
+			}
+			right, wrong := p.examples()
+			for _, value := range right {
+				if status, body := s.get(t, "acme", s.target(o, "lumen", p.Name, value)); status != 200 || !p.allows(value) {
+					t.Errorf("%s, %s=%q: %d %s; described %v", path, p.Name, value, status, body, p.allows(value))
+				}
+			}
+			for _, value := range wrong {
+				status, body := s.get(t, "acme", s.target(o, "lumen", p.Name, value))
+				if words := p.words(); words != nil && !slices.Equal(words, wordsWanted(refusalOf(t, path, body))) {
+					t.Errorf("%s: %s is described as one of %q: %s", path, p.Name, words, body)
+				}
+				if status != 400 || !strings.HasPrefix(refusalOf(t, path, body), p.Name+": ") || p.allows(value) {
+					t.Errorf("%s, %s=%q: %d %s; described %v", path, p.Name, value, status, body, p.allows(value))
+				}
+			}
+		}
+	}
+}
+
+// wordsWanted are what a refusal says that a value may be, in code-point order.
+func wordsWanted(refusal string) []string {
+	_, list, _ := strings.Cut(refusal, ": want one of ")
+	list, _, _ = strings.Cut(list, ", got ")
+	words := strings.Split(list, ", ")
+	slices.Sort(words)
+	return words
+}
+
+// Whether a default is told or not is the same, and any other value is not.
+func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
+	filtersNothing := map[string]bool{"/api/v1/ai-traffic": true}
+	for path, o := range contractOf(t).operations {
+		for _, p := range o.parameters {
+			if p.schema.Default == nil {
+				continue
+			}
+			usual := fmt.Sprint(*p.schema.Default)
+			others := p.words()
+			if n, err := strconv.Atoi(usual); err == nil {
+				others = []string{fmt.Sprint(n - 1), fmt.Sprint(n + 1)}
+			}
+			_, absent := s.get(t, "acme", s.target(o, "lumen"))
+			if _, told := s.get(t, "acme", s.target(o, "lumen", p.Name, usual)); told != absent {
+				t.Errorf("%s: %s=%s is not what it is without: %s", path, p.Name, usual, told)
+			}
+			for _, other := range others {
+				if _, told := s.get(t, "acme", s.target(o, "lumen", p.Name, other)); told == absent && other != usual && !filtersNothing[path] {
+					t.Errorf("%s: %s=%s is as without it: %s", path, p.Name, other, told)
+				}
+			}
+		}
+	}
+}
+
+// Every status that is described can be brought about, by a request as it says, and a key is wanted where it says so.
+func eachDescribedStatusHappens(t *testing.T, s *stage) {
+	closed := openPostgres(t)
+	broken := *s
+	broken.service = &service{url: serve(t, closed, s.warehouse), db: closed}
+	closed.Close()
+	for path, o := range contractOf(t).operations {
+		seen := map[int]bool{}
+		first := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"))
+		for _, r := range []reply{
+			first,
+			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), "If-None-Match: "+first.Header.Get("ETag")),
+			s.ask(t, http.MethodGet, s.target(o, "other"), s.bearer("acme")),
+			s.ask(t, http.MethodGet, s.target(o, "nobody's"), s.bearer("acme")),
+			s.ask(t, http.MethodGet, s.target(o, "lumen")),
+			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
+		} {
+			seen[r.StatusCode] = true
+		}
+		if got, want := slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(o.responses)); !slices.Equal(got, want) || seen[401] == o.keyless {
+			t.Errorf("%s answered %v, described are %v; keyless %v", path, got, want, o.keyless)
+		}
+	}
+}
+
+// Whatever is made of what is described is answered; with one thing that is not, it is refused by that thing's name.
+func itTakesWhateverIsDescribed(t *testing.T, s *stage) {
+	c := contractOf(t)
+	rapid.Check(t, func(r *rapid.T) {
+		o := c.operations[rapid.SampledFrom(paths()).Draw(r, "path")]
+		query, wanted := url.Values{}, 200
+		for _, p := range o.parameters {
+			if value := s.any(r, p); p.Required || value != "" && rapid.Bool().Draw(r, "with "+p.Name) {
+				query.Set(p.Name, value)
+			}
+		}
+		settle(query)
+		if id := query.Get("brand_id"); id != "" && id != s.ids["lumen"] {
+			wanted = 404
+		}
+		if status, body := s.get(t, "acme", o.path+"?"+query.Encode()); status != wanted {
+			r.Fatalf("%s?%s: %d %s, want %d", o.path, query.Encode(), status, body, wanted)
+		}
+		if len(o.parameters) == 0 {
+			return
+		}
+		p := rapid.SampledFrom(o.parameters).Draw(r, "parameter")
+		_, wrong := p.examples()
+		query.Set(p.Name, rapid.SampledFrom(wrong).Draw(r, "wrong "+p.Name))
+		status, body := s.get(t, "acme", o.path+"?"+query.Encode())
+		if refusal := refusalOf(t, o.path, body); status != 400 || !strings.HasPrefix(refusal, p.Name+": ") {
+			r.Fatalf("%s?%s: %d %s", o.path, query.Encode(), status, body)
+		}
+	})
+}
+
+// any is some value that is described; "" where there is none but from a response, as for a cursor.
+func (s *stage) any(r *rapid.T, p parameter) string {
+	least, most, counted := p.bounds()
+	switch {
+	case p.words() != nil:
+		return rapid.SampledFrom(p.words()).Draw(r, p.Name)
+	case counted:
+		return fmt.Sprint(rapid.Int64Range(least, most).Draw(r, p.Name))
+	case p.format() == "uuid":
+		return rapid.SampledFrom([]string{s.ids["lumen"], s.ids["lumen"], s.ids["other"], uuid.Must(uuid.NewV4()).String(), uuid.Nil.String()}).Draw(r, p.Name)
+	case p.format() == "date":
+		return dayText(time.Unix(rapid.Int64Range(firstYear.Unix(), lastYear.Unix()).Draw(r, p.Name), 0).UTC())
+	case p.Name == "cursor":
+		return ""
+	}
+	some := rapid.String().Filter(func(text string) bool { return len(text) < 200 && p.allows(text) })
+	if p.Name == "model" { // the schema does not say that each is more than white space
+		some = rapid.Map(rapid.SliceOfN(some, 1, 3), func(models []string) string { return "m" + strings.Join(models, ",m") })
+		some = some.Filter(func(text string) bool { return !strings.Contains(text, ",,") && !strings.HasSuffix(text, ",") })
+	}
+	return some.Draw(r, p.Name)
+}
+
+// settle makes a window of two days, which a schema cannot: the second not before the first, nor too long after.
+func settle(query url.Values) {
+	from, err := time.Parse(time.DateOnly, query.Get("date_from"))
+	to, missing := time.Parse(time.DateOnly, query.Get("date_to"))
+	if err != nil || missing != nil {
+		return
+	}
+	days := to.Sub(from) / (24 * time.Hour) % (maxDays - 1)
+	query.Set("date_to", dayText(earlier(from.AddDate(0, 0, max(int(days), -int(days))), lastYear)))
+}
