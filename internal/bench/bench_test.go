@@ -48,6 +48,9 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 					}
 				}
 			}
+			if name == "query" {
+				everyEndpointIsMeasured(t, r)
+			}
 			var out strings.Builder
 			if err := r.Print(&out); err != nil || !strings.HasPrefix(out.String(), name+" on ") {
 				t.Errorf("printed %s, %v", &out, err)

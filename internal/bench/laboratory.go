@@ -78,7 +78,7 @@ func (l *laboratory) startBroker(ctx context.Context, broker string) error {
 // startPostgres adds a control plane with our schema.
 func (l *laboratory) startPostgres(ctx context.Context) (*postgres.DB, error) {
 	// Others must pass: under root PostgreSQL is another user.
-	if err := os.Chmod(l.dir, 0o755); err != nil { //nolint:gosec // what lies below has modes of its own
+	if err := os.Chmod(l.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open the bench's directory: %w", err)
 	}
 	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: filepath.Join(l.dir, "postgres"), Home: l.home, Log: l.log})

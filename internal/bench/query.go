@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -18,7 +19,7 @@ var asking = struct {
 	turn      time.Duration // of one way in a round
 }{
 	load:   load{brands: 200, days: 365, visits: 27, samples: 10},
-	window: 90, questions: 100, rounds: 5, turn: 1500 * time.Millisecond,
+	window: 90, questions: 100, rounds: 15, turn: 500 * time.Millisecond,
 }
 
 // query measures every endpoint of /api/v1 that asks the warehouse, over HTTP
@@ -73,8 +74,8 @@ type stage struct {
 
 func (s *stage) close() error {
 	var errs []error
-	for i := len(s.closes) - 1; i >= 0; i-- {
-		errs = append(errs, s.closes[i]())
+	for _, end := range slices.Backward(s.closes) {
+		errs = append(errs, end())
 	}
 	return errors.Join(errs...)
 }

@@ -62,7 +62,7 @@ type question struct {
 
 // questions are n of them at random, the same on every run.
 func questions(n int, brands []tracked, days, window int) []question {
-	dice := rand.New(rand.NewPCG(4, 2)) //nolint:gosec // no secret
+	dice := rand.New(rand.NewPCG(4, 2))
 	all := make([]question, n)
 	for i := range all {
 		all[i] = question{brands[dice.IntN(len(brands))], firstDay.AddDate(0, 0, dice.IntN(days-window+1)), window}

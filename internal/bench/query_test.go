@@ -119,6 +119,22 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 	}
 }
 
+// Endpoints are found, not listed: one that stopped asking the warehouse would be
+// missed by nobody but this.
+func everyEndpointIsMeasured(t *testing.T, r Result) {
+	t.Helper()
+	for _, name := range []string{
+		"ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-summary", "visibility-trend",
+	} {
+		_, alone := r.Figures[name+"_p99_ms"]
+		_, beside := r.Ratios[name+"_driver_p50"]
+		_, grown := r.Ratios[name+"_growth"]
+		if !alone || !beside || !grown {
+			t.Errorf("%s is not measured", name)
+		}
+	}
+}
+
 func ask[T any](t *testing.T, warehouse *clickhouse.Conn, question string) (answer T) {
 	t.Helper()
 	if err := warehouse.QueryRow(t.Context(), question).Scan(&answer); err != nil {
