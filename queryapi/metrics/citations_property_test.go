@@ -10,7 +10,6 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/naive"
-	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
 // What answers cite and their cards, of random answers of which many are read again otherwise, some twice. Few hosts,
@@ -116,14 +115,13 @@ func (s *stage) readingsInOrder(t *testing.T, facts []answerFact) []naive.Readin
 
 func (s *stage) reading(t *testing.T, f answerFact) naive.Reading {
 	t.Helper()
-	record := f.record(t, s, s.snapshot(t, s.brands[0]))
-	return naive.Read(*record, string(extract.Read(record).Brand.Sentiment))
+	return readingOf(f.record(t, s, s.snapshot(t, s.brands[0])))
 }
 
 func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive.Reading) {
 	t.Helper()
 	for range 8 {
-		filter, query := s.randomFilter(random)
+		filter, query := s.randomFilter(random, "lumen")
 		query.Set("brand_id", s.ids["lumen"])
 		source, limit := pick(random, "all", "owned", "competitor", "external"), pick(random, 1, 3, 50, 200)
 		query.Set("source_filter", source)

@@ -7,38 +7,36 @@ import (
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// correct tells answers of the first brand again as facts have them: in one insert for each a row that takes back its last
-// reading and one with the new. How a fact is read is taken from a twin that lands under a brand which nobody asks about.
+// correct tells answers of the first brand again as facts have them.
 func (s *stage) correct(t *testing.T, facts ...answerFact) {
 	t.Helper()
-	snapshot, nobody := s.snapshot(t, s.brands[0]), idOf("nobody", s.ids[s.brands[0]])
-	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
-	batch := &consume.Batch[sink.Item]{Topic: s.name + "-corrections", First: int64(s.corrections)}
-	for _, f := range facts {
-		twin := f.record(t, s, snapshot)
+	snapshot := s.snapshot(t, s.brands[0])
+	records := make([]*event.Answer, len(facts))
+	for i, f := range facts {
+		records[i] = f.record(t, s, snapshot)
+	}
+	s.reread(t, s.brands[0], records)
+	s.callCards(t)
+}
+
+// reread gives answers of a brand that landed another reading, that of records with their ids: in one insert for each a row
+// that takes back its last reading and one with the new. How a record is read is taken from a twin that lands under a brand
+// which nobody asks about.
+func (s *stage) reread(t *testing.T, slug string, records []*event.Answer) {
+	t.Helper()
+	organization, brand, nobody := records[0].OrganizationID, s.id(slug), idOf("nobody", s.ids[slug])
+	twins := make([]*event.Answer, len(records))
+	for i, record := range records {
+		twin := *record
 		twin.OrganizationID, twin.Brand.ID = nobody, nobody
-		value, err := event.EncodeAnswer(nil, twin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: int64(s.corrections), Value: value, Time: today})
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch.Items = append(batch.Items, item)
-		s.corrections++
+		twins[i] = &twin
 	}
-	batch.Last = int64(s.corrections) - 1
-	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	s.append(t, twins)
+	s.corrections++
 	s.exec(t, fmt.Sprintf(`
 		INSERT INTO answers
 		WITH twins AS (SELECT * FROM answers WHERE brand_id = '%[3]s')
@@ -49,9 +47,8 @@ func (s *stage) correct(t *testing.T, facts ...answerFact) {
 		SELECT * REPLACE (
 			toUUID('%[1]s') AS organization_id, toUUID('%[2]s') AS brand_id, %[4]d AS revision,
 			arrayMap(m -> if(m = toUUID('%[3]s'), toUUID('%[2]s'), m), cards.matched_id) AS `+"`cards.matched_id`"+`)
-		FROM twins`, snapshot.OrganizationID, snapshot.BrandID, nobody, 1000+s.corrections))
+		FROM twins`, organization, brand, nobody, 1000+s.corrections))
 	s.exec(t, fmt.Sprintf("DELETE FROM answers WHERE brand_id = '%s'", nobody))
-	s.callCards(t)
 }
 
 func (s *stage) exec(t *testing.T, statement string) {

@@ -39,8 +39,14 @@ func (s *stage) know(t *testing.T, facts ...answerFact) {
 		}
 		for i, p := range made {
 			name := s.named(slug, wanted[i].Text)
+			if _, known := s.prompts[name]; known {
+				continue
+			}
 			s.call(t, name, p.ID)
 			s.prompts[name] = p
+			if p.TopicID != nil {
+				s.topics[*p.TopicID] = wanted[i].Topic // which may be a new one: the first of that name was renamed or deleted
+			}
 		}
 	}
 	for slug, names := range topics {
@@ -73,6 +79,7 @@ func (s *stage) makeTopics(t *testing.T, slug string, names []string) {
 			t.Fatal(err)
 		}
 		s.call(t, s.named(slug, name), id)
+		s.topics[id] = name
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)

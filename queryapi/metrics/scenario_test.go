@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //	answers.ndjson    answers that come in, through the log's codec, the extractor and the sink
 //	corrected.ndjson  other readings of answers that came in, each naming its answer
 //	visits.ndjson     visits that come in, through the codec and the sink
-//	deleted.txt       competitors of the first brand that are deleted, one a line
+//	edited.ndjson     what people do to brands, competitors, prompts and topics
 //	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
 // $name stands for the id of a brand (its slug), a prompt (its text) or topic (its name) of the first brand, an organization or a
@@ -61,10 +61,11 @@ func (s *stage) play(t *testing.T, path string) {
 			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
 		case "corrected.ndjson":
 			s.correct(t, lines[answerFact](t, section.Data)...)
-		case "deleted.txt":
-			for name := range strings.FieldsSeq(string(section.Data)) {
-				s.deleteCompetitor(t, name)
+		case "edited.ndjson":
+			for _, e := range lines[edit](t, section.Data) {
+				s.edit(t, e)
 			}
+			s.awaitMirror(t)
 		default:
 			got := s.response(t, section.Name)
 			if *update {

@@ -27,12 +27,15 @@ type stage struct {
 	name string // in the slugs and addresses that all stages share
 
 	ids     map[string]string          // what the test calls by name → its id: brands by slug, organizations, prompts, topics, users
-	prompts map[string]postgres.Prompt // by the same names, as they are now
+	prompts map[string]postgres.Prompt // by the same names, as they are now or were last
+	topics  map[uuid.UUID]string       // how those that live are called now
 	brands  []string                   // slugs in the order in which they were added
 	keys    map[string]string          // organization → a key of its user
 	told    int                        // answers so far
 
-	corrections int // of answers so far
+	appended int64 // records of answers so far, those told again too
+
+	corrections int // so far
 
 	visited int   // visits so far
 	landed  int64 // records of visits so far
@@ -40,7 +43,7 @@ type stage struct {
 
 func (s *service) stage(t *testing.T) *stage {
 	name := strings.ToLower(strings.ReplaceAll(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "_", "-"))
-	return &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, keys: map[string]string{}}
+	return &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}}
 }
 
 // call gives a thing its name; two things of one name are a mistake in the test.
@@ -142,16 +145,6 @@ func (s *stage) snapshot(t *testing.T, slug string) postgres.Snapshot {
 	return snapshot
 }
 
-// deleteCompetitor deletes one of the first brand's competitors by name.
-func (s *stage) deleteCompetitor(t *testing.T, name string) {
-	t.Helper()
-	tag, err := s.db.Exec(t.Context(), "DELETE FROM public.competitors WHERE brand_id = $1 AND name = $2", s.id(s.brands[0]), name)
-	if err != nil || tag.RowsAffected() != 1 {
-		t.Fatal(name, tag, err)
-	}
-	s.awaitMirror(t)
-}
-
 // awaitMirror returns once the warehouse knows all that people have edited.
 func (s *stage) awaitMirror(t *testing.T) {
 	t.Helper()
@@ -174,33 +167,50 @@ func (s *stage) awaitMirror(t *testing.T) {
 	}
 }
 
-// tell lands facts as records of the log: through the codec, the extractor and the sink, as one batch.
+// tell lands facts as one batch.
 func (s *stage) tell(t *testing.T, facts ...answerFact) {
 	t.Helper()
-	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
-	batch := &consume.Batch[sink.Item]{Topic: s.name, First: int64(s.told)}
+	s.append(t, s.records(t, facts...))
+	if slices.ContainsFunc(facts, func(f answerFact) bool { return len(f.Products) > 0 }) {
+		s.callCards(t)
+	}
+}
+
+// records are facts as the log tells them, each judged by the names that its brand has now.
+func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
+	t.Helper()
 	s.know(t, facts...)
+	var records []*event.Answer
 	for _, f := range facts {
 		snapshot := s.snapshot(t, cmp.Or(f.Brand, s.brands[0]))
 		for range max(f.Times, 1) {
-			value, err := event.EncodeAnswer(nil, f.record(t, s, snapshot))
-			if err != nil {
-				t.Fatal(err)
-			}
-			item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: int64(s.told), Value: value, Time: today})
-			if err != nil {
-				t.Fatal(err)
-			}
-			batch.Items = append(batch.Items, item)
+			records = append(records, f.record(t, s, snapshot))
 			s.told++
 		}
 	}
-	batch.Last = int64(s.told) - 1
+	return records
+}
+
+// append lands records of the log: through the codec, the extractor and the sink, as one batch.
+func (s *stage) append(t *testing.T, records []*event.Answer) {
+	t.Helper()
+	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
+	batch := &consume.Batch[sink.Item]{Topic: s.name, First: s.appended}
+	for _, record := range records {
+		value, err := event.EncodeAnswer(nil, record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.appended, Value: value, Time: today})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Items = append(batch.Items, item)
+		s.appended++
+	}
+	batch.Last = s.appended - 1
 	if err := target.Land(t.Context(), batch, func() error { return nil }); err != nil {
 		t.Fatal(err)
-	}
-	if slices.ContainsFunc(facts, func(f answerFact) bool { return len(f.Products) > 0 }) {
-		s.callCards(t)
 	}
 }
 

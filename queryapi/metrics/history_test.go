@@ -1,0 +1,217 @@
+package metrics
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/pipeline/extract"
+)
+
+// A history is what happens on a stage, and what the plain computation needs to know of it: how each answer that was told
+// is read, and how things are called now.
+type history struct {
+	*stage
+	random *rand.Rand
+
+	owners   map[string]string          // organization of a brand, by slug
+	told     []*event.Answer            // as they were told first
+	readings map[string][]naive.Reading // by the slug of their brand
+	place    map[[2]uuid.UUID]int       // of an answer (brand, id) in its brand's readings
+	rivals   map[string][]string        // names, as first given, of a brand's competitors
+	deleted  map[string]bool            // what the stage calls the things that were deleted, after their kind
+	changed  int                        // edits so far
+}
+
+// All brands have competitors, prompts and topics of one name: what mixes them up shows. Few of them make ties and halves
+// frequent.
+var (
+	rivalNames  = []string{"Glow", "Beam", "Dusk", "alpha", "Éclat", "Zeta", "東京"}
+	promptTexts = []string{"a", "b", "c", "d", "e", "f", "ist Lumen gut"}
+	topicNames  = []string{"price", "use"}
+)
+
+func newHistory(t *testing.T, s *stage, random *rand.Rand) *history {
+	t.Helper()
+	h := &history{
+		stage: s, random: random, owners: map[string]string{"lumen": "acme", "second": "acme", "lumen-of-rival": "rival"},
+		readings: map[string][]naive.Reading{}, place: map[[2]uuid.UUID]int{}, rivals: map[string][]string{}, deleted: map[string]bool{},
+	}
+	for _, slug := range []string{"lumen", "second", "lumen-of-rival"} {
+		h.rivals[slug] = slices.Clone(rivalNames[:2+random.IntN(6)])
+		h.addBrandAmong(t, brandFact{Organization: h.owners[slug], Name: "Lumen", Slug: slug, Domains: []string{"lumen.example"}}, h.rivals[slug])
+	}
+	return h
+}
+
+// answers lets some come in: of several brands, late, in no order, and some told again, in one batch or in another, at times
+// with other words. What is told first counts.
+func (h *history) answers(t *testing.T) {
+	t.Helper()
+	facts := make([]answerFact, 20+h.random.IntN(150))
+	for i := range facts {
+		facts[i] = randomFact(h.random)
+		facts[i].Brand = pick(h.random, "lumen", "lumen", "second", "lumen-of-rival")
+		if len(facts[i].Text) > 0 && h.random.IntN(3) == 0 {
+			facts[i].Text += ". " + pick(h.random, h.rivals[facts[i].Brand]...) // by the name that it once had
+		}
+	}
+	records := h.records(t, facts...)
+	for range h.random.IntN(60) {
+		again := *pick(h.random, append(h.told, records...)...)
+		if again.GivenUp == nil && h.random.IntN(2) == 0 {
+			again.Text = "Glow, Beam and Lumen"
+		}
+		records = append(records, &again)
+	}
+	h.random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	for len(records) > 0 {
+		n := 1 + h.random.IntN(len(records))
+		h.append(t, records[:n])
+		for _, record := range records[:n] {
+			h.read(record)
+		}
+		records = records[n:]
+	}
+}
+
+// read keeps how an answer is read unless it was told before.
+func (h *history) read(record *event.Answer) {
+	key := [2]uuid.UUID{record.Brand.ID, record.ID}
+	if _, known := h.place[key]; known {
+		return
+	}
+	slug := h.slug(record)
+	h.place[key] = len(h.readings[slug])
+	h.readings[slug] = append(h.readings[slug], readingOf(record))
+	h.told = append(h.told, record)
+}
+
+func (h *history) slug(record *event.Answer) string {
+	for slug := range h.owners {
+		if h.id(slug) == record.Brand.ID {
+			return slug
+		}
+	}
+	return ""
+}
+
+// readingOf is how the plain computation reads a record. Sentiment is a method and no definition: it is extract's.
+func readingOf(record *event.Answer) naive.Reading {
+	return naive.Read(*record, string(extract.Read(record).Brand.Sentiment))
+}
+
+// corrections read some of a brand's answers otherwise: other words and citations, judged by the names of now or of then.
+func (h *history) corrections(t *testing.T) {
+	t.Helper()
+	slug := pick(h.random, "lumen", "second", "lumen-of-rival")
+	present := h.snapshot(t, slug)
+	var corrected []*event.Answer
+	for i, r := range h.readings[slug] {
+		if r.Answer.GivenUp != nil || h.random.IntN(3) > 0 {
+			continue // a run ends once
+		}
+		f := randomFact(h.random)
+		record := r.Answer
+		record.Citations = nil
+		f.GivenUp = ""
+		f.outcome(&record)
+		if h.random.IntN(2) == 0 {
+			record.Brand = event.Brand{Entity: event.Entity{ID: present.BrandID, Name: present.Name, Aliases: present.Aliases, Domains: present.Domains}, Revision: present.Revision}
+			record.Competitors = nil
+			for _, c := range present.Competitors {
+				record.Competitors = append(record.Competitors, event.Entity(c))
+			}
+		}
+		corrected = append(corrected, &record)
+		h.readings[slug][i] = readingOf(&record)
+	}
+	if len(corrected) > 0 {
+		h.reread(t, slug, corrected)
+	}
+}
+
+// edits let people add, rename, move and delete.
+func (h *history) edits(t *testing.T) {
+	t.Helper()
+	for _, slug := range h.brands {
+		for range 2 + h.random.IntN(6) {
+			what := pick(h.random, "competitor", "competitor", "prompt", "topic", "brand")
+			live := h.live(what, slug)
+			if len(live) == 0 {
+				continue
+			}
+			h.changed++
+			e := edit{Do: "rename", What: what, Of: slug, Name: pick(h.random, live...)}
+			e.To = fmt.Sprintf("%s %d", pick(h.random, "Лампа", "ランプ", "Nova", "Éclat", `'\"<b>`), h.changed)
+			switch do := pick(h.random, "rename", "rename", "add", "delete", "delete", "move"); {
+			case do == "add" && what == "competitor":
+				e.Do, e.Name, e.To = do, e.To, ""
+				h.rivals[slug] = append(h.rivals[slug], e.Name)
+			case do == "delete" && what != "brand":
+				e.Do = do
+				h.deleted[what+e.calledBy(h.stage)] = true
+			case do == "move" && what == "prompt":
+				e.Do, e.To = do, pick(h.random, append(h.live("topic", slug), "")...)
+			}
+			h.edit(t, e)
+		}
+	}
+	h.awaitMirror(t)
+}
+
+// live are the things of a brand that are there, as the stage calls them.
+func (h *history) live(what, slug string) []string {
+	there := map[string][]string{"competitor": h.rivals[slug], "prompt": promptTexts, "topic": topicNames, "brand": {slug}}[what]
+	return slices.DeleteFunc(slices.Clone(there), func(name string) bool {
+		called := edit{What: what, Of: slug, Name: name}.calledBy(h.stage)
+		return h.ids[called] == "" || h.deleted[what+called]
+	})
+}
+
+// compare asks about every brand under random filters.
+func (h *history) compare(t *testing.T) {
+	t.Helper()
+	for _, slug := range h.brands {
+		now := h.snapshot(t, slug)
+		brand := naive.Live{ID: now.BrandID, Name: now.Name}
+		var rivals []naive.Live
+		for _, c := range now.Competitors {
+			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name})
+		}
+		for range 2 {
+			filter, query := h.randomFilter(h.random, slug)
+			query.Set("brand_id", h.ids[slug])
+			granularity := pick(h.random, "day", "week")
+			order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
+			for endpoint, want := range map[string]any{
+				"visibility-summary?":                               naive.Summary(h.readings[slug], filter, brand, rivals),
+				"visibility-trend?granularity=" + granularity + "&": naive.Trend(h.readings[slug], filter, granularity, rivals),
+				"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
+				fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
+			} {
+				h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
+			}
+		}
+	}
+}
+
+// known is how all prompts are called, those that were deleted too.
+func (h *history) known() map[uuid.UUID]naive.Prompt {
+	known := map[uuid.UUID]naive.Prompt{}
+	for _, p := range h.prompts {
+		known[p.ID] = naive.Prompt{Text: p.Text}
+		if p.TopicID == nil {
+			continue
+		}
+		if name, live := h.topics[*p.TopicID]; live {
+			known[p.ID] = naive.Prompt{Text: p.Text, Topic: &name}
+		}
+	}
+	return known
+}
