@@ -22,38 +22,51 @@ func (s *stage) named(slug, text string) string {
 // have one prompt the first says which topic it has; an answer keeps the topic that its fact names.
 func (s *stage) know(t *testing.T, facts ...answerFact) {
 	t.Helper()
-	prompts, topics := map[string][]postgres.NewPrompt{}, map[string][]string{}
+	prompts, topics := map[string][]answerFact{}, map[string][]string{}
 	for _, f := range facts {
-		slug, text := cmp.Or(f.Brand, s.brands[0]), cmp.Or(f.Prompt, "p1")
-		if _, ok := s.prompts[s.named(slug, text)]; !ok {
-			prompts[slug] = append(prompts[slug], postgres.NewPrompt{Text: text, Topic: f.Topic})
-		}
+		slug := cmp.Or(f.Brand, s.brands[0])
 		if _, ok := s.ids[s.named(slug, f.Topic)]; !ok && f.Topic != "" {
 			topics[slug] = append(topics[slug], f.Topic)
 		}
-	}
-	for slug, wanted := range prompts {
-		made, err := s.db.EnsurePrompts(t.Context(), s.id(slug), wanted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range made {
-			name := s.named(slug, wanted[i].Text)
-			if _, known := s.prompts[name]; known {
-				continue
-			}
-			s.call(t, name, p.ID)
-			s.prompts[name] = p
-			if p.TopicID != nil {
-				s.topics[*p.TopicID] = wanted[i].Topic // which may be a new one: the first of that name was renamed or deleted
-			}
+		name := s.named(slug, cmp.Or(f.Prompt, "p1"))
+		if _, ok := s.ids[name]; !ok {
+			prompts[slug] = append(prompts[slug], f)
+			s.call(t, name, idOf("prompt", s.name, name)) // the same in every run: of equals in a list the first by id comes first
 		}
 	}
 	for slug, names := range topics {
 		s.makeTopics(t, slug, names)
 	}
+	for slug, facts := range prompts {
+		s.makePrompts(t, slug, facts)
+	}
 	if len(prompts)+len(topics) > 0 {
 		s.awaitMirror(t)
+	}
+}
+
+func (s *stage) makePrompts(t *testing.T, slug string, facts []answerFact) {
+	t.Helper()
+	set := uuid.Must(uuid.NewV4())
+	if _, err := s.db.Exec(t.Context(), "INSERT INTO public.prompt_sets (id, brand_id, name) VALUES ($1, $2, 'Asked')", set, s.id(slug)); err != nil {
+		t.Fatal(err)
+	}
+	var ids, texts, topics []string
+	for _, f := range facts {
+		text := cmp.Or(f.Prompt, "p1")
+		p, topic := postgres.Prompt{ID: s.id(s.named(slug, text)), Text: text, SetID: set}, ""
+		if id := s.id(s.named(slug, f.Topic)); s.topics[id] != "" { // else it was deleted
+			p.TopicID, topic = &id, id.String()
+		}
+		s.prompts[s.named(slug, text)] = p
+		ids, texts, topics = append(ids, p.ID.String()), append(texts, text), append(topics, topic)
+	}
+	_, err := s.db.Exec(t.Context(), `
+		INSERT INTO public.prompts (id, brand_id, prompt_set_id, text, topic_id)
+		SELECT id::uuid, $1, $2, text, nullif(topic, '')::uuid FROM unnest($3::text[], $4::text[], $5::text[]) AS given (id, text, topic)`,
+		s.id(slug), set, ids, texts, topics)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
