@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// texts are what the endpoints send to the warehouse, by the name of the view that an analyst calls.
+var texts = map[string]*string{
+	clickhouse.EntityVisibility.Name:  &clickhouse.EntityVisibility.Text,
+	clickhouse.BrandVisibility.Name:   &clickhouse.BrandVisibility.Text,
+	clickhouse.ShareOfVoice.Name:      &clickhouse.ShareOfVoice.Text,
+	clickhouse.PromptPerformance.Name: &clickhouse.PromptPerformance.Text,
+	clickhouse.DegradedPlatforms.Name: &clickhouse.DegradedPlatforms.Text,
+	clickhouse.ModelChanges.Name:      &clickhouse.ModelChanges.Text,
+	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
+	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
+	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
+}
+
+var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
+
+// callViews lets the endpoints ask as an analyst does: SELECT * FROM a view by its name, with its parameters by theirs.
+func callViews(t *testing.T) (restore func()) {
+	t.Helper()
+	files := map[string]string{}
+	for name, text := range texts {
+		files[name] = *text
+		arguments := map[string]string{}
+		for _, m := range placeholder.FindAllStringSubmatch(*text, -1) {
+			arguments[m[1]] = m[1] + " = " + m[0]
+		}
+		*text = fmt.Sprintf("SELECT * FROM %s(%s)", name, strings.Join(slices.Sorted(maps.Values(arguments)), ", "))
+	}
+	return func() {
+		for name, text := range files {
+			*texts[name] = text
+		}
+	}
+}
+
+// The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse, under
+// random filters, the body is byte for byte the one that it has when the same requests are answered from calls of the views.
+func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
+	for _, view := range viewsOfOrganizations(t) {
+		if texts[view] == nil {
+			t.Errorf("view %s is not compared", view)
+		}
+	}
+	h := newHistory(t, newService(t).stage(t), rand.New(rand.NewPCG(7, 1)))
+	h.answers(t)
+	h.edits(t)
+	h.answers(t)
+	h.tell(t, citing(h.random, 200)...)
+	h.corrections(t)
+	h.land(t, h.visitSink(t, 1000), h.visits(t, lumensVisits(h.random, 200)...))
+
+	var targets []string
+	for _, e := range endpoints {
+		for range 6 {
+			_, query := h.randomFilter(h.random, "lumen")
+			query.Set("brand_id", h.ids["lumen"])
+			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
+			for name, values := range map[string][]string{
+				"granularity": {"day", "week"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
+				"source_filter": {"all", "owned", "competitor", "external"},
+			} {
+				query.Set(name, pick(h.random, values...))
+			}
+			targets = append(targets, prefix+e.path+"?"+query.Encode())
+		}
+	}
+	bodies := func() (all []string) {
+		for _, target := range targets {
+			status, body := h.get(t, "acme", target)
+			if status != http.StatusOK {
+				t.Fatal(target, status, body)
+			}
+			all = append(all, body)
+		}
+		return all
+	}
+	byFiles := bodies()
+	defer callViews(t)()
+	byViews := bodies()
+	for i, target := range targets {
+		if byFiles[i] != byViews[i] {
+			t.Errorf("%s\nfile %s\nview %s", target, byFiles[i], byViews[i])
+		}
+	}
+}
+
+// viewsOfOrganizations are the files that ask for an organization.
+func viewsOfOrganizations(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("../../sql/clickhouse/query/*.sql")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no views", err)
+	}
+	var views []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "{organization_id:UUID}") {
+			views = append(views, strings.TrimSuffix(filepath.Base(path), ".sql"))
+		}
+	}
+	return views
+}
+
+func citing(random *rand.Rand, n int) []answerFact {
+	facts := make([]answerFact, n)
+	for i := range facts {
+		facts[i] = randomSources(random)
+	}
+	return facts
+}
+
+func lumensVisits(random *rand.Rand, n int) []visitFact {
+	facts := randomVisits(random, n)
+	for i := range facts {
+		facts[i].Brand = pick(random, "lumen", "second", "lumen-of-rival")
+	}
+	return facts
+}
