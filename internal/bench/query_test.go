@@ -37,7 +37,7 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"answer_daily", "prompt_daily", "competitor_prompt_daily", "citations", "shopping_cards", "visit_daily"} {
+	for _, table := range []string{"answer_daily", "entity_prompt_daily", "citations", "shopping_cards", "visit_daily"} {
 		if n := ask[uint64](t, grown, "SELECT count() FROM "+table); n == 0 {
 			t.Errorf("%s is empty", table)
 		}
@@ -52,7 +52,7 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	for _, same := range []string{
 		"SELECT groupBitXor(cityHash64(id, text, mention_count, `competitors.mention_count`, `citations.url`)) FROM answers WHERE sample = 1",
 		"SELECT uniqExact(prompt_id, platform, model, region, day) FROM answers",
-		"SELECT uniqExact(prompt_id) FROM prompt_daily",
+		"SELECT uniqExact(prompt_id) FROM entity_prompt_daily",
 		"SELECT count() FROM visits",
 	} {
 		if a, b := ask[uint64](t, first, same), ask[uint64](t, grown, same); a != b {

@@ -137,10 +137,10 @@ var tallies = slices.Concat(
 		{perBrand("sum(answers)", "citation_daily"), everyLine},
 		{perBrand("sum(citations)", "citation_daily"), everyLine},
 		{perBrand("count()", "shopping_cards"), everyLine},
-		{perBrand("sum(mentions)", "competitor_prompt_daily"), rivalNames},
-		{perBrand("sum(citations)", "competitor_prompt_daily"), rivalPages},
+		{perBrand("sum(mentions)", "entity_prompt_daily WHERE entity_id != brand_id"), rivalNames},
+		{perBrand("sum(citations)", "entity_prompt_daily WHERE entity_id != brand_id"), rivalPages},
 	},
-	sums("answer_daily"), sums("prompt_daily"),
+	sums("answer_daily"), sums("entity_prompt_daily WHERE entity_id = brand_id"),
 )
 
 func sums(table string) []tally {

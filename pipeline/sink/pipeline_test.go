@@ -23,15 +23,15 @@ import (
 // eachOnce are questions of every table that a record feeds; answers with a
 // competitor named, a citation and a card count 1 in each.
 var eachOnce = map[string]string{
-	"answers":                 "SELECT count() FROM answers",
-	"distinct answers":        "SELECT uniqExact(id) FROM answers",
-	"answer_daily":            "SELECT toUInt64(sum(answers)) FROM answer_daily",
-	"prompt_daily":            "SELECT toUInt64(sum(answers)) FROM prompt_daily",
-	"competitor_prompt_daily": "SELECT toUInt64(sum(mention_answers)) FROM competitor_prompt_daily",
-	"citations":               "SELECT count() FROM citations",
-	"citation_daily":          "SELECT toUInt64(sum(citations)) FROM citation_daily",
-	"shopping_cards":          "SELECT uniqExact(id) FROM shopping_cards",
-	"all shopping_cards":      "SELECT count() FROM shopping_cards",
+	"answers":             "SELECT count() FROM answers",
+	"distinct answers":    "SELECT uniqExact(id) FROM answers",
+	"answer_daily":        "SELECT toUInt64(sum(answers)) FROM answer_daily",
+	"entity_prompt_daily": "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
+	"of competitors":      "SELECT toUInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id != brand_id",
+	"citations":           "SELECT count() FROM citations",
+	"citation_daily":      "SELECT toUInt64(sum(citations)) FROM citation_daily",
+	"shopping_cards":      "SELECT uniqExact(id) FROM shopping_cards",
+	"all shopping_cards":  "SELECT count() FROM shopping_cards",
 }
 
 func (w *world) wantEachOnce(t *testing.T, want uint64) {

@@ -28,7 +28,7 @@ func TestFiguresEqualThePlainestComputation(t *testing.T) {
 				h.corrections(t)
 				h.compare(t)
 			}
-			for _, table := range []string{"answer_daily", "prompt_daily", "competitor_prompt_daily"} {
+			for _, table := range []string{"answer_daily", "entity_prompt_daily"} {
 				h.exec(t, "OPTIMIZE TABLE "+table+" FINAL")
 			}
 			h.compare(t)

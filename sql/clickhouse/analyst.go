@@ -125,6 +125,7 @@ func readAnalyst(text []byte) (Analyst, error) {
 
 var (
 	tableBegin      = regexp.MustCompile(`^\s*CREATE TABLE IF NOT EXISTS (\w+)\s*\(`)
+	tableEnd        = regexp.MustCompile(`^\s*DROP TABLE IF EXISTS (\w+)`)
 	organizationKey = regexp.MustCompile(`(?m)^\s*organization_id\s+UUID\b`)
 	lineComment     = regexp.MustCompile(`--[^\n]*`)
 )
@@ -137,6 +138,9 @@ func OrganizationTables() []string {
 		for statement := range strings.SplitSeq(text, ";") {
 			if m := tableBegin.FindStringSubmatch(statement); m != nil && organizationKey.MatchString(statement) {
 				tables = append(tables, m[1])
+			}
+			if m := tableEnd.FindStringSubmatch(statement); m != nil {
+				tables = slices.DeleteFunc(tables, func(table string) bool { return table == m[1] })
 			}
 		}
 	}

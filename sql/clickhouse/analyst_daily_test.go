@@ -30,7 +30,7 @@ func (s *stage) work(t *testing.T) {
 		"SELECT * FROM dimension_brands FINAL",
 		call,
 		"SELECT a.day, b.name, count() FROM answers AS a INNER JOIN dimension_brands AS b ON b.id = a.brand_id GROUP BY ALL ORDER BY ALL",
-		"WITH daily AS (SELECT day, sum(mentions) AS mentions FROM prompt_daily GROUP BY day) SELECT day, mentions, sum(mentions) OVER (ORDER BY day) FROM daily",
+		"WITH daily AS (SELECT day, sum(mentions) AS mentions FROM entity_prompt_daily GROUP BY day) SELECT day, mentions, sum(mentions) OVER (ORDER BY day) FROM daily",
 		"SELECT toStartOfWeek(day) AS week, uniqExact(prompt_id), quantile(0.9)(latency_ms) FROM answers GROUP BY week ORDER BY week WITH FILL STEP 7",
 		"SELECT arrayJoin([1, 2, 3]) AS x, number FROM numbers(3) UNION ALL SELECT 1, 2",
 		"WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT max(i) FROM n",

@@ -42,13 +42,13 @@ var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
 
 // rows of each table that answers feeds, by what one answer brings to it.
 var fed = map[string]string{
-	"answers":                 "SELECT count() FROM answers",
-	"answer_daily":            "SELECT toUInt64(sum(answers)) FROM answer_daily",
-	"prompt_daily":            "SELECT toUInt64(sum(answers)) FROM prompt_daily",
-	"competitor_prompt_daily": "SELECT toUInt64(sum(mention_answers)) FROM competitor_prompt_daily",
-	"citations":               "SELECT count() FROM citations",
-	"citation_daily":          "SELECT toUInt64(sum(citations)) FROM citation_daily",
-	"shopping_cards":          "SELECT uniqExact(id) FROM shopping_cards",
+	"answers":             "SELECT count() FROM answers",
+	"answer_daily":        "SELECT toUInt64(sum(answers)) FROM answer_daily",
+	"entity_prompt_daily": "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
+	"of competitors":      "SELECT toUInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id != brand_id",
+	"citations":           "SELECT count() FROM citations",
+	"citation_daily":      "SELECT toUInt64(sum(citations)) FROM citation_daily",
+	"shopping_cards":      "SELECT uniqExact(id) FROM shopping_cards",
 }
 
 func counts(t *testing.T, conn *clickhouse.Conn) map[string]uint64 {
@@ -100,7 +100,7 @@ func TestInsertAfterAHalfInsertAddsOnlyWhatIsMissing(t *testing.T) {
 	// In which order a server feeds its views is its own affair, and another in
 	// every database. A view below a target breaks when that target is written, so
 	// of one below each some break late and some early.
-	for _, target := range []string{"answers", "answer_daily", "prompt_daily", "competitor_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
+	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
 		breakView := "CREATE MATERIALIZED VIEW breaking TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id = brand_id)) AS last_offset FROM " + target
 		if err := conn.Exec(t.Context(), breakView); err != nil {
 			t.Fatal(err)

@@ -123,8 +123,8 @@ func TestATableThatComesLaterIsFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	const beforeCitationDaily = 9
-	files = until{embedded, beforeCitationDaily}
+	const firstRelease = 9
+	files = until{embedded, firstRelease}
 	err = Migrate(t.Context(), c, func(string) {})
 	files = embedded
 	if err != nil {
@@ -132,7 +132,7 @@ func TestATableThatComesLaterIsFilled(t *testing.T) {
 	}
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	answer := AnswerRow{
-		OrganizationID: UUID{1}, BrandID: UUID{2}, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai",
+		OrganizationID: UUID{1}, BrandID: UUID{2}, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", CitationCount: 1,
 		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, true},
 		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
 		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]UUID, 2),
@@ -145,9 +145,12 @@ func TestATableThatComesLaterIsFilled(t *testing.T) {
 	if err := Answers.Insert(t.Context(), conn, "after", []AnswerRow{answer}); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := CitationSources.All(t.Context(), conn, CitationFilter{
-		Filter: Filter{OrganizationID: UUID{1}, BrandID: UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}, Source: AllSources, Limit: 1,
-	})
+	march := Filter{OrganizationID: UUID{1}, BrandID: UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
+	entities, err := EntityVisibility.All(t.Context(), conn, march)
+	if err != nil || entities[0].Answers != 2 || entities[0].CitationAnswers != 2 || entities[0].PromptCount != 1 {
+		t.Errorf("%+v, %v", entities, err)
+	}
+	rows, err := CitationSources.All(t.Context(), conn, CitationFilter{Filter: march, Source: AllSources, Limit: 1})
 	if err != nil || rows[0].Answers != 2 || rows[0].Citations != 4 || rows[0].CitingAnswers != 2 || rows[0].Domains != 2 {
 		t.Errorf("%+v, %v", rows, err)
 	}

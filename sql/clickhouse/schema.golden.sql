@@ -24,7 +24,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [f200645b9e66]'
+COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [23f4b8990ae5]'
 AS SELECT
     multiIf(NOT grouping(platform), 'platform', NOT grouping(path), 'page', NOT grouping(country), 'country', 'total') AS facet,
     multiIf(facet = 'platform', platform, facet = 'page', path, toString(country)) AS name,
@@ -44,7 +44,8 @@ ORDER BY
     name ASC
 LIMIT 10 BY
     facet,
-    if(facet = 'page', '', name);
+    if(facet = 'page', '', name)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- answer_daily
 CREATE TABLE answer_daily
@@ -219,64 +220,33 @@ COMMENT 'Every telling of every run, as it was told and as it was read. A correc
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [6901043e43f6]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [d9d4b45cb9ed]'
 AS WITH
-    facts AS
     (
-        SELECT
-            day,
-            prompt_id,
-            answers,
-            mention_answers,
-            citation_answers,
-            visible_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility,
-            0 AS rivals_named,
-            0 AS rivals_visibility
-        FROM prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        UNION ALL
-        SELECT
-            day,
-            prompt_id,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            mention_answers,
-            visibility_named
-        FROM competitor_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
-            SELECT id
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-        ))
-    ),
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     prompts AS
     (
+        WITH
+            entity_id = {brand_id:UUID} AS own
         SELECT
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             prompt_id,
-            sum(facts.answers) AS answers,
-            sum(facts.mention_answers) AS mention_answers,
-            sum(facts.citation_answers) AS citation_answers,
-            sum(facts.visible_answers) AS visible_answers,
-            sum(facts.inverse_position) AS inverse_position,
-            sum(facts.mentions) AS mentions,
-            sum(facts.citations) AS citations,
-            sum(facts.visibility) AS visibility,
-            sum(facts.rivals_named) AS rivals_named,
-            sum(facts.rivals_visibility) AS rivals_visibility,
+            sum(entity_prompt_daily.answers) AS answers,
+            sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
+            sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
+            sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+            sumIf(entity_prompt_daily.mentions, own) AS mentions,
+            sumIf(entity_prompt_daily.citations, own) AS citations,
+            sumIf(entity_prompt_daily.visibility, own) AS visibility,
+            sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
-        FROM facts
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY
             bucket,
             prompt_id
@@ -287,7 +257,7 @@ AS WITH
         SELECT
             bucket,
             count() AS prompt_count,
-            countIf(visible_answers > 0) AS visible_prompts,
+            countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
             sum(prompts.answers) AS answers,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
@@ -298,7 +268,7 @@ AS WITH
             sum(prompts.rivals_named) AS rivals_named,
             sum(prompts.rivals_visibility) AS rivals_visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * score) * sum(prompts.points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
         FROM prompts
         GROUP BY bucket
     )
@@ -319,7 +289,8 @@ SELECT
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
     if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
 FROM buckets
-ORDER BY bucket ASC;
+ORDER BY bucket ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_daily
 CREATE TABLE citation_daily
@@ -415,7 +386,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [64809b9fe5c0]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [87578b767666]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -465,7 +436,8 @@ ORDER BY
     citations DESC,
     url ASC,
     domain ASC
-LIMIT {limit:UInt32} BY facet;
+LIMIT {limit:UInt32} BY facet
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citations
 CREATE TABLE citations
@@ -537,90 +509,6 @@ FROM answers
 ARRAY JOIN citations AS c
 WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
--- competitor_prompt_daily
-CREATE TABLE competitor_prompt_daily
-(
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
-    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
-    `branded` Bool COMMENT 'the prompt names the brand',
-    `prompt_id` UUID COMMENT 'prompt that was asked',
-    `competitor_id` UUID COMMENT 'competitor that the sums are of, deleted ones too',
-    `visible_answers` Int64 COMMENT 'answers that name the competitor or cite a page of it',
-    `mention_answers` Int64 COMMENT 'answers that name the competitor',
-    `citation_answers` Int64 COMMENT 'answers that cite a page of the competitor',
-    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the competitor, in 1/5354228880ths',
-    `mentions` Int64 COMMENT 'occurrences of names of the competitor',
-    `citations` Int64 COMMENT 'citations of pages on domains of the competitor',
-    `visibility` Int64 COMMENT 'sum of visibility_score over the answers that name the competitor or cite a page of it, each 0 to 100',
-    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the competitor, each 0 to 100'
-)
-ENGINE = SummingMergeTree
-PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'Sums of each competitor by prompt, of the answers that name it or cite a page of it. How many answers there are in all is in prompt_daily. Rows of one key may be several until they merge: sum them.';
-
--- competitor_prompt_daily_view
-CREATE MATERIALIZED VIEW competitor_prompt_daily_view TO competitor_prompt_daily
-(
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `prompt_id` UUID,
-    `competitor_id` UUID,
-    `visible_answers` Int64,
-    `mention_answers` Int64,
-    `citation_answers` Int64,
-    `inverse_position` Int64,
-    `mentions` Int64,
-    `citations` Int64,
-    `visibility` Int64,
-    `visibility_named` Int64
-)
-AS SELECT
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    c.id AS competitor_id,
-    sum(sign) AS visible_answers,
-    sum(sign * (c.mention_count > 0)) AS mention_answers,
-    sum(sign * (c.citation_count > 0)) AS citation_answers,
-    sum(sign * if(c.position = 0, 0, toInt64(round(5354228880 / c.position)))) AS inverse_position,
-    sum(sign * c.mention_count) AS mentions,
-    sum(sign * c.citation_count) AS citations,
-    sum(sign * c.visibility_score) AS visibility,
-    sum(sign * if(c.mention_count > 0, c.visibility_score, 0)) AS visibility_named
-FROM answers
-ARRAY JOIN competitors AS c
-WHERE (NOT endsWith(platform, '-shopping')) AND ((c.mention_count > 0) OR (c.citation_count > 0))
-GROUP BY
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    competitor_id;
-
 -- deadletters
 CREATE TABLE deadletters
 (
@@ -640,7 +528,7 @@ SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fs
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms of which over a fifth of the filtered runs were given up. [6b4e8276f5e5]'
+COMMENT 'platforms of which over a fifth of the filtered runs were given up. [ea43901f7e22]'
 AS SELECT
     platform,
     sum(answer_daily.runs) AS runs,
@@ -649,7 +537,8 @@ FROM answer_daily
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
 GROUP BY platform
 HAVING (5 * given_up) > runs
-ORDER BY platform ASC;
+ORDER BY platform ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- dimension_brands
 CREATE TABLE dimension_brands
@@ -724,95 +613,131 @@ ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
 COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 
+-- entity_prompt_daily
+CREATE TABLE entity_prompt_daily
+(
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand that the answers are read for',
+    `day` Date COMMENT 'UTC day of the answers',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `prompt_id` UUID COMMENT 'prompt that was asked',
+    `entity_id` UUID COMMENT 'whose sums these are: the brand itself (its brand_id), or a competitor, deleted ones too',
+    `runs` Int64 COMMENT 'answers and given-up runs, 0 on rows of competitors',
+    `given_up` Int64 COMMENT 'runs that ended without an answer, 0 on rows of competitors',
+    `answers` Int64 COMMENT 'answers, by which rates and averages of everybody are divided, 0 on rows of competitors',
+    `mention_answers` Int64 COMMENT 'answers that name the entity',
+    `citation_answers` Int64 COMMENT 'answers that cite a page of the entity',
+    `visible_answers` Int64 COMMENT 'answers that name the entity or cite a page of it',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the entity, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of names of the entity',
+    `citations` Int64 COMMENT 'citations of pages on domains of the entity',
+    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the entity, each 0 to 100'
+)
+ENGINE = SummingMergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
+
+-- entity_prompt_daily_view
+CREATE MATERIALIZED VIEW entity_prompt_daily_view TO entity_prompt_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `region` LowCardinality(String),
+    `topic_id` UUID,
+    `branded` Bool,
+    `prompt_id` UUID,
+    `entity_id` UUID,
+    `runs` Int64,
+    `given_up` Int64,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `visible_answers` Int64,
+    `inverse_position` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `visibility` Int64,
+    `visibility_named` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    entity_id,
+    sum(sign * own) AS runs,
+    sum(sign * (own AND told.given_up)) AS given_up,
+    sum(sign * (own AND (NOT told.given_up))) AS answers,
+    sum(sign * (named > 0)) AS mention_answers,
+    sum(sign * (cited > 0)) AS citation_answers,
+    sum(sign * ((named > 0) OR (cited > 0))) AS visible_answers,
+    sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place)))) AS inverse_position,
+    sum(sign * named) AS mentions,
+    sum(sign * cited) AS citations,
+    sum(sign * score) AS visibility,
+    sum(sign * if(named > 0, score, 0)) AS visibility_named
+FROM answers AS told
+ARRAY JOIN
+    arrayPushFront(told.competitors.id, brand_id) AS entity_id,
+    arrayPushFront(told.competitors.mention_count, told.mention_count) AS named,
+    arrayPushFront(told.competitors.position, told.position) AS place,
+    arrayPushFront(told.competitors.citation_count, told.citation_count) AS cited,
+    arrayPushFront(told.competitors.visibility_score, toUInt16(told.visibility_score)) AS score,
+    arrayMap(n -> (n = 1), arrayEnumerate(arrayPushFront(told.competitors.id, brand_id))) AS own
+WHERE (NOT endsWith(platform, '-shopping')) AND (own OR (named > 0) OR (cited > 0))
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    prompt_id,
+    entity_id;
+
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [80cdec0b369b]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [5e544e6f4a19]'
 AS WITH
     (
-        SELECT groupArray((id, name))
+        SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
         FROM dimension_competitors
         FINAL
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live,
-    asked AS
-    (
-        SELECT
-            prompt_id,
-            sum(prompt_daily.answers) AS answers,
-            sum(prompt_daily.visible_answers) AS visible_answers,
-            sum(prompt_daily.mention_answers) AS mention_answers,
-            sum(prompt_daily.citation_answers) AS citation_answers,
-            sum(prompt_daily.inverse_position) AS inverse_position,
-            sum(prompt_daily.mentions) AS mentions,
-            sum(prompt_daily.citations) AS citations,
-            sum(prompt_daily.visibility) AS visibility
-        FROM prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        GROUP BY prompt_id
-        HAVING answers > 0
-        UNION ALL
-        SELECT
-            toUUID('00000000-0000-0000-0000-000000000000'),
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0
-    ),
-    facts AS
-    (
-        SELECT
-            prompt_id,
-            answers,
-            arrayJoin(arrayPushFront(live, ({brand_id:UUID}, ''))) AS entity,
-            entity.1 AS entity_id,
-            entity.2 AS name,
-            entity_id = {brand_id:UUID} AS own,
-            if(own, asked.visible_answers, 0) AS visible_answers,
-            if(own, asked.mention_answers, 0) AS mention_answers,
-            if(own, asked.citation_answers, 0) AS citation_answers,
-            if(own, asked.inverse_position, 0) AS inverse_position,
-            if(own, asked.mentions, 0) AS mentions,
-            if(own, asked.citations, 0) AS citations,
-            if(own, asked.visibility, 0) AS visibility
-        FROM asked
-        UNION ALL
-        SELECT
-            prompt_id,
-            0,
-            (competitor_id, ''),
-            competitor_id,
-            '',
-            false,
-            visible_answers,
-            mention_answers,
-            citation_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility
-        FROM competitor_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, competitor_id)
-    ),
     prompts AS
     (
         SELECT
             entity_id,
             prompt_id,
-            max(facts.name) AS name,
-            sum(facts.answers) AS answers,
-            sum(facts.visible_answers) AS visible_answers,
-            sum(facts.mention_answers) AS mention_answers,
-            sum(facts.citation_answers) AS citation_answers,
-            sum(facts.inverse_position) AS inverse_position,
-            sum(facts.mentions) AS mentions,
-            sum(facts.citations) AS citations,
-            sum(facts.visibility) AS visibility,
-            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
-        FROM facts
+            sum(entity_prompt_daily.answers) AS asked,
+            sum(entity_prompt_daily.mention_answers) AS mention_answers,
+            sum(entity_prompt_daily.citation_answers) AS citation_answers,
+            sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.mentions) AS mentions,
+            sum(entity_prompt_daily.citations) AS citations,
+            sum(entity_prompt_daily.visibility) AS visibility,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+            sum(asked) OVER (PARTITION BY prompt_id) AS answers
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, entity_id)
         GROUP BY
             entity_id,
             prompt_id
@@ -821,20 +746,43 @@ AS WITH
     (
         SELECT
             entity_id,
-            max(prompts.name) AS name,
-            countIf(prompts.answers > 0) AS prompt_count,
-            countIf(visible_answers > 0) AS visible_prompts,
-            sum(prompts.answers) AS answers,
+            countIf(asked > 0) AS prompt_count,
+            countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+            sum(asked) AS answers,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
             sum(prompts.mentions) AS mentions,
             sum(prompts.citations) AS citations,
             sum(prompts.visibility) AS visibility,
-            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (sum(prompts.points * prompts.points) - ((2 * score) * sum(prompts.points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+            sum(points * points) AS yy,
+            sum(points * prompts.answers) AS yn,
+            sum(asked * asked) AS nn
         FROM prompts
         GROUP BY entity_id
+    ),
+    measured AS
+    (
+        SELECT
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            max(entities.answers) OVER () AS answers,
+            max(entities.prompt_count) OVER () AS prompt_count,
+            max(entities.nn) OVER () AS nn,
+            visible_prompts,
+            mention_answers,
+            citation_answers,
+            inverse_position,
+            mentions,
+            citations,
+            visibility,
+            (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (yy - ((2 * score) * yn)) + ((score * score) * nn)))) / answers AS margin
+        FROM
+        (
+            SELECT arrayJoin(live) AS entity
+        ) AS everybody
+        LEFT JOIN entities ON entities.entity_id = (everybody.entity.1)
     )
 SELECT
     entity_id,
@@ -853,10 +801,11 @@ SELECT
     round(score + 1e-9, 1) AS ai_visibility_score,
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
     if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
-FROM entities
+FROM measured
 ORDER BY
     is_brand DESC,
-    name ASC;
+    name ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- landed_answers
 CREATE VIEW landed_answers
@@ -966,7 +915,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [707858a510ba]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [830c02e6aaf7]'
 AS WITH
     served AS
     (
@@ -1009,11 +958,12 @@ WHERE notEmpty(before) AND (now != before)
 ORDER BY
     bucket ASC,
     platform ASC,
-    model ASC;
+    model ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [c05d88d9522d]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [41a273838866]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -1070,7 +1020,8 @@ ORDER BY
     answered_at DESC,
     toString(answer_id) ASC,
     position ASC,
-    toString(id) ASC;
+    toString(id) ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- newest_visit
 CREATE VIEW newest_visit
@@ -1086,147 +1037,33 @@ WHERE day >= (
 )
 HAVING count() > 0;
 
--- prompt_daily
-CREATE TABLE prompt_daily
-(
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
-    `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
-    `branded` Bool COMMENT 'the prompt names the brand',
-    `prompt_id` UUID COMMENT 'prompt that was asked',
-    `runs` Int64 COMMENT 'answers and given-up runs',
-    `given_up` Int64 COMMENT 'runs that ended without an answer',
-    `answers` Int64 COMMENT 'answers, by which rates and averages are divided',
-    `mention_answers` Int64 COMMENT 'answers that name the brand',
-    `citation_answers` Int64 COMMENT 'answers that cite a page of the brand',
-    `visible_answers` Int64 COMMENT 'answers that name the brand or cite a page of it',
-    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    `mentions` Int64 COMMENT 'occurrences of names of the brand',
-    `citations` Int64 COMMENT 'citations of pages on domains of the brand',
-    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
-)
-ENGINE = SummingMergeTree
-PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'The sums of answer_daily by prompt. Rows of one key may be several until they merge: sum them.';
-
--- prompt_daily_view
-CREATE MATERIALIZED VIEW prompt_daily_view TO prompt_daily
-(
-    `organization_id` UUID,
-    `brand_id` UUID,
-    `day` Date,
-    `platform` LowCardinality(String),
-    `model` LowCardinality(String),
-    `region` LowCardinality(String),
-    `topic_id` UUID,
-    `branded` Bool,
-    `prompt_id` UUID,
-    `runs` Int64,
-    `given_up` Int64,
-    `answers` Int64,
-    `mention_answers` Int64,
-    `citation_answers` Int64,
-    `visible_answers` Int64,
-    `inverse_position` Int64,
-    `mentions` Int64,
-    `citations` Int64,
-    `visibility` Int64,
-    `visibility_named` Int64
-)
-AS SELECT
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    sum(sign) AS runs,
-    sum(sign * told.given_up) AS given_up,
-    sum(sign * (NOT told.given_up)) AS answers,
-    sum(sign * (mention_count > 0)) AS mention_answers,
-    sum(sign * (citation_count > 0)) AS citation_answers,
-    sum(sign * ((mention_count > 0) OR (citation_count > 0))) AS visible_answers,
-    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position,
-    sum(sign * mention_count) AS mentions,
-    sum(sign * citation_count) AS citations,
-    sum(sign * visibility_score) AS visibility,
-    sum(sign * if(mention_count > 0, visibility_score, 0)) AS visibility_named
-FROM answers AS told
-WHERE NOT endsWith(platform, '-shopping')
-GROUP BY
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id;
-
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [c28454fb2f30]'
+COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [93b9281305f7]'
 AS WITH
-    facts AS
     (
-        SELECT
-            prompt_id,
-            answers,
-            mention_answers,
-            citation_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility,
-            0 AS rivals_named,
-            0 AS rivals_visibility
-        FROM prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        UNION ALL
-        SELECT
-            prompt_id,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            mention_answers,
-            visibility_named
-        FROM competitor_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
-            SELECT id
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-        ))
-    ),
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live,
     prompts AS
     (
+        WITH
+            entity_id = {brand_id:UUID} AS own
         SELECT
-            facts.prompt_id AS prompt_id,
-            sum(facts.answers) AS answers,
-            sum(facts.mention_answers) AS mention_answers,
-            sum(facts.citation_answers) AS citation_answers,
-            sum(facts.inverse_position) AS inverse_position,
-            sum(facts.mentions) AS mentions,
-            sum(facts.citations) AS citations,
-            sum(facts.visibility) AS visibility,
-            sum(facts.rivals_named) AS rivals_named,
-            sum(facts.rivals_visibility) AS rivals_visibility
-        FROM facts
+            prompt_id,
+            sum(entity_prompt_daily.answers) AS answers,
+            sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
+            sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
+            sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+            sumIf(entity_prompt_daily.mentions, own) AS mentions,
+            sumIf(entity_prompt_daily.citations, own) AS citations,
+            sumIf(entity_prompt_daily.visibility, own) AS visibility,
+            sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+        FROM entity_prompt_daily
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY prompt_id
         HAVING answers > 0
     )
@@ -1266,49 +1103,30 @@ LEFT JOIN
 ORDER BY
     if({order:String} = 'asc', sorted_by, -sorted_by) ASC,
     toString(prompt_id) ASC
-LIMIT {limit:UInt32};
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [6d6e20a9e2c8]'
+COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [2b820a4fe65d]'
 AS WITH
-    facts AS
     (
-        SELECT
-            day,
-            platform,
-            model,
-            answers,
-            mentions AS brand_mentions,
-            0 AS competitor_mentions
-        FROM answer_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-        UNION ALL
-        SELECT
-            day,
-            platform,
-            model,
-            0,
-            0,
-            mentions
-        FROM competitor_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (competitor_id IN (
-            SELECT id
-            FROM dimension_competitors
-            FINAL
-            WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
-        ))
-    )
+        SELECT groupArray(id)
+        FROM dimension_competitors
+        FINAL
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
+    ) AS live
 SELECT
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
     CAST(grouping(platform), 'Bool') AS all_platforms,
     platform,
     model,
-    sum(facts.answers) AS answers,
-    sum(facts.brand_mentions) AS brand_mentions,
-    sum(facts.competitor_mentions) AS competitor_mentions,
+    sum(entity_prompt_daily.answers) AS answers,
+    sumIf(mentions, entity_id = {brand_id:UUID}) AS brand_mentions,
+    sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
     round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
-FROM facts
+FROM entity_prompt_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
 GROUP BY
     GROUPING SETS (
         (bucket),
@@ -1318,7 +1136,8 @@ ORDER BY
     bucket ASC,
     all_platforms DESC,
     platform ASC,
-    model ASC;
+    model ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- shopping_cards
 CREATE TABLE shopping_cards

@@ -97,50 +97,6 @@ ALTER TABLE answer_daily
     COMMENT COLUMN IF EXISTS visibility_named 'sum of visibility_score over the answers that name the brand, each 0 to 100',
     MODIFY COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
-ALTER TABLE prompt_daily
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS runs 'answers and given-up runs',
-    COMMENT COLUMN IF EXISTS given_up 'runs that ended without an answer',
-    COMMENT COLUMN IF EXISTS answers 'answers, by which rates and averages are divided',
-    COMMENT COLUMN IF EXISTS mention_answers 'answers that name the brand',
-    COMMENT COLUMN IF EXISTS citation_answers 'answers that cite a page of the brand',
-    COMMENT COLUMN IF EXISTS visible_answers 'answers that name the brand or cite a page of it',
-    COMMENT COLUMN IF EXISTS inverse_position 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    COMMENT COLUMN IF EXISTS mentions 'occurrences of names of the brand',
-    COMMENT COLUMN IF EXISTS citations 'citations of pages on domains of the brand',
-    COMMENT COLUMN IF EXISTS visibility 'sum of visibility_score over all answers, each 0 to 100',
-    COMMENT COLUMN IF EXISTS visibility_named 'sum of visibility_score over the answers that name the brand, each 0 to 100',
-    MODIFY COMMENT 'The sums of answer_daily by prompt. Rows of one key may be several until they merge: sum them.';
-
-ALTER TABLE competitor_prompt_daily
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS competitor_id 'competitor that the sums are of, deleted ones too',
-    COMMENT COLUMN IF EXISTS visible_answers 'answers that name the competitor or cite a page of it',
-    COMMENT COLUMN IF EXISTS mention_answers 'answers that name the competitor',
-    COMMENT COLUMN IF EXISTS citation_answers 'answers that cite a page of the competitor',
-    COMMENT COLUMN IF EXISTS inverse_position 'sum of 1/position over the answers that name the competitor, in 1/5354228880ths',
-    COMMENT COLUMN IF EXISTS mentions 'occurrences of names of the competitor',
-    COMMENT COLUMN IF EXISTS citations 'citations of pages on domains of the competitor',
-    COMMENT COLUMN IF EXISTS visibility 'sum of visibility_score over the answers that name the competitor or cite a page of it, each 0 to 100',
-    COMMENT COLUMN IF EXISTS visibility_named 'sum of visibility_score over the answers that name the competitor, each 0 to 100',
-    MODIFY COMMENT 'Sums of each competitor by prompt, of the answers that name it or cite a page of it. How many answers there are in all is in prompt_daily. Rows of one key may be several until they merge: sum them.';
-
 ALTER TABLE citations
     COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
     COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',

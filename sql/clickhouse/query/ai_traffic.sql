@@ -19,3 +19,4 @@ GROUP BY GROUPING SETS ((platform), (path), (country), ())
 HAVING visits > 0
 ORDER BY facet, visits DESC, name
 LIMIT 10 BY facet, if(facet = 'page', '', name)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -58,3 +58,4 @@ GROUP BY GROUPING SETS ((entries.domain), (entries.url), ())
 HAVING facet = 'total' OR citations > 0
 ORDER BY facet = 'total' DESC, facet, citations DESC, url, domain
 LIMIT {limit:UInt32} BY facet
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -15,3 +15,4 @@ WHERE organization_id = {organization_id:UUID}
 GROUP BY platform
 HAVING 5 * given_up > runs
 ORDER BY platform
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

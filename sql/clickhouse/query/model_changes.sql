@@ -41,3 +41,4 @@ FROM sets
 WHERE notEmpty(before)
   AND now != before
 ORDER BY bucket, platform, model
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

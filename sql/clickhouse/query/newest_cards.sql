@@ -60,3 +60,4 @@ WHERE organization_id = {organization_id:UUID}
 GROUP BY ALL
 HAVING sum(sign) > 0
 ORDER BY answered_at DESC, toString(answer_id), position, toString(id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

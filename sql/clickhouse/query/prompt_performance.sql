@@ -2,70 +2,36 @@
 -- sort_by is visibility (avg_visibility), mentions, citations or appearances; order is desc or asc; ties go by prompt_id as text.
 -- A deleted prompt keeps its last text; a deleted topic has no name.
 WITH
-    facts AS
     (
-        SELECT
-            prompt_id,
-            answers,
-            mention_answers,
-            citation_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility,
-            0 AS rivals_named,
-            0 AS rivals_visibility
-        FROM prompt_daily
+        SELECT groupArray(id)
+        FROM dimension_competitors FINAL
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
-          AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
-          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-          AND answerscope_matches({branded:Array(Bool)}, branded)
-        UNION ALL
-        SELECT
-            prompt_id,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            mention_answers,
-            visibility_named
-        FROM competitor_prompt_daily
-        WHERE organization_id = {organization_id:UUID}
-          AND brand_id = {brand_id:UUID}
-          AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
-          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
-          AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND competitor_id IN
-          (
-            SELECT id
-            FROM dimension_competitors FINAL
-            WHERE organization_id = {organization_id:UUID}
-              AND brand_id = {brand_id:UUID}
-              AND NOT deleted
-          )
-    ),
+          AND NOT deleted
+    ) AS live,
     prompts AS
     (
+        WITH entity_id = {brand_id:UUID} AS own
         SELECT
-            facts.prompt_id              AS prompt_id,
-            sum(facts.answers)           AS answers,
-            sum(facts.mention_answers)   AS mention_answers,
-            sum(facts.citation_answers)  AS citation_answers,
-            sum(facts.inverse_position)  AS inverse_position,
-            sum(facts.mentions)          AS mentions,
-            sum(facts.citations)         AS citations,
-            sum(facts.visibility)        AS visibility,
-            sum(facts.rivals_named)      AS rivals_named,
-            sum(facts.rivals_visibility) AS rivals_visibility
-        FROM facts
+            prompt_id,
+            sum(entity_prompt_daily.answers)                     AS answers,
+            sumIf(entity_prompt_daily.mention_answers, own)      AS mention_answers,
+            sumIf(entity_prompt_daily.citation_answers, own)     AS citation_answers,
+            sumIf(entity_prompt_daily.inverse_position, own)     AS inverse_position,
+            sumIf(entity_prompt_daily.mentions, own)             AS mentions,
+            sumIf(entity_prompt_daily.citations, own)            AS citations,
+            sumIf(entity_prompt_daily.visibility, own)           AS visibility,
+            sumIf(entity_prompt_daily.mention_answers, NOT own)  AS rivals_named,
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+        FROM entity_prompt_daily
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND answerscope_matches({models:Array(String)}, model)
+          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND (own OR has(live, entity_id))
         GROUP BY prompt_id
         HAVING answers > 0
     )
@@ -110,3 +76,4 @@ ORDER BY
     if({order:String} = 'asc', sorted_by, -sorted_by),
     toString(prompt_id)
 LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
