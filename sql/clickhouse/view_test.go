@@ -1,0 +1,295 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// neighbour tracks a brand of the same id as organization's, with competitors, prompts and topics of the same ids: whatever
+// forgets whose row it is counts it twice.
+var (
+	neighbour = clickhouse.UUID{9}
+	rivals    = []clickhouse.UUID{competitor, {13}, {23}}
+	topics    = []clickhouse.UUID{{}, {6}, {7}}
+)
+
+// Every view gives what its file gives, and what it says of an organization does not change when another one comes, not
+// even one whose brand has the same id. A file that is new is in this test by being there.
+func TestEveryViewSaysWhatItsFileSaysOfOneOrganizationAlone(t *testing.T) {
+	conn, random := migrated(t), rand.New(rand.NewPCG(1, 1))
+	landFacts(t, conn, random, neighbour, 0)
+	type question struct {
+		view  string
+		args  map[string]any
+		alone [][]any // what it is answered while the neighbour is
+	}
+	var questions []question
+	for _, view := range viewNames(t) {
+		said := 0
+		for range 10 {
+			q := question{view: view, args: arguments(t, random, view, neighbour)}
+			q.alone = rowsOf(t, conn, file(t, view), q.args)
+			said += len(q.alone)
+			questions = append(questions, q)
+		}
+		if said == 0 {
+			t.Errorf("%s has nothing to tell: it proves nothing", view)
+		}
+	}
+	landFacts(t, conn, random, organization, 1000)
+	for _, q := range questions {
+		named := "SELECT * FROM " + call(t, q.view)
+		if got := rowsOf(t, conn, named, q.args); !reflect.DeepEqual(got, rowsOf(t, conn, file(t, q.view), q.args)) {
+			t.Errorf("%s %v: the view gives %v", q.view, q.args, got)
+		}
+		if !slices.Contains(organizationViews(t), q.view) {
+			continue // the pipeline's own, of all organizations
+		}
+		if got := rowsOf(t, conn, named, q.args); !reflect.DeepEqual(got, q.alone) {
+			t.Errorf("%s %v: another organization's rows show\n%v\nand without them\n%v", q.view, q.args, got, q.alone)
+		}
+		ofOther, ofNobody := withOrganization(q.args, organization), withOrganization(q.args, clickhouse.UUID{99})
+		if got := rowsOf(t, conn, named, ofOther); !reflect.DeepEqual(got, rowsOf(t, conn, file(t, q.view), ofOther)) {
+			t.Errorf("%s %v: the view gives %v", q.view, ofOther, got)
+		}
+		if got := rowsOf(t, conn, named, ofNobody); tells(got) {
+			t.Errorf("%s %v: of nobody it tells %v", q.view, ofNobody, got)
+		}
+	}
+}
+
+func viewNames(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("query")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".sql"))
+	}
+	return names
+}
+
+func file(t *testing.T, view string) string {
+	t.Helper()
+	return readFile(t, "query/"+view+".sql")
+}
+
+// call is a view with each of its parameters by its name.
+func call(t *testing.T, view string) string {
+	t.Helper()
+	var arguments []string
+	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {
+		if argument := m[1] + " = " + m[0]; !slices.Contains(arguments, argument) {
+			arguments = append(arguments, argument)
+		}
+	}
+	if len(arguments) == 0 {
+		return view
+	}
+	return view + "(" + strings.Join(arguments, ", ") + ")"
+}
+
+// arguments are random ones for the parameters of a view.
+func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID) map[string]any {
+	t.Helper()
+	from := day.AddDate(0, 0, random.IntN(20)-5)
+	var days, ids []string
+	var times []uint64
+	for offset := range int64(40) {
+		a, v := fact(offset)
+		days = append(days, a.Day.Format(time.DateOnly))
+		ids = append(ids, a.ID.String(), v.ID.String())
+		times = append(times, uint64(made(v.ID).UnixMilli()))
+	}
+	values := map[string]any{
+		"organization_id": of.String(), "brand_id": brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
+		"models": some(random, "m", "n", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
+		"granularity": one(random, "day", "week", "window"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances"), "order": one(random, "asc", "desc"),
+		"source_filter": one(random, "all", "owned", "competitor", "external"), "limit": one(random, 1, 5, 100),
+		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
+		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": brand.String(), "after_position": 1, "after_card": brand.String(),
+		"organizations": []string{of.String()}, "brands": []string{brand.String()}, "topic": one(random, "answers", "visits"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
+		"days": days, "ids": ids, "times": times,
+	}
+	args := map[string]any{}
+	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {
+		value, known := values[m[1]]
+		if !known {
+			t.Fatalf("%s asks for %s, of which this test knows no value", view, m[0])
+		}
+		args[m[1]] = value
+	}
+	return args
+}
+
+func one[T any](random *rand.Rand, from ...T) T { return from[random.IntN(len(from))] }
+
+// some is none of them, which lets all pass, or one or two.
+func some[T any](random *rand.Rand, from ...T) []T {
+	if random.IntN(2) == 0 {
+		return []T{}
+	}
+	return []T{one(random, from...), one(random, from...)}
+}
+
+func withOrganization(args map[string]any, id clickhouse.UUID) map[string]any {
+	args = maps.Clone(args)
+	args["organization_id"] = id.String()
+	return args
+}
+
+// rowsOf are the rows of a question, as the driver has them.
+func rowsOf(t *testing.T, conn *clickhouse.Conn, question string, args map[string]any) [][]any {
+	t.Helper()
+	ctx := driver.Context(t.Context(), driver.WithSettings(driver.Settings{"max_threads": 1})) // some have no order
+	var bound []any
+	for name, value := range args {
+		bound = append(bound, driver.Named(name, value))
+	}
+	rows, err := conn.Query(ctx, question, bound...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", question, args, err)
+	}
+	defer rows.Close()
+	var all [][]any
+	for rows.Next() {
+		var pointers, row []any
+		for _, column := range rows.ColumnTypes() {
+			pointers = append(pointers, reflect.New(column.ScanType()).Interface())
+		}
+		if err := rows.Scan(pointers...); err != nil {
+			t.Fatal(err)
+		}
+		for i, column := range rows.Columns() {
+			row = append(row, column, reflect.ValueOf(pointers[i]).Elem().Interface())
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s %v: %v", question, args, err)
+	}
+	return all
+}
+
+// tells reports whether any figure of rows is not nothing.
+func tells(rows [][]any) bool {
+	for _, row := range rows {
+		for _, value := range row {
+			switch v := value.(type) {
+			case int64:
+				if v != 0 {
+					return true
+				}
+			case *float64:
+				if v != nil && *v != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// fact is the answer and the visit of an offset, alike in both organizations but for what landFacts changes.
+func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow) {
+	at := day.AddDate(0, 0, int(offset%17)).Add(time.Duration(offset) * time.Minute)
+	return answer(offset, at), visit(offset, at)
+}
+
+// landFacts lands random answers, a third of them read again otherwise, visits, and what is known of an organization's brand.
+func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickhouse.UUID, first int64) {
+	t.Helper()
+	var answers []clickhouse.AnswerRow
+	var visits []*clickhouse.VisitRow
+	for offset := range int64(200) {
+		a, v := fact(offset)
+		a.LogOffset, v.LogOffset = first+offset, first+offset
+		a.OrganizationID, v.OrganizationID = of, of
+		a.PromptID, a.TopicID, a.Branded = clickhouse.UUID{30 + byte(random.IntN(7))}, one(random, topics...), random.IntN(2) == 0
+		a.Platform, a.Model = one(random, "openai", "openai", "gemini", "chatgpt-shopping"), one(random, "m", "n", "")
+		a.Region, a.ServedModel = one(random, "", "de", "fr"), one(random, "", "v1", "v2")
+		v.Path, v.Country = one(random, "/", "/a", "/b"), one(random, "", "DE", "FR")
+		read(random, &a)
+		answers, visits = append(answers, a), append(visits, v)
+		if random.IntN(3) == 0 && !a.GivenUp {
+			taken, again := a, a
+			taken.Sign, again.Revision = -1, 2
+			read(random, &again)
+			again.GivenUp = false
+			answers = append(answers, taken, again)
+		}
+	}
+	token := fmt.Sprint("facts of ", of)
+	err := errors.Join(
+		clickhouse.Answers.Insert(t.Context(), conn, token, answers),
+		clickhouse.Visits.Insert(t.Context(), conn, token, visits),
+		landDimensions(t.Context(), conn, of))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read gives an answer a random reading.
+func read(random *rand.Rand, a *clickhouse.AnswerRow) {
+	n := func() uint32 { return uint32(max(0, random.IntN(5)-2)) }
+	a.GivenUp = random.IntN(6) == 0
+	a.MentionCount, a.CitationCount, a.VisibilityScore = n(), n(), uint8(random.IntN(100))
+	a.Position = min(a.MentionCount, 1) * (1 + n())
+	a.CompetitorIDs, a.CompetitorNames, a.CompetitorSentiments = rivals, []string{"a", "b", "c"}, []string{"", "", ""}
+	a.CompetitorMentionCounts, a.CompetitorPositions, a.CompetitorCitationCounts, a.CompetitorVisibilityScores = nil, nil, nil, nil
+	for range rivals {
+		mentions := n()
+		a.CompetitorMentionCounts, a.CompetitorPositions = append(a.CompetitorMentionCounts, mentions), append(a.CompetitorPositions, min(mentions, 1)*(1+n()))
+		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = append(a.CompetitorCitationCounts, n()), append(a.CompetitorVisibilityScores, uint16(random.IntN(60)))
+	}
+	a.CitationURLs, a.CitationTitles = []string{one(random, "https://a.example/", "https://b.example/x")}, []string{one(random, "", "A")}
+	a.CitationDomains, a.CitationHosts = []string{a.CitationURLs[0][8:17]}, []string{a.CitationURLs[0][8:17]}
+	a.CitationListedTypes, a.CitationOwned = []string{one(random, "forum", "editorial")}, []bool{random.IntN(2) == 0}
+	if a.GivenUp {
+		a.MentionCount, a.Position, a.CitationCount, a.VisibilityScore = 0, 0, 0, 0
+		a.CompetitorMentionCounts, a.CompetitorPositions = make([]uint32, len(rivals)), make([]uint32, len(rivals))
+		a.CompetitorCitationCounts, a.CompetitorVisibilityScores = make([]uint32, len(rivals)), make([]uint16, len(rivals))
+		a.CitationURLs, a.CitationTitles, a.CitationDomains, a.CitationHosts, a.CitationListedTypes, a.CitationOwned = nil, nil, nil, nil, nil, nil
+		a.CitationCited, a.CitationCompetitorIDs = nil, nil
+	}
+}
+
+// landDimensions makes the brand's things known under names of the organization's own; one competitor is another's alone.
+func landDimensions(ctx context.Context, conn *clickhouse.Conn, of clickhouse.UUID) error {
+	name := func(what string, n int) string { return fmt.Sprintf("%s %d of %s", what, n, of) }
+	var competitors []clickhouse.DimensionCompetitor
+	for i, id := range rivals {
+		competitors = append(competitors, clickhouse.DimensionCompetitor{
+			OrganizationID: of, BrandID: brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == organization,
+		})
+	}
+	var prompts []clickhouse.DimensionPrompt
+	for i := range 7 {
+		prompts = append(prompts, clickhouse.DimensionPrompt{
+			OrganizationID: of, BrandID: brand, ID: clickhouse.UUID{30 + byte(i)}, TopicID: topics[i%3], Text: name("prompt", i), Version: 1,
+		})
+	}
+	var named []clickhouse.DimensionTopic
+	for i, id := range topics[1:] {
+		named = append(named, clickhouse.DimensionTopic{OrganizationID: of, BrandID: brand, ID: id, Name: name("topic", i), Version: 1})
+	}
+	return errors.Join(
+		clickhouse.DimensionCompetitors.Insert(ctx, conn, "", competitors),
+		clickhouse.DimensionPrompts.Insert(ctx, conn, "", prompts),
+		clickhouse.DimensionTopics.Insert(ctx, conn, "", named))
+}
