@@ -71,7 +71,8 @@ func (s *stage) add(t *testing.T, e edit) {
 		}
 		s.call(t, e.calledBy(s), id)
 	case "prompt":
-		s.know(t, answerFact{Brand: e.Of, Prompt: e.Name, Topic: e.To})
+		s.call(t, e.calledBy(s), idOf("prompt", s.name, e.calledBy(s)))
+		s.makePrompts(t, e.Of, []answerFact{{Brand: e.Of, Prompt: e.Name, Topic: e.To}})
 	case "topic":
 		s.makeTopics(t, e.Of, []string{e.Name})
 	}
