@@ -155,3 +155,69 @@ func TestATableThatComesLaterIsFilled(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
+
+// What a migration fills in is what its view makes of the same answers: a correction, a competitor and a given-up run
+// among them.
+func TestATableIsFilledAsItsViewWouldFillIt(t *testing.T) {
+	c := DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	conn, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const firstRelease = 9
+	files = until{embedded, firstRelease}
+	err = Migrate(t.Context(), c, func(string) {})
+	files = embedded
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := UUID{2}, UUID{3}
+	if err := Answers.Insert(t.Context(), conn, "before", someAnswers(before)); err != nil {
+		t.Fatal(err)
+	}
+	release{}.migrate(t, c)
+	if err := Answers.Insert(t.Context(), conn, "after", someAnswers(after)); err != nil {
+		t.Fatal(err)
+	}
+	for table, columns := range map[string]string{
+		"citation_daily":      "* EXCEPT (brand_id)",
+		"entity_prompt_daily": "* EXCEPT (brand_id, entity_id), entity_id = brand_id",
+	} {
+		rows := func(brand UUID) (all []string) {
+			question := "SELECT arraySort(groupArray(toString(tuple(" + columns + ")))) FROM " + table + " FINAL WHERE brand_id = {brand:UUID}"
+			if err := conn.QueryRow(t.Context(), question, clickhouse.Named("brand", brand.String())).Scan(&all); err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if filled, made := rows(before), rows(after); len(made) < 3 || !slices.Equal(filled, made) {
+			t.Errorf("%s: filled in are\n%q\nthe view makes\n%q", table, filled, made)
+		}
+	}
+}
+
+// someAnswers are those to two prompts about a brand: two alike, one that was read again, one of a shopping platform
+// and a run that was given up.
+func someAnswers(brand UUID) []AnswerRow {
+	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	answer := AnswerRow{
+		OrganizationID: UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: UUID{7},
+		MentionCount: 3, Position: 2, CitationCount: 1, VisibilityScore: 60,
+		CompetitorIDs: []UUID{{11}, {12}}, CompetitorNames: []string{"Glow", "Beam"}, CompetitorMentionCounts: []uint32{2, 0}, CompetitorPositions: []uint32{1, 0},
+		CompetitorCitationCounts: []uint32{0, 0}, CompetitorVisibilityScores: []uint16{27, 0}, CompetitorSentiments: []string{"", ""},
+		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, false},
+		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
+		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]UUID, 2),
+	}
+	alike, takenBack, again, shown, lost := answer, answer, answer, answer, AnswerRow{
+		OrganizationID: UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: UUID{6}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: UUID{8}, GivenUp: true,
+	}
+	alike.ID, shown.ID = UUID{4}, UUID{5}
+	shown.Platform = "chatgpt-shopping"
+	takenBack.Sign = -1
+	again.Revision, again.MentionCount, again.Position, again.VisibilityScore = 2, 0, 0, 15
+	again.CitationOwned = []bool{false, false}
+	return []AnswerRow{answer, alike, takenBack, again, shown, lost}
+}

@@ -69,6 +69,8 @@ GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, bran
 
 -- Answers that landed before the view was there. Sinks start after migrations, so
 -- that none lands meanwhile, and what a broken run filled in is taken out first.
+-- The table sums as it writes: summed up here, there would be nearly as many groups
+-- in memory as there are answers. Two blocks that are alike are two.
 TRUNCATE TABLE entity_prompt_daily;
 
 INSERT INTO entity_prompt_daily
@@ -83,17 +85,17 @@ SELECT
     branded,
     prompt_id,
     entity_id,
-    sum(sign * own)                                                                         AS runs,
-    sum(sign * (own AND told.given_up))                                                     AS given_up,
-    sum(sign * (own AND NOT told.given_up))                                                 AS answers,
-    sum(sign * (named > 0))                                                                 AS mention_answers,
-    sum(sign * (cited > 0))                                                                 AS citation_answers,
-    sum(sign * (named > 0 OR cited > 0))                                                    AS visible_answers,
-    sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place))))                        AS inverse_position,
-    sum(sign * named)                                                                       AS mentions,
-    sum(sign * cited)                                                                       AS citations,
-    sum(sign * score)                                                                       AS visibility,
-    sum(sign * if(named > 0, score, 0))                                                     AS visibility_named
+    sign * own                                                                              AS runs,
+    sign * (own AND told.given_up)                                                          AS given_up,
+    sign * (own AND NOT told.given_up)                                                      AS answers,
+    sign * (named > 0)                                                                      AS mention_answers,
+    sign * (cited > 0)                                                                      AS citation_answers,
+    sign * (named > 0 OR cited > 0)                                                         AS visible_answers,
+    sign * if(place = 0, 0, toInt64(round(5354228880 / place)))                             AS inverse_position,
+    sign * named                                                                            AS mentions,
+    sign * cited                                                                            AS citations,
+    sign * score                                                                            AS visibility,
+    sign * if(named > 0, score, 0)                                                          AS visibility_named
 FROM answers AS told
 ARRAY JOIN
     arrayPushFront(told.competitors.id, brand_id)                                           AS entity_id,
@@ -104,8 +106,7 @@ ARRAY JOIN
     arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(told.competitors.id, brand_id)))     AS own
 WHERE NOT endsWith(platform, '-shopping')
   AND (own OR named > 0 OR cited > 0)
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id
-SETTINGS max_partitions_per_insert_block = 0;
+SETTINGS max_partitions_per_insert_block = 0, insert_deduplicate = 0;
 
 DROP VIEW IF EXISTS prompt_daily_view;
 
