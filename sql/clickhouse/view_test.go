@@ -269,13 +269,13 @@ func read(random *rand.Rand, a *clickhouse.AnswerRow) {
 	}
 }
 
-// landDimensions makes the brand's things known under names of the organization's own; one competitor is another's alone.
+// landDimensions makes the brand's things known under names of the organization's own; each lacks a competitor of the other.
 func landDimensions(ctx context.Context, conn *clickhouse.Conn, of clickhouse.UUID) error {
 	name := func(what string, n int) string { return fmt.Sprintf("%s %d of %s", what, n, of) }
 	var competitors []clickhouse.DimensionCompetitor
 	for i, id := range rivals {
 		competitors = append(competitors, clickhouse.DimensionCompetitor{
-			OrganizationID: of, BrandID: brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == organization,
+			OrganizationID: of, BrandID: brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == organization || i == 1 && of == neighbour,
 		})
 	}
 	var prompts []clickhouse.DimensionPrompt
