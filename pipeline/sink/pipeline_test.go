@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -153,10 +155,45 @@ func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 						return false
 					}
 				})
+				w.wantOpen(t, consume.OpenBatch{Partition: 0, First: 2 * int64(small.Records)})
 				w.tell(t, answers(t, 20, 50)...)
 				w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, w.landed(t, 69))
 				w.wantEachOnce(t, 50)
+				w.wantOpen(t)
 			})
+		}
+	})
+}
+
+// wantOpen holds what is said of the group to what its consumers have left open.
+func (w *world) wantOpen(t *testing.T, want ...consume.OpenBatch) {
+	t.Helper()
+	open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: w.brokers}, w.group, w.topic)
+	if err != nil || !slices.Equal(open, want) {
+		t.Errorf("open are %v, %v; want %v", open, err, want)
+	}
+}
+
+// What is open may change under whoever asks while somebody consumes: that is an error. A topic that is not there, and a
+// group that never was, have nothing open.
+func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		w := newWorld(t, brokers, 1)
+		w.wantOpen(t)
+		w.tell(t, answers(t, 0, 3)...)
+		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+			if c.Ready(t.Context()) != nil {
+				return false
+			}
+			hurried, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if open, err := consume.OpenBatches(hurried, producer.Connection{Brokers: brokers}, w.group, w.topic); err == nil {
+				t.Errorf("open beside a consumer: %v", open)
+			}
+			return true
+		})
+		if open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic+"-none"); open != nil || err != nil {
+			t.Errorf("of a topic that is not there: %v, %v", open, err)
 		}
 	})
 }
