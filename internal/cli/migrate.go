@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -22,7 +24,8 @@ type migrate struct {
 
 func (migrate) Help() string {
 	return `Brings up the schemas of PostgreSQL and ClickHouse and the topics of Kafka, under one lock. It may be killed and run
-again at any point, and does nothing where nothing is pending. Analysts are let into new tables and
+again at any point, and does nothing where nothing is pending. Stop every pipeline of an earlier release first: a group
+that reads on is refused. Analysts are let into new tables and
 views; for those of a ClickHouse that is not embedded, say with --users-dir where their files are.
 
 Example:
@@ -146,7 +149,11 @@ func (p *process) migrate(ctx context.Context, need needs, e *engines, steps []s
 			}
 		}
 		if need.clickhouse {
-			if err := clickhouse.Migrate(ctx, e.clickhouseConfig(), func(name string) { tell("clickhouse", name) }); err != nil {
+			open, err := p.openBatches(ctx, e, steps)
+			if err != nil {
+				return err
+			}
+			if err := clickhouse.Migrate(ctx, e.clickhouseConfig(), func(name string) { tell("clickhouse", name) }, open...); err != nil {
 				return err
 			}
 		}
@@ -161,6 +168,31 @@ func (p *process) migrate(ctx context.Context, need needs, e *engines, steps []s
 		}
 		return err
 	})
+}
+
+// openBatches are what an upgrade of the warehouse must know of the log: a batch of answers that was planned and not
+// committed is replayed on the new tables.
+func (p *process) openBatches(ctx context.Context, e *engines, steps []step) ([]clickhouse.Below, error) {
+	var pending []string
+	for _, s := range steps {
+		if s.Store == "clickhouse" {
+			pending = append(pending, s.Name)
+		}
+	}
+	if !clickhouse.Upgrades(pending) {
+		return nil, nil
+	}
+	if len(e.brokers) == 0 {
+		return nil, errors.New("the tables of clickhouse are an earlier release's, and what is under way in kafka is not known here; run: answerscope migrate")
+	}
+	topic := p.Kafka.TopicPrefix + event.TopicAnswers
+	batches, err := consume.OpenBatches(ctx, p.kafka(e), p.Kafka.TopicPrefix+groupOfAnswers, topic)
+	var open []clickhouse.Below
+	for _, b := range batches {
+		p.log.Info("open batch is left to its replay", "topic", topic, "partition", b.Partition, "first", b.First)
+		open = append(open, clickhouse.Below{Topic: topic, Partition: b.Partition, Offset: b.First})
+	}
+	return open, err
 }
 
 // upToDate brings up the stores that this process has started, and refuses to work on others that are behind.

@@ -47,7 +47,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.ready.Provide("mirror", feed.Ready)
 
 	s.ready.Provide("kafka", s.reachKafka)
-	answers := s.reading("answerscope-sink", event.TopicAnswers)
+	answers := s.reading(groupOfAnswers, event.TopicAnswers)
 	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
 		return err
 	}
@@ -61,6 +61,9 @@ const (
 	sinkOfAnswers = "sink of answers"
 	sinkOfVisits  = "sink of visits"
 )
+
+// groupOfAnswers reads topic answers.
+const groupOfAnswers = "answerscope-sink"
 
 // reading is how a group reads a topic, both without the prefix.
 func (s *service) reading(group, topic string) consume.Config {

@@ -23,15 +23,25 @@ import (
 // and query/ as they are in this binary. It may be killed and run again at any
 // point. Two runs at once would race: the caller holds the migration lock of
 // Postgres, since the driver's own lock is local to the process.
-func Migrate(ctx context.Context, c Config, progress func(step string)) error {
-	if err := runNumbered(c, progress); err != nil {
-		return err
-	}
+//
+// open are the batches of topic answers that were planned and not committed, each
+// by its first offset. They will be replayed, and then bring all their rows to a
+// table that a migration adds: what has landed of them is not filled in there.
+func Migrate(ctx context.Context, c Config, progress func(step string), open ...Below) error {
 	conn, err := Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if err := noteOpen(ctx, conn, open); err != nil {
+		return err
+	}
+	if err := runNumbered(c, progress); err != nil {
+		return err
+	}
+	if err := conn.Exec(ctx, "DROP TABLE IF EXISTS open_batches"); err != nil {
+		return fmt.Errorf("forget open batches: %w", err)
+	}
 	stale, err := staleDefinitions(ctx, conn)
 	if err != nil {
 		return err
@@ -40,6 +50,27 @@ func Migrate(ctx context.Context, c Config, progress func(step string)) error {
 		progress(d.name)
 		if err := conn.Exec(ctx, d.statement); err != nil {
 			return fmt.Errorf("define %s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+// noteOpen tells migrations which batches are open. The table is there while they
+// run; one that a killed run left behind is emptied first.
+func noteOpen(ctx context.Context, conn *Conn, open []Below) error {
+	for _, statement := range []string{
+		"CREATE TABLE IF NOT EXISTS open_batches (log_topic String, log_partition Int32, first_offset Int64) ENGINE = Memory",
+		"TRUNCATE TABLE open_batches",
+	} {
+		if err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("note open batches: %w", err)
+		}
+	}
+	for _, b := range open {
+		err := conn.Exec(ctx, "INSERT INTO open_batches SELECT {topic:String}, {partition:Int32}, {first:Int64}",
+			clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.Offset))
+		if err != nil {
+			return fmt.Errorf("note open batch %s/%d@%d: %w", b.Topic, b.Partition, b.Offset, err)
 		}
 	}
 	return nil
@@ -78,6 +109,15 @@ func lacking(ctx context.Context, conn *Conn) ([]string, error) {
 		pending = append(pending, d.name)
 	}
 	return pending, nil
+}
+
+// Upgrades says of what is Pending whether it changes tables that an earlier
+// release has made, and may have filled.
+func Upgrades(pending []string) bool {
+	names := numbered()
+	return !slices.Contains(pending, strings.TrimSuffix(names[0], ".up.sql")) && slices.ContainsFunc(names, func(name string) bool {
+		return slices.Contains(pending, strings.TrimSuffix(name, ".up.sql"))
+	})
 }
 
 func runNumbered(c Config, progress func(step string)) error {

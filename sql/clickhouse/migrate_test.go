@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -220,4 +221,60 @@ func someAnswers(brand UUID) []AnswerRow {
 	again.Revision, again.MentionCount, again.Position, again.VisibilityScore = 2, 0, 0, 15
 	again.CitationOwned = []bool{false, false}
 	return []AnswerRow{answer, alike, takenBack, again, shown, lost}
+}
+
+// A consumer died between its insert and its commit, and the next one is of a release that has more tables: it replays
+// the batch, of which the old tables have everything and the new ones nothing. Filled in, it was there twice.
+func TestABatchThatIsOpenAtAnUpgradeCountsOnce(t *testing.T) {
+	c := DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	conn, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const firstRelease = 9
+	files = until{embedded, firstRelease}
+	err = Migrate(t.Context(), c, func(string) {})
+	files = embedded
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed, planned := someAnswers(UUID{2}), someAnswers(UUID{3})
+	elsewhere := someAnswers(UUID{4}) // in another partition, of which nothing is open
+	for i := range committed {
+		committed[i].LogOffset, planned[i].LogOffset, elsewhere[i].LogOffset, elsewhere[i].LogPartition = int64(i), int64(100+i), int64(200+i), 1
+	}
+	for token, rows := range map[string][]AnswerRow{"committed": committed, "planned": planned, "elsewhere": elsewhere} {
+		if err := Answers.Insert(t.Context(), conn, token, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pending, err := Pending(t.Context(), c); err != nil || !Upgrades(pending) || Upgrades(append(pending, "0001_answers")) {
+		t.Errorf("upgrades %v of %v, %v", Upgrades(pending), pending, err)
+	}
+	if err := Migrate(t.Context(), c, func(string) {}, Below{Topic: "answers", Partition: 0, Offset: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Answers.Insert(t.Context(), conn, "planned", planned); err != nil {
+		t.Fatal(err)
+	}
+	for _, brand := range []UUID{{2}, {3}, {4}} {
+		for _, question := range []string{
+			"SELECT toInt64(sum(answers)) FROM answer_daily", "SELECT toInt64(sum(answers)) FROM citation_daily", "SELECT toInt64(sum(citations)) FROM citation_daily",
+			"SELECT toInt64(sum(answers)) FROM entity_prompt_daily", "SELECT toInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id = '0b000000-0000-0000-0000-000000000000'",
+		} {
+			var got int64
+			where := " WHERE "
+			if strings.Contains(question, where) {
+				where = " AND "
+			}
+			if err := conn.QueryRow(t.Context(), question+where+"brand_id = {brand:UUID}", clickhouse.Named("brand", brand.String())).Scan(&got); err != nil || got != 2 {
+				t.Errorf("%s of brand %v: %d, %v; want 2", question, brand, got, err)
+			}
+		}
+	}
+	if err := conn.Exec(t.Context(), "SELECT * FROM open_batches"); err == nil {
+		t.Error("the migration's own table is still there")
+	}
 }

@@ -71,6 +71,8 @@ GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, bran
 -- that none lands meanwhile, and what a broken run filled in is taken out first.
 -- The table sums as it writes: summed up here, there would be nearly as many groups
 -- in memory as there are answers. Two blocks that are alike are two.
+-- Of a batch that is planned and not committed (open_batches, see Migrate) nothing
+-- is filled in: its replay brings all of it, since this table has not seen its token.
 TRUNCATE TABLE entity_prompt_daily;
 
 INSERT INTO entity_prompt_daily
@@ -106,6 +108,9 @@ ARRAY JOIN
     arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(told.competitors.id, brand_id)))     AS own
 WHERE NOT endsWith(platform, '-shopping')
   AND (own OR named > 0 OR cited > 0)
+  AND NOT arrayExists(
+        batch -> batch.1 = log_topic AND batch.2 = log_partition AND batch.3 <= log_offset,
+        (SELECT groupArray((log_topic, log_partition, first_offset)) FROM open_batches))
 SETTINGS max_partitions_per_insert_block = 0, insert_deduplicate = 0;
 
 DROP VIEW IF EXISTS prompt_daily_view;
