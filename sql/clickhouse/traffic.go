@@ -11,7 +11,7 @@ type TrafficFilter struct {
 
 // AITraffic gives the views of the window by facet; within one the most visited
 // first, then by name in code-point order. Without views it gives nothing.
-var AITraffic = query[TrafficFilter, Traffic]("ai_traffic")
+var AITraffic = rollup[TrafficFilter, Traffic]("ai_traffic")
 
 // The facets of AITraffic: what a row counts the views of.
 const (

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS visit_daily
 ENGINE = SummingMergeTree((visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024
 COMMENT 'Visits that AI platforms sent by day, platform, page, country and goal. Rows of one key may be several until they merge: sum them.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS visit_daily_view TO visit_daily AS
