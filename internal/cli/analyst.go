@@ -59,10 +59,16 @@ Example:
   answerscope analyst add ana --org acme`
 }
 
+// analystPassword is how long a password of one's own must be.
+const analystPassword = 16
+
 func (c *analystAdd) Run(ctx context.Context, p *process) error {
 	given, err := readPassword(p)
 	if err != nil {
 		return err
+	}
+	if given != "" && len(given) < analystPassword {
+		return fmt.Errorf("password: want at least %d characters, since the server's file keeps a plain SHA-256 of it; or none, and one is generated", analystPassword)
 	}
 	chosen := given
 	if chosen == "" {

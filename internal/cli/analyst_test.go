@@ -163,7 +163,10 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 	dir := dataDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	must(t, env, "org", "add", "Acme")
-	r := run(t, env, "chosen by ana\n", "analyst", "add", "ana", "--org", "acme")
+	if r := run(t, env, "guess me\n", "analyst", "add", "ana", "--org", "acme"); r.status != exitFailed || !strings.Contains(r.stderr, "at least 16 characters") {
+		t.Errorf("a short password: status %d, %q", r.status, r.stderr)
+	}
+	r := run(t, env, "chosen by ana herself\n", "analyst", "add", "ana", "--org", "acme")
 	if r.status != exitDone || r.stdout != "analyst_acme_ana\n" || strings.Contains(r.stdout+r.stderr, "chosen") {
 		t.Fatalf("analyst add: status %d, %q, %q", r.status, r.stdout, r.stderr)
 	}
@@ -182,7 +185,7 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 	serve(t, env, "all")
 	_, rest, _ := strings.Cut(r.stderr, "'http://")
 	address, _, _ := strings.Cut(rest, "/?")
-	ana := sqlClient{address, "analyst_acme_ana", "chosen by ana"}
+	ana := sqlClient{address, "analyst_acme_ana", "chosen by ana herself"}
 	if status, body := ana.ask(t, "SELECT count() FROM dimension_brands"); status != http.StatusOK || body != "0" {
 		t.Errorf("ana with a renewed file: %d %s", status, body)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"syscall"
 
 	"github.com/answerscope/answerscope/internal/config"
@@ -50,7 +51,7 @@ func (a administered) traces(p *process, command string) (*tracing.Traces, error
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Part, cfg.Ratio = p.Traces.Endpoint(), command, a.TraceRatio
 	if cfg.Endpoint != "" {
-		p.log.Info("traces", "endpoint", cfg.Endpoint, "ratio", cfg.Ratio)
+		p.log.Info("traces", "host", hostOf(cfg.Endpoint), "ratio", cfg.Ratio) // some vendors want their key in the path
 	}
 	return tracing.New(cfg, p.log)
 }
@@ -77,4 +78,12 @@ func (a administered) operator(ctx context.Context, p *process) (net.Listener, e
 		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with --admin", err)
 	}
 	return listener, err
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }

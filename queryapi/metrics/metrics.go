@@ -64,9 +64,14 @@ func aside(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+// patience is how long a question may take. A store that hangs must not keep a request, and its connections, for ever.
+const patience = 30 * time.Second
+
 func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	q := parseQuery(string(c.Context().URI().QueryString()))
-	body, err := e.answer(a, c.UserContext(), apikey.From(c), q)
+	ctx, cancel := context.WithTimeout(c.UserContext(), patience)
+	defer cancel()
+	body, err := e.answer(a, ctx, apikey.From(c), q)
 	if err != nil {
 		return err
 	}

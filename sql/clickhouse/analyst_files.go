@@ -134,7 +134,7 @@ func writeAnalyst(dir string, a Analyst, text []byte) error {
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
 	// A server of another user must read it; nobody can make a password of the hash
-	// of a generated one.
+	// of a long one, and no other is taken.
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
