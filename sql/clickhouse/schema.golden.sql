@@ -5,7 +5,7 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
 -- answerscope_margin
-CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * if(((yy - ((2 * r) * yn)) + ((r * r) * nn)) < (1e-12 * yy), 0, (yy - ((2 * r) * yn)) + ((r * r) * nn)))) / n);
+CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
 
 -- answerscope_matches
 CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(filter, value));
@@ -24,7 +24,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [b236ed92afc0]'
+COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [f8a2d0b17eb2]'
 AS SELECT
     multiIf(NOT grouping(platform), 'platform', NOT grouping(path), 'page', NOT grouping(country), 'country', 'total') AS facet,
     multiIf(facet = 'platform', platform, facet = 'page', path, toString(country)) AS name,
@@ -220,7 +220,7 @@ COMMENT 'Every telling of every run, as it was told and as it was read. A correc
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [f1b3c0f535b5]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [f8aaa0244374]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -268,7 +268,7 @@ AS WITH
             sum(prompts.rivals_named) AS rivals_named,
             sum(prompts.rivals_visibility) AS rivals_visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * if(((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) < (1e-12 * sum(points * points)), 0, (sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))))) / answers AS margin
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
         FROM prompts
         GROUP BY bucket
     )
@@ -386,7 +386,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [5fac2b7f30e9]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [ec3504f1e1a0]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -528,7 +528,7 @@ SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fs
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms of which over a fifth of the filtered runs were given up. [8c9f84703583]'
+COMMENT 'platforms of which over a fifth of the filtered runs were given up. [f7ff5ce1497c]'
 AS SELECT
     platform,
     sum(answer_daily.runs) AS runs,
@@ -714,7 +714,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [9bc7f337e8a0]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [ed3b671f3d66]'
 AS WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
@@ -777,7 +777,7 @@ AS WITH
             citations,
             visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * if(((yy - ((2 * score) * yn)) + ((score * score) * nn)) < (1e-12 * yy), 0, (yy - ((2 * score) * yn)) + ((score * score) * nn)))) / answers AS margin
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * score) * yn)) + ((score * score) * nn)) - (1e-12 * yy)))) / answers AS margin
         FROM
         (
             SELECT arrayJoin(live) AS entity
@@ -809,7 +809,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [7eaa3c400aec]'
+COMMENT 'which of the given answers have landed, and the newest reading of each. [55b0bb3599cc]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -827,7 +827,7 @@ GROUP BY
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [fe430b5348f2]'
+COMMENT 'which of the given visits have landed. [daeeffe8de9a]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -837,7 +837,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [a5a55b9e3d80]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [805e92bc8450]'
 AS SELECT
     organization_id,
     brand_id,
@@ -848,7 +848,7 @@ ORDER BY log_offset ASC;
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [2b3416e49a2d]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [7d2f61d41346]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -915,7 +915,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [434645073ca3]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [944918a19934]'
 AS WITH
     served AS
     (
@@ -963,7 +963,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [9d431f085b3b]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [2eb1faa5eab6]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -1028,7 +1028,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [ee151c92d6ea]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [75e113745d96]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -1039,7 +1039,7 @@ HAVING count() > 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [51a45d9a22ed]'
+COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [786ae6632e26]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1108,7 +1108,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [ef8869f98296]'
+COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [3c179f75a296]'
 AS WITH
     (
         SELECT groupArray(id)

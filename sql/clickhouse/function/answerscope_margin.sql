@@ -3,4 +3,4 @@
 -- The linearised variance of a ratio of cluster totals (Cochran, Sampling Techniques, 3rd ed., 6.3).
 -- Where prompts differ by nothing the sums cancel but for what floats lost (2e-14 of yy where it was tried), and that is no spread.
 (k, n, r, yy, yn, nn) ->
-    1.96 * sqrt(k / (k - 1) * if(yy - 2 * r * yn + r * r * nn < 1e-12 * yy, 0, yy - 2 * r * yn + r * r * nn)) / n
+    1.96 * sqrt(k / (k - 1) * greatest(0, yy - 2 * r * yn + r * r * nn - 1e-12 * yy)) / n
