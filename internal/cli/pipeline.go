@@ -37,8 +37,12 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// assemblePipeline adds the mirror, so that dimensions are there early, then the sinks.
+// assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
+// chores need the others.
 func assemblePipeline(_ context.Context, s *service) error {
+	if err := openTimetable(s); err != nil {
+		return err
+	}
 	feed, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, s.metrics, s.log)
 	if err != nil {
 		return err
@@ -53,7 +57,12 @@ func assemblePipeline(_ context.Context, s *service) error {
 	}
 	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
 	visits.Limits.Records, visits.Limits.Bytes = 50_000, 24<<20 // they are small, and an insert costs more than its rows
-	return consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log))
+	if err := consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)); err != nil {
+		return err
+	}
+
+	s.part("timetable", s.chores.Run)
+	return nil
 }
 
 // The sinks by their names in the log and in readiness.

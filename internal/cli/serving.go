@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -28,6 +29,7 @@ type service struct {
 	listener  net.Listener         // of the public surfaces
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
+	chores    *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
 	closes    []func() // of what parts hold, last opened first
 }

@@ -1,0 +1,24 @@
+package timetable
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+)
+
+// A Schedule says when a chore is due.
+type Schedule struct{ times gocron.JobDefinition }
+
+// Daily is once a day, at hour:minute.
+func Daily(hour, minute uint) Schedule {
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false)}
+}
+
+// Hourly is once an hour, at a minute of it.
+func Hourly(minute uint) Schedule {
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false)}
+}
+
+// Interval is every d, the first time d after the start.
+func Interval(d time.Duration) Schedule { return Schedule{gocron.DurationJob(d)} }

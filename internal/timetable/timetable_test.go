@@ -1,0 +1,247 @@
+package timetable_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const often = 50 * time.Millisecond
+
+// world is a database on which processes elect their leader.
+func world(t *testing.T) *postgres.DB {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), cfg.DSN, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// process runs a timetable with one chore, until stop, which returns what Run did.
+func process(t *testing.T, elector timetable.Elector, chore func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
+	t.Helper()
+	cfg := timetable.DefaultConfig()
+	cfg.Watch = often
+	metrics = prometheus.NewRegistry()
+	table, err := timetable.New(cfg, elector, metrics, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Every("sweep", timetable.Interval(often), chore)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- table.Run(ctx) }()
+	return metrics, func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(30 * time.Second):
+			return errors.New("does not stop")
+		}
+	}
+}
+
+func next[T any](t *testing.T, from <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatalf("no %s", what)
+		panic("unreachable")
+	}
+}
+
+func stopped(t *testing.T, stop func() error) {
+	t.Helper()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	bound := time.NewTimer(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer bound.Stop()
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-bound.C:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func TestOneProcessRunsAChoreAndAnotherTakesItOver(t *testing.T) {
+	db := world(t)
+	runs := make(chan int)
+	chore := func(n int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			select {
+			case runs <- n:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}
+	}
+	var leads []*postgres.Leader
+	var stops []func() error
+	for n := range 2 {
+		lead := db.NewLeader("timetable")
+		leads = append(leads, lead)
+		_, stop := process(t, lead, chore(n))
+		stops = append(stops, stop)
+	}
+	first := next(t, runs, "run")
+	for range 10 {
+		if n := next(t, runs, "run"); n != first {
+			t.Fatalf("process %d ran a chore beside process %d", n, first)
+		}
+	}
+	stopped(t, stops[first])
+	if err := leads[first].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := next(t, runs, "run of the other process"); n == first {
+		t.Errorf("the process that had stopped ran a chore")
+	}
+	stopped(t, stops[1-first])
+	if err := leads[1-first].Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process that loses its connection loses its lead; what it runs must end, because
+// another one may run it.
+func TestAChoreEndsWithTheLead(t *testing.T) {
+	db := world(t)
+	begun, ended := make(chan struct{}, 100), make(chan error, 100)
+	lead := db.NewLeader("timetable")
+	defer lead.Close()
+	metrics, stop := process(t, lead, func(ctx context.Context) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return ctx.Err()
+	})
+	next(t, begun, "run")
+	const cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = db.Config().ConnString()
+	root, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if _, err := root.Exec(t.Context(), "RESET ROLE; "+cut); err != nil {
+		t.Fatal(err)
+	}
+	if err := next(t, ended, "end of the run"); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("the chore ended by %v, want the lost lead", err)
+	}
+	next(t, begun, "run after a new election")
+	stopped(t, stop)
+	if got := testutil.CollectAndCount(metrics, "answerscope_chore_last_failure_timestamp_seconds"); got != 1 {
+		t.Errorf("%d chores with a failure, want 1", got)
+	}
+}
+
+// alone leads always.
+type alone struct{}
+
+func (alone) Leads(context.Context) (bool, error) { return true, nil }
+
+func TestAChoreNeverRunsBesideItself(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	_, stop := process(t, alone{}, func(ctx context.Context) error {
+		select {
+		case begun <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	})
+	next(t, begun, "run")
+	select {
+	case <-begun:
+		t.Error("a second run beside the first")
+	case <-time.After(10 * often):
+	}
+	release <- struct{}{}
+	next(t, begun, "run after the first")
+	stopped(t, stop)
+}
+
+func TestMetricsSayHowAChoreEnded(t *testing.T) {
+	ends := make(chan error)
+	metrics, stop := process(t, alone{}, func(ctx context.Context) error {
+		select {
+		case err := <-ends:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	counts := func(name string, want int) func() bool {
+		return func() bool { return testutil.CollectAndCount(metrics, "answerscope_chore_"+name) == want }
+	}
+	ends <- nil
+	eventually(t, "a success", counts("last_success_timestamp_seconds", 1))
+	if !counts("last_failure_timestamp_seconds", 0)() {
+		t.Error("a failure after a success")
+	}
+	ends <- errors.New("disk full")
+	eventually(t, "a failure", counts("last_failure_timestamp_seconds", 1))
+	eventually(t, "a duration", counts("last_duration_seconds", 1))
+	stopped(t, stop)
+}
+
+func TestSchedulesAreUnderstood(t *testing.T) {
+	table, err := timetable.New(timetable.DefaultConfig(), alone{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(context.Context) error { return nil }
+	table.Every("nightly", timetable.Daily(3, 30), nothing)
+	table.Every("hourly", timetable.Hourly(17), nothing)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := table.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	table.Every("never", timetable.Daily(24, 0), nothing)
+	if err := table.Run(ctx); err == nil {
+		t.Error("there is no hour 24")
+	}
+}
+
+func TestConfigIsValidated(t *testing.T) {
+	if err := (timetable.Config{}).Validate(); err == nil || len(err.Error()) < 60 {
+		t.Errorf("an empty config: %v, want all that is wrong", err)
+	}
+}
