@@ -29,6 +29,23 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
+-- table private.frozen_months
+CREATE TABLE private.frozen_months (
+    topic text NOT NULL,
+    month date NOT NULL,
+    at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT frozen_months_pkey PRIMARY KEY (topic, month),
+    CONSTRAINT frozen_months_month_is_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT frozen_months_topic_is_known CHECK ((topic = ANY (ARRAY['answers'::text, 'visits'::text])))
+);
+ALTER TABLE private.frozen_months OWNER TO answerscope_owner;
+COMMENT ON TABLE private.frozen_months IS 'Months whose raw facts expire, by topic without its prefix.';
+COMMENT ON COLUMN private.frozen_months.month IS 'Its first day, UTC.';
+ALTER TABLE private.frozen_months ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.frozen_months FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.frozen_months FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT ON private.frozen_months TO answerscope_service;
+
 -- table private.outbox
 CREATE TABLE private.outbox (
     id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -56,15 +73,18 @@ CREATE TABLE private.tombstones (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     at timestamp with time zone NOT NULL DEFAULT now(),
+    purged_at timestamp with time zone,
     CONSTRAINT tombstones_pkey PRIMARY KEY (kind, id),
     CONSTRAINT tombstones_kind_is_known CHECK ((kind = ANY (ARRAY['brand'::text, 'organization'::text])))
 );
 ALTER TABLE private.tombstones OWNER TO answerscope_owner;
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
+COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it began that came to its end; null: none has.';
 ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT ON private.tombstones TO answerscope_service;
+GRANT UPDATE (purged_at) ON private.tombstones TO answerscope_service;
 
 -- table private.users
 CREATE TABLE private.users (
@@ -318,6 +338,68 @@ CREATE POLICY service ON public.organizations FOR ALL TO answerscope_owner, answ
 CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated USING ((id = ( SELECT private.org_id('admin'::text) AS org_id))) WITH CHECK ((id = ( SELECT private.org_id('admin'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.organizations TO answerscope_service;
 GRANT SELECT, UPDATE ON public.organizations TO authenticated;
+
+-- table public.prompt_results
+CREATE TABLE public.prompt_results (
+    id uuid NOT NULL,
+    prompt_id uuid NOT NULL,
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    model_used text NOT NULL,
+    served_model text,
+    region text NOT NULL,
+    sample bigint NOT NULL,
+    response text NOT NULL,
+    citations jsonb NOT NULL,
+    mention_count integer NOT NULL,
+    citation_count integer NOT NULL,
+    mention_position integer,
+    sentiment text NOT NULL,
+    visibility_score integer NOT NULL,
+    competitor_mentions jsonb NOT NULL,
+    search_queries jsonb NOT NULL,
+    job_id uuid,
+    revision bigint NOT NULL,
+    extract_version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT prompt_results_pkey PRIMARY KEY (id),
+    CONSTRAINT prompt_results_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_results_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_results_prompt_id_fkey FOREIGN KEY (prompt_id) REFERENCES prompts(id) ON DELETE CASCADE,
+    CONSTRAINT prompt_results_model_used_length CHECK ((octet_length(model_used) <= 2048)),
+    CONSTRAINT prompt_results_platform_length CHECK ((octet_length(platform) <= 512)),
+    CONSTRAINT prompt_results_region_length CHECK ((octet_length(region) <= 512)),
+    CONSTRAINT prompt_results_response_length CHECK ((octet_length(response) <= 25165824)),
+    CONSTRAINT prompt_results_sentiment_is_known CHECK ((sentiment = ANY (ARRAY['positive'::text, 'neutral'::text, 'negative'::text, 'unknown'::text]))),
+    CONSTRAINT prompt_results_served_model_length CHECK ((octet_length(served_model) <= 2048))
+);
+ALTER TABLE public.prompt_results OWNER TO answerscope_owner;
+CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC);
+CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results USING btree (organization_id);
+CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results USING btree (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
+COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';
+COMMENT ON COLUMN public.prompt_results.id IS 'The answer''s.';
+COMMENT ON COLUMN public.prompt_results.model_used IS 'The requested model; empty where none was asked for.';
+COMMENT ON COLUMN public.prompt_results.served_model IS 'What the platform says answered; null where it does not say.';
+COMMENT ON COLUMN public.prompt_results.region IS 'Empty where none was asked for.';
+COMMENT ON COLUMN public.prompt_results.citations IS 'A list of {url, title, cited, type}, each URL once; of those that are not cited but consulted, cited is false.';
+COMMENT ON COLUMN public.prompt_results.citation_count IS 'Of the brand''s own domains.';
+COMMENT ON COLUMN public.prompt_results.mention_position IS '1 + how many other tracked entities are named earlier; null when the brand is not named.';
+COMMENT ON COLUMN public.prompt_results.competitor_mentions IS 'A list of {competitor_id, name, mention_count, citation_count, visibility_score, mention_position}, of all competitors.';
+COMMENT ON COLUMN public.prompt_results.search_queries IS 'A list of texts.';
+COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s, whose names it is read by.';
+COMMENT ON COLUMN public.prompt_results.extract_version IS 'Of the reader of answers.';
+COMMENT ON COLUMN public.prompt_results.created_at IS 'When it was answered.';
+COMMENT ON COLUMN public.prompt_results.updated_at IS 'When the row was written, or last read again.';
+CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE public.prompt_results ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.prompt_results FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.prompt_results FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompt_results TO answerscope_service;
+GRANT SELECT ON public.prompt_results TO authenticated;
 
 -- table public.prompt_sets
 CREATE TABLE public.prompt_sets (
@@ -948,3 +1030,25 @@ AS $function$
 $function$;
 ALTER FUNCTION private.user_id() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.user_id() IS 'The user whom the claims of this transaction name.';
+
+-- function public.get_latest_prompt_results(p_brand_id uuid, p_platform text)
+CREATE OR REPLACE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL::text)
+ RETURNS SETOF prompt_results
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+    SELECT result.*
+    FROM (SELECT DISTINCT ON (r.prompt_id, r.platform) r.id
+          FROM public.prompts AS p
+          JOIN public.prompt_results AS r ON r.prompt_id = p.id
+          WHERE p.brand_id = p_brand_id
+            AND (p_platform IS NULL OR r.platform = p_platform)
+          ORDER BY r.prompt_id, r.platform, r.created_at DESC, r.id DESC) AS newest
+    JOIN public.prompt_results AS result ON result.id = newest.id
+    ORDER BY result.created_at DESC, result.id DESC
+$function$;
+ALTER FUNCTION get_latest_prompt_results(uuid,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION get_latest_prompt_results(uuid,text) IS 'The newest row of each prompt and platform of a brand, newest first; of one platform if it is named.';
+GRANT EXECUTE ON FUNCTION get_latest_prompt_results(uuid,text) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION get_latest_prompt_results(uuid,text) TO authenticated;
