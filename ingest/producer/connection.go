@@ -3,11 +3,9 @@ package producer
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"time"
 
@@ -32,8 +30,8 @@ const (
 type Connection struct {
 	Brokers []string // host:port, one or more to begin with
 
-	TLS    bool
-	CAFile string // certificates (PEM) to trust in place of the system's; "" trusts the system's
+	TLS   bool
+	Trust config.Trust // whose certificates to believe, and our own; of no use without TLS
 
 	Mechanism string // SASL: "plain", "scram-sha-256", "scram-sha-512"; "" is none
 	Username  string
@@ -54,8 +52,8 @@ func (c Connection) Validate() error {
 			errs = append(errs, fmt.Errorf("broker %q: want host:port", b))
 		}
 	}
-	if c.CAFile != "" && !c.TLS {
-		errs = append(errs, errors.New("ca file: of no use without TLS"))
+	if c.Trust.IsSet() && !c.TLS {
+		errs = append(errs, errors.New("certificates: of no use without TLS"))
 	}
 	if c.Mechanism != "" && !slices.Contains(Mechanisms, c.Mechanism) {
 		errs = append(errs, fmt.Errorf("SASL mechanism %q: want one of %q", c.Mechanism, Mechanisms))
@@ -114,18 +112,7 @@ func (c Connection) trust() (*tls.Config, error) {
 	if !c.TLS {
 		return nil, nil
 	}
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca file: %w", err)
-		}
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca file %s: no certificate in it, want PEM", c.CAFile)
-		}
-	}
-	return trust, nil
+	return c.Trust.TLS()
 }
 
 func (c Connection) proof() (sasl.Mechanism, error) {

@@ -32,7 +32,7 @@ func TestConnectionBuildsBothWays(t *testing.T) {
 
 func TestConnectionSaysWhatIsWrongWithItsCertificates(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	c := Connection{Brokers: []string{"a:1"}, TLS: true, CAFile: file}
+	c := Connection{Brokers: []string{"a:1"}, TLS: true, Trust: config.Trust{CA: file}}
 	if _, err := c.Transport(); err == nil || !strings.Contains(err.Error(), "read ca file") {
 		t.Errorf("Transport() without the file = %v", err)
 	}

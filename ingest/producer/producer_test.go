@@ -19,6 +19,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/produce"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
@@ -382,7 +383,7 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	for want, c := range map[string]Connection{
 		"brokers: want at least one host:port":              {},
 		`broker "kafka": want host:port`:                    {Brokers: []string{"kafka"}},
-		"ca file: of no use without TLS":                    {Brokers: cfg.Brokers, CAFile: "x"},
+		"certificates: of no use without TLS":               {Brokers: cfg.Brokers, Trust: config.Trust{CA: "x"}},
 		`SASL mechanism "gssapi": want one of`:              {Brokers: cfg.Brokers, Mechanism: "gssapi"},
 		"SASL: want a mechanism, a username and a password": {Brokers: cfg.Brokers, Mechanism: "plain"},
 	} {

@@ -90,7 +90,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if err := clickhouse.AddAnalyst(dir, a); err != nil {
 			return err
 		}
-		if err := admit(ctx, e.clickhouseAs(a.Login(), chosen)); err != nil {
+		if err := e.admit(ctx, e.clickhouseAs(a.Login(), chosen)); err != nil {
 			_, removed := clickhouse.RemoveAnalyst(dir, a.Organization, a.Name)
 			return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s does not let them in: %w", a.Login(), dir, err), removed)
 		}
@@ -177,7 +177,7 @@ func (e *engines) clickhouseAs(login, secret string) string {
 	}
 	address.User = url.UserPassword(login, secret)
 	kept := url.Values{} // what else may be there is the owner's
-	for _, name := range []string{"secure", "skip_verify"} {
+	for _, name := range []string{"secure", "skip_verify", "tls_server_name"} {
 		if value := address.Query().Get(name); value != "" {
 			kept.Set(name, value)
 		}
@@ -187,9 +187,9 @@ func (e *engines) clickhouseAs(login, secret string) string {
 }
 
 // admit waits until a login works.
-func admit(ctx context.Context, dsn string) error {
+func (e *engines) admit(ctx context.Context, dsn string) error {
 	return untilServed(ctx, func(ctx context.Context) error {
-		cfg := clickhouse.DefaultConfig()
+		cfg := e.clickhouseConfig()
 		cfg.DSN, cfg.MaxOpenConns = dsn, 1
 		conn, err := clickhouse.Open(ctx, cfg)
 		if err != nil {

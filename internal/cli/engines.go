@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,7 @@ type needs struct{ clickhouse, postgres, kafka bool }
 type engines struct {
 	set        *engine.Set // nil when every address is given
 	clickhouse string      // DSN with credentials
+	trust      *tls.Config // whom ClickHouse is believed by; nil is the system's trust
 	postgres   string      // DSN with credentials
 	brokers    []string
 }
@@ -44,6 +46,12 @@ func (p *process) open(ctx context.Context, need needs, how ownership) (*engines
 		return nil, usageError{err}
 	}
 	e := &engines{clickhouse: p.ClickHouse.Reveal(), postgres: p.Postgres.Reveal(), brokers: p.Kafka.Brokers}
+	if p.ClickHouseTrust.IsSet() {
+		var err error
+		if e.trust, err = p.ClickHouseTrust.TLS(); err != nil {
+			return nil, fmt.Errorf("reach clickhouse: %w", err)
+		}
+	}
 	options := engine.Options{
 		DataDir:    p.DataDir,
 		ClickHouse: need.clickhouse && e.clickhouse == "",

@@ -37,7 +37,7 @@ func (e *engines) openPostgres(ctx context.Context) (*postgres.DB, error) {
 // clickhouseConfig is how the warehouse is reached.
 func (e *engines) clickhouseConfig() clickhouse.Config {
 	cfg := clickhouse.DefaultConfig()
-	cfg.DSN = e.clickhouse
+	cfg.DSN, cfg.TLS = e.clickhouse, e.trust
 	return cfg
 }
 
@@ -61,7 +61,7 @@ func (e *engines) reachKafka(ctx context.Context) error {
 // kafka is how the log is reached.
 func (p *process) kafka(e *engines) producer.Connection {
 	return producer.Connection{
-		Brokers: e.brokers, TLS: p.Kafka.TLS, CAFile: p.Kafka.CA,
+		Brokers: e.brokers, TLS: p.Kafka.TLS, Trust: p.Kafka.Trust,
 		Mechanism: p.Kafka.SASL, Username: p.KafkaUsername, Password: p.KafkaPassword,
 	}
 }

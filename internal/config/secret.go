@@ -103,6 +103,16 @@ func (d DSN) Masked() string {
 	return masked
 }
 
+// encrypted tells whether ClickHouse is spoken to over TLS: its protocols have no setting but these two for it.
+func (d DSN) encrypted() bool {
+	address, err := url.Parse(d.Reveal())
+	if err != nil {
+		return false
+	}
+	secure := address.Query()["secure"]
+	return address.Scheme == "https" || len(secure) > 0 && secure[0] != "false" && secure[0] != "0"
+}
+
 // String is Masked.
 func (d DSN) String() string { return d.Masked() }
 

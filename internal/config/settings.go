@@ -24,18 +24,19 @@ const LevelAuto = "auto"
 
 // Settings are the ones that every command takes.
 type Settings struct {
-	DataDir   string `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
-	LogLevel  string `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
-	LogFormat string `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
-	Kafka     Kafka  `embed:"" prefix:"kafka-"`
-	Outside   `kong:"-"`
+	DataDir         string `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
+	LogLevel        string `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
+	LogFormat       string `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
+	Kafka           Kafka  `embed:"" prefix:"kafka-"`
+	ClickHouseTrust Trust  `embed:"" prefix:"clickhouse-"`
+	Outside         `kong:"-"`
 }
 
 // Kafka is the log: which brokers hold it and how its topics are made.
 type Kafka struct {
 	Brokers     []string      `placeholder:"HOST:PORT" help:"Brokers of an outside Kafka; none starts the embedded one."`
 	TLS         bool          `name:"tls" help:"Speak TLS to the brokers."`
-	CA          string        `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
+	Trust       Trust         `embed:""`
 	SASL        string        `name:"sasl" placeholder:"MECHANISM" help:"plain, scram-sha-256 or scram-sha-512, with the name and the password of ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD."`
 	TopicPrefix string        `placeholder:"PREFIX" help:"Put before the name of every topic; a replaced log needs a new one."`
 	Partitions  int           `default:"6" placeholder:"N" help:"Partitions of a topic that migrate creates (default 6)."`
@@ -55,7 +56,16 @@ func (s Settings) Validate() error {
 	if !slices.Contains([]string{"text", "json"}, s.LogFormat) {
 		errs = append(errs, wrong("LOG_FORMAT", s.LogFormat, "want text or json"))
 	}
-	return errors.Join(append(errs, s.Kafka.validate(s.Outside), s.Outside.validate())...)
+	return errors.Join(append(errs, s.Kafka.validate(s.Outside), s.warehouse(), s.Outside.validate())...)
+}
+
+// warehouse checks whom ClickHouse is believed by; PostgreSQL's certificates are parameters of its address.
+func (s Settings) warehouse() error {
+	if s.ClickHouseTrust.IsSet() && !s.ClickHouse.encrypted() {
+		return fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin with https:// or to have secure=true",
+			Prefix, s.ClickHouse.Masked())
+	}
+	return s.ClickHouseTrust.validate("CLICKHOUSE")
 }
 
 func (k Kafka) validate(outside Outside) error {
@@ -71,9 +81,10 @@ func (k Kafka) validate(outside Outside) error {
 	if named := outside.KafkaUsername != "" && outside.KafkaPassword.IsSet(); (k.SASL != "") != named {
 		errs = append(errs, wrong("KAFKA_SASL", k.SASL, "want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them"))
 	}
-	if k.CA != "" && !k.TLS {
-		errs = append(errs, wrong("KAFKA_CA", k.CA, "of no use without ANSWERSCOPE_KAFKA_TLS"))
+	if k.Trust.IsSet() && !k.TLS {
+		errs = append(errs, errors.New("ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS"))
 	}
+	errs = append(errs, k.Trust.validate("KAFKA"))
 	if (k.TLS || k.SASL != "") && len(k.Brokers) == 0 {
 		errs = append(errs, errors.New("ANSWERSCOPE_KAFKA_TLS and _SASL are for outside brokers: give ANSWERSCOPE_KAFKA_BROKERS too"))
 	}
