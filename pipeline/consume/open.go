@@ -26,6 +26,27 @@ const membersGone = 15 * time.Second
 // work it would be wrong at once, and is an error. A topic that is not there has
 // none.
 func OpenBatches(ctx context.Context, c producer.Connection, group, topic string) ([]OpenBatch, error) {
+	return asking(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]OpenBatch, error) {
+		return backoff.Retry(ctx, func() ([]OpenBatch, error) {
+			if err := memberless(ctx, client, group); err != nil {
+				return nil, err
+			}
+			return planned(ctx, client, group, topic, partitions)
+		}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(membersGone))
+	})
+}
+
+// Planned are the open batches of a group, whoever is a member of it. Consumers go
+// on meanwhile: the answer stands only while the caller keeps them from it, and from
+// before it asks (postgres.StopSinks). A topic that is not there has none.
+func Planned(ctx context.Context, c producer.Connection, group, topic string) ([]OpenBatch, error) {
+	return asking(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]OpenBatch, error) {
+		return planned(ctx, client, group, topic, partitions)
+	})
+}
+
+// asking asks about the partitions of a topic.
+func asking(ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]OpenBatch, error)) ([]OpenBatch, error) {
 	transport, err := c.Transport(topic)
 	if err != nil {
 		return nil, err
@@ -36,12 +57,7 @@ func OpenBatches(ctx context.Context, c producer.Connection, group, topic string
 	if err != nil || len(partitions) == 0 {
 		return nil, err
 	}
-	return backoff.Retry(ctx, func() ([]OpenBatch, error) {
-		if err := memberless(ctx, client, group); err != nil {
-			return nil, err
-		}
-		return planned(ctx, client, group, topic, partitions)
-	}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(membersGone))
+	return ask(client, partitions)
 }
 
 func partitionsOf(ctx context.Context, client *kafka.Client, topic string) ([]int, error) {

@@ -172,6 +172,10 @@ func (w *world) wantOpen(t *testing.T, want ...consume.OpenBatch) {
 	if err != nil || !slices.Equal(open, want) {
 		t.Errorf("open are %v, %v; want %v", open, err, want)
 	}
+	open, err = consume.Planned(t.Context(), producer.Connection{Brokers: w.brokers}, w.group, w.topic)
+	if err != nil || !slices.Equal(open, want) {
+		t.Errorf("planned are %v, %v; want %v", open, err, want)
+	}
 }
 
 // What is open may change under whoever asks while somebody consumes: that is an error. A topic that is not there, and a
@@ -189,6 +193,9 @@ func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
 			defer cancel()
 			if open, err := consume.OpenBatches(hurried, producer.Connection{Brokers: brokers}, w.group, w.topic); err == nil {
 				t.Errorf("open beside a consumer: %v", open)
+			}
+			if _, err := consume.Planned(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic); err != nil {
+				t.Errorf("planned beside a consumer: %v", err)
 			}
 			return true
 		})

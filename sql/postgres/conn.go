@@ -46,7 +46,16 @@ func (c Config) Validate() error {
 
 // DB is a pool of connections that act as answerscope_service. It is safe for
 // concurrent use.
-type DB struct{ *pgxpool.Pool }
+type DB struct {
+	*pgxpool.Pool
+	gate *pgxpool.Pool // see HoldSinks
+}
+
+// Close closes every connection, once each was given back.
+func (db *DB) Close() {
+	db.gate.Close()
+	db.Pool.Close()
+}
 
 // Open connects and checks that the server answers and its roles are there.
 func Open(ctx context.Context, c Config) (*DB, error) {
@@ -72,7 +81,12 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("ping postgres: %w", err)
 	}
-	return &DB{pool}, nil
+	gate, err := gatePool(ctx, cfg)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	return &DB{pool, gate}, nil
 }
 
 func nameApplication(cfg *pgx.ConnConfig) {

@@ -1,0 +1,207 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func hold(t *testing.T, db *postgres.DB, shard int) *postgres.SinkHold {
+	t.Helper()
+	h, err := db.HoldSinks(t.Context(), shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// stopped is whether the sinks could be stopped; they go on at once.
+func stopped(t *testing.T, db *postgres.DB, shard int) bool {
+	t.Helper()
+	stop, err := db.StopSinks(t.Context(), shard, 20*time.Millisecond)
+	if errors.Is(err, postgres.ErrSinksBusy) {
+		return false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(stop.Held(t.Context()), stop.Release()); err != nil {
+		t.Error(err)
+	}
+	return true
+}
+
+func TestSinksAreStoppedOnlyBetweenBatches(t *testing.T) {
+	db, dsn := migrated(t)
+	other := open(t, dsn) // another process
+	first, second := hold(t, db, 0), hold(t, other, 0)
+	if stopped(t, other, 0) {
+		t.Error("stopped beside two batches")
+	}
+	first.Release()
+	if stopped(t, db, 0) {
+		t.Error("stopped beside a batch")
+	}
+	if !stopped(t, db, 1) {
+		t.Error("the sinks of another shard were not stopped")
+	}
+	second.Release()
+	if !stopped(t, db, 0) {
+		t.Error("not stopped though no batch was under way")
+	}
+}
+
+// Partitions take batch after batch, so that there is hardly a moment without one.
+// Whoever stops them gets his turn all the same, and they theirs.
+func TestBusySinksAreStopped(t *testing.T) {
+	db, _ := migrated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var held, landed atomic.Int64
+	var sinks sync.WaitGroup
+	for range 6 {
+		sinks.Go(func() {
+			for ctx.Err() == nil {
+				h, err := db.HoldSinks(ctx, 0)
+				if err != nil {
+					if ctx.Err() == nil {
+						t.Error(err)
+					}
+					return
+				}
+				held.Add(1)
+				_ = h.Held(ctx) // the batch
+				held.Add(-1)
+				landed.Add(1)
+				h.Release()
+			}
+		})
+	}
+	for range 5 {
+		before := landed.Load()
+		stop, err := db.StopSinks(t.Context(), 0, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := held.Load(); n != 0 {
+			t.Errorf("stopped with %d batches under way", n)
+		}
+		if err := stop.Release(); err != nil {
+			t.Error(err)
+		}
+		for landed.Load() == before {
+			if err := db.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cancel()
+	sinks.Wait()
+}
+
+// A hold is lost with its connection, whatever happens to be there afterwards.
+func TestALostHoldIsNoticed(t *testing.T) {
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	h := hold(t, db, 0)
+	if err := h.Held(t.Context()); err != nil {
+		t.Error(err)
+	}
+	kill := func() {
+		t.Helper()
+		if n := one[int](t, root, "SELECT count(pg_terminate_backend(pid, 10000))::int FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"); n != 1 {
+			t.Fatalf("ended %d connections with the lock, want 1", n)
+		}
+	}
+	kill()
+	if h.Held(t.Context()) == nil {
+		t.Error("a lost hold says it is held")
+	}
+	if _, err := h.Buried(t.Context(), nil, nil); err == nil {
+		t.Error("a lost hold says what is buried")
+	}
+	if !stopped(t, db, 0) {
+		t.Error("a lost hold keeps the sinks from being stopped")
+	}
+	h.Release()
+	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill()
+	if stop.Held(t.Context()) == nil {
+		t.Error("a lost stop says it is held")
+	}
+	hold(t, db, 0).Release()
+}
+
+// Nothing is left behind by those who gave up waiting.
+func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
+	db, _ := migrated(t)
+	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := db.HoldSinks(short, 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("held while stopped: %v", err)
+	}
+	if err := stop.Release(); err != nil {
+		t.Error(err)
+	}
+	h := hold(t, db, 0)
+	short, cancel = context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := db.StopSinks(short, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("stopped beside a batch: %v", err)
+	}
+	long, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	second, err := db.HoldSinks(long, 0)
+	if err != nil {
+		t.Fatal("whoever gave up stopping still stops:", err)
+	}
+	second.Release()
+	h.Release()
+}
+
+func TestWhatIsBuriedIsTold(t *testing.T) {
+	w := newWorld(t)
+	brand, organization := w.ours.brand.ID, w.ours.organization.ID
+	theirs := w.other.brand
+	h := hold(t, w.db, 0)
+	defer h.Release()
+	told := func() postgres.Buried {
+		t.Helper()
+		b, err := h.Buried(t.Context(), []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if b := told(); len(b.Brands)+len(b.Organizations) != 0 {
+		t.Errorf("buried %v before anything was deleted", b)
+	}
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand); err != nil {
+		t.Fatal(err)
+	}
+	if b := told(); len(b.Brands) != 1 || !b.Brands[brand] || len(b.Organizations) != 0 {
+		t.Errorf("buried %v, want brand %s", b, brand)
+	}
+	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", w.other.organization.ID); err != nil {
+		t.Fatal(err)
+	}
+	if b := told(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 || !b.Organizations[w.other.organization.ID] {
+		t.Errorf("buried %v, want both brands and their organization", b)
+	}
+	if b, err := (*postgres.SinkHold)(nil).Buried(t.Context(), []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
+		t.Errorf("no hold: buried %v, %v", b, err)
+	}
+}
