@@ -1,0 +1,19 @@
+package clickhouse
+
+import "testing"
+
+// The engines as a server tells them, and those of their twins.
+func TestATwinIsOfOneServer(t *testing.T) {
+	for full, want := range map[string]string{
+		"MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1": "MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, fsync_after_insert = 1",
+		"MergeTree ORDER BY id TTL day + toIntervalMonth(3) SETTINGS ttl_only_drop_parts = 1":                                           "MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 7, ttl_only_drop_parts = 1",
+		"ReplicatedMergeTree('/tables/{shard}/answers', '{replica}') ORDER BY id SETTINGS replicated_deduplication_window = 50000":      "MergeTree() ORDER BY id SETTINGS non_replicated_deduplication_window = 7, replicated_deduplication_window = 50000",
+		"ReplicatedSummingMergeTree('/t', 'r', (a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                   "SummingMergeTree((a, b)) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
+		"ReplicatedAggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192":                                                  "AggregatingMergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
+		"SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                                        "SummingMergeTree((a, b)) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
+	} {
+		if got := twinEngine(full, 7); got != want {
+			t.Errorf("twin of %s is\n%s, want\n%s", full, got, want)
+		}
+	}
+}
