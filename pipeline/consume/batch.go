@@ -17,7 +17,14 @@ type Record struct {
 	Offset    int64
 	Key       []byte
 	Value     []byte
+	Headers   []Header  // nothing of ours reads them
 	Time      time.Time // when it was appended
+}
+
+// Header is what a producer says of a record beside it.
+type Header struct {
+	Key   string
+	Value []byte
 }
 
 // Batch is a contiguous range of a partition's records as the target read them.
@@ -29,6 +36,12 @@ type Batch[T any] struct {
 	Checksum  uint32 // CRC-32C of the first record's value
 	Plan      Plan
 	Items     []T
+
+	// Tries is how often it may have been sent before: by a predecessor that planned
+	// it, and by tries of this consumer that failed.
+	Tries int
+	// Fetch reads one of its records from the log once more, as it came.
+	Fetch func(ctx context.Context, offset int64) (*Record, error)
 
 	trace *journey // nil when nobody traces it
 }

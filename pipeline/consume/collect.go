@@ -68,6 +68,7 @@ const idleCheck = 30 * time.Second
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
+	b.batch.Fetch = p.again
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
 	timer := time.AfterFunc(idleCheck, lingered)
@@ -130,6 +131,23 @@ func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
 	}
 }
 
+// again fetches one record on its own.
+func (p *partition[T]) again(ctx context.Context, offset int64) (*Record, error) {
+	f, err := p.open(p.topic, int(p.id), offset)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close(p.log)
+	r, err := f.fetch(ctx)
+	if err == nil && r.Offset != offset {
+		err = p.stopped(fmt.Sprintf("offset %d is gone from the log", offset))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s/%d@%d again: %w", p.topic, p.id, offset, err)
+	}
+	return r, nil
+}
+
 // shrunk stops a partition whose log ends before the offset that is waited for:
 // the reader would go on unseen once the log has grown past it again.
 func (p *partition[T]) shrunk(ctx context.Context, next int64) error {
@@ -167,7 +185,11 @@ func (f fetcher) fetch(ctx context.Context) (*Record, error) {
 		return nil, err
 	}
 	f.lag(m.HighWaterMark - m.Offset - 1)
-	return &Record{m.Topic, int32(m.Partition), m.Offset, m.Key, m.Value, m.Time}, nil
+	r := &Record{Topic: m.Topic, Partition: int32(m.Partition), Offset: m.Offset, Key: m.Key, Value: m.Value, Time: m.Time}
+	for _, h := range m.Headers {
+		r.Headers = append(r.Headers, Header{h.Key, h.Value})
+	}
+	return r, nil
 }
 
 func (f fetcher) close(log *slog.Logger) {

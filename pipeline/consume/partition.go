@@ -151,6 +151,8 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 	}
 	b.traced()
 	b.batch.Plan = *at.plan
+	b.batch.Tries = 1
+	b.batch.Fetch = p.again
 	return &b.batch, nil
 }
 
@@ -178,6 +180,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 		err := plan()
 		if err == nil {
 			err = step(finish, "land", func(ctx context.Context) error { return p.target.Land(ctx, b, plan) })
+			b.Tries++
 		}
 		p.trouble.set(p.id, began, err)
 		return struct{}{}, err
