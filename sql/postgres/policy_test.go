@@ -48,9 +48,11 @@ func (w *world) tenant(t *testing.T, name string) tenant {
 		v.users[role] = user
 	}
 	v.brand = added(t, w.db, v.organization.ID, acme())
-	if _, err := w.db.EnsurePrompts(t.Context(), v.brand.ID, []postgres.NewPrompt{{Text: "best anvil?", Topic: "anvils"}}); err != nil {
+	prompts, err := w.db.EnsurePrompts(t.Context(), v.brand.ID, []postgres.NewPrompt{{Text: "best anvil?", Topic: "anvils"}})
+	if err != nil {
 		t.Fatal(err)
 	}
+	keep(t, w.db, result(v.brand, prompts[0], 1))
 	key := postgres.NewKey{OrganizationID: v.organization.ID, UserID: v.users["member"].ID, Name: "key", Prefix: "svc_abcd"}
 	copy(key.Hash[:], name)
 	if _, err := w.db.AddKey(t.Context(), key); err != nil {
