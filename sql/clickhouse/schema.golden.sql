@@ -73,7 +73,7 @@ CREATE TABLE answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 -- answer_daily_view
@@ -641,7 +641,7 @@ CREATE TABLE entity_prompt_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
 
 -- entity_prompt_daily_view
@@ -1230,6 +1230,86 @@ FROM answers AS told
 ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
+
+-- standing_answers
+CREATE VIEW standing_answers
+COMMENT 'the given answers as they stand, which is each one’s last row with sign 1, without what stays on an id’s first row. [48fafc1cb4ed]'
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    id,
+    sign,
+    revision,
+    extract_version,
+    log_topic,
+    log_partition,
+    log_offset,
+    answered_at,
+    platform,
+    model,
+    served_model,
+    region,
+    language,
+    surface,
+    sample,
+    prompt_id,
+    prompt_set_id,
+    topic_id,
+    prompt_text,
+    is_branded,
+    branded,
+    job_id,
+    simulated,
+    given_up,
+    given_up_class,
+    given_up_error,
+    attempts,
+    latency_ms,
+    finish,
+    brand_name,
+    mention_count,
+    position,
+    citation_count,
+    visibility_score,
+    sentiment,
+    sentiment_method,
+    competitors.id,
+    competitors.name,
+    competitors.mention_count,
+    competitors.position,
+    competitors.citation_count,
+    competitors.visibility_score,
+    competitors.sentiment,
+    citations.url,
+    citations.title,
+    citations.cited,
+    citations.host,
+    citations.domain,
+    citations.listed_type,
+    citations.owned,
+    citations.competitor_id,
+    cards.position,
+    cards.title,
+    cards.brand,
+    cards.price_amount,
+    cards.price_currency,
+    cards.image_url,
+    cards.merchant_url,
+    cards.merchant_domain,
+    cards.rating,
+    cards.review_count,
+    cards.matched_id,
+    cards.role
+FROM answers
+WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (sign = 1) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})))
+ORDER BY
+    revision DESC,
+    extract_version DESC
+LIMIT 1 BY
+    organization_id,
+    brand_id,
+    id;
 
 -- visit_daily
 CREATE TABLE visit_daily
