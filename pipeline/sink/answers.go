@@ -28,8 +28,9 @@ func New(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logg
 
 // Item is a record as a row of the landing table, or of the dead letters.
 type Item struct {
-	row  clickhouse.AnswerRow
-	dead *clickhouse.DeadLetter
+	row    clickhouse.AnswerRow
+	reread bool // row is a new reading of an answer that was told before
+	dead   *clickhouse.DeadLetter
 }
 
 // Version is the extractor that new batches are read with.
@@ -42,7 +43,8 @@ func (s *Answers) Supports(version int) bool {
 }
 
 // Read makes the row of a record. What cannot be understood becomes a dead
-// letter, byte for byte; a record of a newer version is not touched.
+// letter, byte for byte; a record of a newer version, or a reread that asks for a
+// later extractor, is not touched.
 func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err error) {
 	read, ok := extract.At(version)
 	if !ok {
@@ -54,15 +56,18 @@ func (s *Answers) Read(version int, r consume.Record) (item Item, month int, err
 		return Item{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	case err != nil:
 		return dead(&r, "malformed", err.Error())
-	case a.Reread != nil:
-		return Item{}, 0, fmt.Errorf("a reread, for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
+	case a.Reread != nil && a.Reread.MinExtractVersion > version:
+		return Item{}, 0, fmt.Errorf("a reread for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
 	}
 	reading := read(&a)
 	row, err := answerRow(&r, &a, &reading, version)
 	if err != nil {
 		return dead(&r, "malformed", err.Error())
 	}
-	return Item{row: row}, monthOf(a.AnsweredAt.Time), nil
+	if a.Reread != nil {
+		onFirstRow(&row)
+	}
+	return Item{row: row, reread: a.Reread != nil}, monthOf(a.AnsweredAt.Time), nil
 }
 
 func dead(r *consume.Record, reason, detail string) (Item, int, error) {
@@ -70,30 +75,33 @@ func dead(r *consume.Record, reason, detail string) (Item, int, error) {
 	return Item{dead: letter}, month, nil
 }
 
-// Land inserts what the batch tells first. A run ends once: an answer that has
-// landed, or that an earlier record of the batch tells, is dropped whatever the
-// record says.
+// Land inserts what the batch tells first, and its corrections.
+//
+// A run ends once: a telling of an answer that has landed, or that an earlier
+// record of the batch tells, is dropped whatever it says. A reread corrects such an
+// answer if its reading is newer than the one that stands, and is dropped if not.
 func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() error) error {
 	landed, err := s.landed(ctx, b)
 	if err != nil {
 		return err
 	}
-	rows := make([]clickhouse.AnswerRow, 0, len(b.Items))
+	standing, err := s.standing(ctx, b, landed)
+	if err != nil {
+		return err
+	}
+	t := tellings{standing: standing, landed: landed, rows: make([]clickhouse.AnswerRow, 0, len(b.Items))}
 	var letters []clickhouse.DeadLetter
 	for i := range b.Items {
-		item := &b.Items[i]
-		if item.dead != nil {
+		switch item := &b.Items[i]; {
+		case item.dead != nil:
 			letters = append(letters, *item.dead)
-			continue
+		case item.reread:
+			t.reread(&item.row)
+		default:
+			t.tell(&item.row)
 		}
-		key := keyOf(&item.row)
-		if _, told := landed[key]; told {
-			continue
-		}
-		landed[key] = clickhouse.Reading{Revision: item.row.Revision, ExtractVersion: item.row.ExtractVersion}
-		rows = append(rows, item.row)
 	}
-	return s.take(ctx, b.String(), b.Token(), len(b.Items), rows, letters, ours)
+	return s.take(ctx, b.String(), b.Token(), t.rows, letters, t.outcomes, ours)
 }
 
 // landed looks up every answer of the batch among the rows below it.
@@ -104,12 +112,34 @@ func (s *Answers) landed(ctx context.Context, b *consume.Batch[Item]) (map[click
 			keys = append(keys, keyOf(&b.Items[i].row))
 		}
 	}
-	below := clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First}
-	return clickhouse.LandedAnswers(ctx, s.conn, keys, due, below)
+	return clickhouse.LandedAnswers(ctx, s.conn, keys, due, below(b))
+}
+
+// standing reads the rows below the batch that its rereads may correct.
+func (s *Answers) standing(ctx context.Context, b *consume.Batch[Item], landed map[clickhouse.AnswerKey]clickhouse.Reading) (map[clickhouse.AnswerKey]*clickhouse.AnswerRow, error) {
+	var keys []clickhouse.AnswerKey
+	for i := range b.Items {
+		item := &b.Items[i]
+		if item.dead != nil || !item.reread {
+			continue
+		}
+		if was, there := landed[keyOf(&item.row)]; there && was.Older(readingOf(&item.row)) {
+			keys = append(keys, keyOf(&item.row))
+		}
+	}
+	return clickhouse.StandingAnswers(ctx, s.conn, keys, due, below(b))
+}
+
+func below(b *consume.Batch[Item]) clickhouse.Below {
+	return clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First}
 }
 
 func keyOf(row *clickhouse.AnswerRow) clickhouse.AnswerKey {
 	return clickhouse.AnswerKey{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID}
+}
+
+func readingOf(row *clickhouse.AnswerRow) clickhouse.Reading {
+	return clickhouse.Reading{Revision: row.Revision, ExtractVersion: row.ExtractVersion}
 }
 
 func due(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }

@@ -21,9 +21,9 @@ func newLanding[R any](table clickhouse.Table[R], conn *clickhouse.Conn, registe
 	return landing[R]{table, conn, newMetrics(registerer, table.Name), log}
 }
 
-// take inserts the rows and dead letters of a batch of records. ours is asked
-// before each insert.
-func (l *landing[R]) take(ctx context.Context, batch, token string, records int, rows []R, letters []clickhouse.DeadLetter, ours func() error) error {
+// take inserts the rows and dead letters of a batch, and counts what became of its
+// records. ours is asked before each insert.
+func (l *landing[R]) take(ctx context.Context, batch, token string, rows []R, letters []clickhouse.DeadLetter, of outcomes, ours func() error) error {
 	if err := ours(); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (l *landing[R]) take(ctx context.Context, batch, token string, records int,
 	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, token, letters); err != nil {
 		return err
 	}
-	l.metrics.count(records, len(rows), letters)
+	l.metrics.count(len(rows), of, letters)
 	if len(letters) > 0 { // one line for a batch, however much of it is garbage
 		l.log.Warn("dead letters", "batch", batch, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail)
 	}

@@ -6,27 +6,46 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
+// An outcome is what became of a record that could be read.
+type outcome int
+
+const (
+	told      outcome = iota // landed
+	repeated                 // told before, dropped
+	corrected                // a reread that landed
+	stale                    // a reread of what is not there, or stands so or newer already: dropped
+)
+
+// outcomes counts the records of a batch.
+type outcomes [len(outcomeNames)]int
+
+var outcomeNames = [...]string{told: "told", repeated: "repeated", corrected: "corrected", stale: "stale"}
+
+func (o *outcomes) add(of outcome) { o[of]++ }
+
 type metrics struct {
-	rows       prometheus.Counter
-	duplicates prometheus.Counter
-	letters    *prometheus.CounterVec
+	rows    prometheus.Counter
+	records *prometheus.CounterVec
+	letters *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer, table string) *metrics {
 	labels := prometheus.Labels{"table": table}
 	m := &metrics{
-		rows:       prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
-		duplicates: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_duplicates_total", Help: "Records dropped because they had been told before.", ConstLabels: labels}),
-		letters:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that could not be read.", ConstLabels: labels}, []string{"reason"}),
+		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were read, by what became of them: told (landed), repeated (dropped: told before), corrected (a reread that landed), stale (a reread, dropped).", ConstLabels: labels}, []string{"outcome"}),
+		letters: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
 	}
-	registerer.MustRegister(m.rows, m.duplicates, m.letters)
+	registerer.MustRegister(m.rows, m.records, m.letters)
 	return m
 }
 
 // count counts a batch that has landed.
-func (m *metrics) count(records, rows int, letters []clickhouse.DeadLetter) {
+func (m *metrics) count(rows int, of outcomes, letters []clickhouse.DeadLetter) {
 	m.rows.Add(float64(rows))
-	m.duplicates.Add(float64(records - rows - len(letters)))
+	for name, n := range of {
+		m.records.WithLabelValues(outcomeNames[name]).Add(float64(n))
+	}
 	for i := range letters {
 		m.letters.WithLabelValues(letters[i].Reason).Inc()
 	}

@@ -87,8 +87,10 @@ func answers(t *testing.T, from, to int) [][]byte {
 	return all
 }
 
-func (w *world) sink(t *testing.T) *sink.Answers {
-	return sink.New(w.conn, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+func (w *world) sink(t *testing.T) *sink.Answers { return w.sinkWith(t, prometheus.NewRegistry()) }
+
+func (w *world) sinkWith(t *testing.T, registry *prometheus.Registry) *sink.Answers {
+	return sink.New(w.conn, registry, slog.New(slog.NewTextHandler(t.Output(), nil)))
 }
 
 var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
@@ -354,7 +356,7 @@ func TestAPanicStopsThePartition(t *testing.T) {
 	w.wantEachOnce(t, 1)
 }
 
-// A correction is for a build that knows how to take it.
+// A reread that asks for a later extractor waits for a build that has it.
 func TestARereadWaitsForANewerBuild(t *testing.T) {
 	w := newWorld(t, testkit.Kafka(t), 1)
 	again := answer(0)
@@ -362,6 +364,6 @@ func TestARereadWaitsForANewerBuild(t *testing.T) {
 	w.tell(t, encoded(t, answer(0)), encoded(t, again))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
 		err := c.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), "offset 1: a reread, for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1
+		return err != nil && strings.Contains(err.Error(), "offset 1: a reread for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1
 	})
 }

@@ -84,21 +84,25 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	if err != nil {
 		return err
 	}
-	told, err := s.told(ctx, b, recent)
+	known, err := s.known(ctx, b, recent)
 	if err != nil {
 		return err
 	}
 	rows := make([]*clickhouse.VisitRow, 0, len(b.Items))
 	var letters []clickhouse.DeadLetter
+	var of outcomes
 	for i := range b.Items {
 		switch item := &b.Items[i]; {
 		case item.dead != nil:
 			letters = append(letters, *item.dead)
-		case !told[i]:
+		case known[i]:
+			of.add(repeated)
+		default:
 			rows = append(rows, item.row)
+			of.add(told)
 		}
 	}
-	if err := s.take(ctx, b.String(), b.Token(), len(b.Items), rows, letters, ours); err != nil {
+	if err := s.take(ctx, b.String(), b.Token(), rows, letters, of, ours); err != nil {
 		return err
 	}
 	recent.settle(b.Last + 1)
@@ -108,10 +112,10 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	return nil
 }
 
-// told says of each item whether its visit has landed below the batch or stands
+// known says of each item whether its visit has landed below the batch or stands
 // earlier in it.
-func (s *Visits) told(ctx context.Context, b *consume.Batch[Visit], recent *recent) ([]bool, error) {
-	told := make([]bool, len(b.Items))
+func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], recent *recent) ([]bool, error) {
+	known := make([]bool, len(b.Items))
 	var old []clickhouse.VisitKey
 	var places []int
 	for i := range b.Items {
@@ -120,15 +124,15 @@ func (s *Visits) told(ctx context.Context, b *consume.Batch[Visit], recent *rece
 			continue
 		}
 		key := clickhouse.VisitKey{OrganizationID: item.row.OrganizationID, BrandID: item.row.BrandID, ID: item.row.ID}
-		if told[i] = recent.tell(visitIDOf(key)); !told[i] && recent.mayHaveLanded(key.ID) {
+		if known[i] = recent.tell(visitIDOf(key)); !known[i] && recent.mayHaveLanded(key.ID) {
 			old, places = append(old, key), append(places, i)
 		}
 	}
 	landed, err := clickhouse.LandedVisits(ctx, s.conn, old, madeAt, clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First})
 	for n, key := range old {
-		told[places[n]] = landed[key]
+		known[places[n]] = landed[key]
 	}
-	return told, err
+	return known, err
 }
 
 // memory takes the memory of the rows below an offset away from s, or reads it.

@@ -20,6 +20,15 @@ type Reading struct {
 	ExtractVersion uint16
 }
 
+// Older says whether other is the reading of later names, or of the same names by a
+// later extractor.
+func (r Reading) Older(other Reading) bool {
+	if r.Revision != other.Revision {
+		return r.Revision < other.Revision
+	}
+	return r.ExtractVersion < other.ExtractVersion
+}
+
 // Below hides from a lookup the rows of one partition at and after Offset.
 type Below struct {
 	Topic     string
@@ -45,7 +54,10 @@ type landedRow struct {
 	ExtractVersion uint16 `ch:"extract_version"`
 }
 
-var landedAnswers = query[landedParams, landedRow]("landed_answers")
+var (
+	landedAnswers   = query[landedParams, landedRow]("landed_answers")
+	standingAnswers = query[landedParams, AnswerRow]("standing_answers")
+)
 
 // daysAfterDue is how long after the day in its id an answer may be told: a run
 // ends within a day of its due time, and the clock of the teller may be a day
@@ -57,18 +69,40 @@ const daysAfterDue = 2
 func LandedAnswers(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) time.Time, below Below) (map[AnswerKey]Reading, error) {
 	landed := make(map[AnswerKey]Reading)
 	for some := range slices.Chunk(keys, keysAtOnce) {
-		if err := lookUp(ctx, conn, some, due, below, landed); err != nil {
+		rows, err := landedAnswers.All(ctx, conn, lookUp(some, due, below))
+		if err != nil {
 			return nil, err
+		}
+		for _, r := range rows {
+			landed[AnswerKey{r.OrganizationID, r.BrandID, r.ID}] = Reading{r.Revision, r.ExtractVersion}
 		}
 	}
 	return landed, nil
+}
+
+// StandingAnswers are the rows of keys that a correction takes back: each one's
+// newest reading, without what stays on the id's first row (text, citations as
+// returned, search queries, products, usage). Arguments as of LandedAnswers.
+func StandingAnswers(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) time.Time, below Below) (map[AnswerKey]*AnswerRow, error) {
+	standing := make(map[AnswerKey]*AnswerRow, len(keys))
+	for some := range slices.Chunk(keys, keysAtOnce) {
+		rows, err := standingAnswers.All(ctx, conn, lookUp(some, due, below))
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			r := &rows[i]
+			standing[AnswerKey{r.OrganizationID, r.BrandID, r.ID}] = r
+		}
+	}
+	return standing, nil
 }
 
 // keysAtOnce bounds one lookup: over HTTP parameters travel in the address, of
 // which the server takes a megabyte, and of one value 128 KB.
 const keysAtOnce = 2000
 
-func lookUp(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) time.Time, below Below, landed map[AnswerKey]Reading) error {
+func lookUp(keys []AnswerKey, due func(UUID) time.Time, below Below) landedParams {
 	p := landedParams{Topic: below.Topic, Partition: below.Partition, Below: below.Offset}
 	for _, key := range keys {
 		p.Organizations = append(p.Organizations, key.OrganizationID)
@@ -82,15 +116,7 @@ func lookUp(ctx context.Context, conn *Conn, keys []AnswerKey, due func(UUID) ti
 	p.Brands = distinct(p.Brands, func(a, b UUID) int { return slices.Compare(a[:], b[:]) })
 	slices.Sort(p.Days)
 	p.Days = slices.Compact(p.Days)
-
-	rows, err := landedAnswers.All(ctx, conn, p)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		landed[AnswerKey{r.OrganizationID, r.BrandID, r.ID}] = Reading{r.Revision, r.ExtractVersion}
-	}
-	return nil
+	return p
 }
 
 func distinct(ids []UUID, compare func(a, b UUID) int) []UUID {
