@@ -85,8 +85,8 @@ func (db *DB) alone(ctx context.Context) (*pgx.Conn, error) {
 	if err := cfg.AfterConnect(ctx, conn); err != nil {
 		return nil, errors.Join(err, shut(conn))
 	}
-	if _, err := conn.Exec(ctx, "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"); err != nil {
-		return nil, errors.Join(fmt.Errorf("set keepalives: %w", err), shut(conn))
+	if _, err := conn.Exec(ctx, "SET idle_session_timeout = 0; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"); err != nil {
+		return nil, errors.Join(fmt.Errorf("set up the session: %w", err), shut(conn))
 	}
 	return conn, nil
 }

@@ -67,6 +67,54 @@ ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
 
+-- table private.rereads
+CREATE TABLE private.rereads (
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    urgent boolean NOT NULL,
+    asked_at timestamp with time zone,
+    due_at timestamp with time zone,
+    first_day date,
+    last_day date,
+    revision integer NOT NULL DEFAULT 0,
+    extract_version integer NOT NULL DEFAULT 0,
+    cursor_day date,
+    cursor_id uuid,
+    done bigint NOT NULL DEFAULT 0,
+    total bigint NOT NULL DEFAULT 0,
+    left_over bigint NOT NULL DEFAULT 0,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    worked_at timestamp with time zone,
+    holder uuid,
+    held_until timestamp with time zone,
+    last_error text,
+    CONSTRAINT rereads_pkey PRIMARY KEY (brand_id),
+    CONSTRAINT rereads_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT rereads_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT rereads_cursor_is_whole CHECK (((cursor_day IS NULL) = (cursor_id IS NULL)))
+);
+ALTER TABLE private.rereads OWNER TO answerscope_owner;
+CREATE INDEX rereads_due_at_idx ON private.rereads USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX rereads_organization_id_idx ON private.rereads USING btree (organization_id);
+COMMENT ON TABLE private.rereads IS 'Brands whose kept answers are to be read again, and how far that is.';
+COMMENT ON COLUMN private.rereads.urgent IS 'Asked for by an edit or a person, so taken up before what the sweep found.';
+COMMENT ON COLUMN private.rereads.asked_at IS 'When the first request came that is not taken up; null: none.';
+COMMENT ON COLUMN private.rereads.due_at IS 'When it is taken up, or gone on with; null: nothing is left to do.';
+COMMENT ON COLUMN private.rereads.first_day IS 'The earliest day to be read again; null: all.';
+COMMENT ON COLUMN private.rereads.last_day IS 'The latest day to be read again; null: all.';
+COMMENT ON COLUMN private.rereads.revision IS 'The brand''s revision with which the last page was read.';
+COMMENT ON COLUMN private.rereads.cursor_day IS 'Everything up to this day''s answer cursor_id has been told again; null: nothing.';
+COMMENT ON COLUMN private.rereads.done IS 'Answers told again by this run.';
+COMMENT ON COLUMN private.rereads.total IS 'Answers that were older when this run began.';
+COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be told again, or did not land.';
+COMMENT ON COLUMN private.rereads.worked_at IS 'When somebody last had it in hand: who waits longest comes first.';
+COMMENT ON COLUMN private.rereads.holder IS 'The process that has it in hand, until held_until.';
+ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.rereads TO answerscope_service;
+
 -- table private.tombstones
 CREATE TABLE private.tombstones (
     kind text NOT NULL,
@@ -219,6 +267,7 @@ COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
 CREATE TRIGGER bury AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.bury_brand();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
+CREATE TRIGGER queue_rereads AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.queue_rereads();
 CREATE TRIGGER revise BEFORE INSERT OR UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.revise_brand();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION private.refuse_move();
@@ -371,7 +420,7 @@ CREATE TABLE public.prompt_results (
     CONSTRAINT prompt_results_model_used_length CHECK ((octet_length(model_used) <= 2048)),
     CONSTRAINT prompt_results_platform_length CHECK ((octet_length(platform) <= 512)),
     CONSTRAINT prompt_results_region_length CHECK ((octet_length(region) <= 512)),
-    CONSTRAINT prompt_results_response_length CHECK ((octet_length(response) <= 25165824)),
+    CONSTRAINT prompt_results_response_length CHECK ((octet_length(response) <= 8388608)),
     CONSTRAINT prompt_results_sentiment_is_known CHECK ((sentiment = ANY (ARRAY['positive'::text, 'neutral'::text, 'negative'::text, 'unknown'::text]))),
     CONSTRAINT prompt_results_served_model_length CHECK ((octet_length(served_model) <= 2048))
 );
@@ -804,6 +853,32 @@ $function$;
 ALTER FUNCTION private.org_id(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.org_id(text) IS 'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
 GRANT EXECUTE ON FUNCTION private.org_id(text) TO authenticated;
+
+-- function private.queue_rereads()
+CREATE OR REPLACE FUNCTION private.queue_rereads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.rereads AS r (brand_id, organization_id, urgent, asked_at, due_at)
+    SELECT c.id, c.organization_id, true, clock_timestamp(), clock_timestamp() + INTERVAL '5 s'
+    FROM changed AS c
+    JOIN before AS b ON b.id = c.id
+    WHERE c.revision <> b.revision
+    ORDER BY c.id
+    ON CONFLICT (brand_id) DO UPDATE SET
+        urgent = true,
+        asked_at = coalesce(r.asked_at, excluded.asked_at),
+        due_at = least(excluded.due_at, coalesce(r.asked_at, excluded.asked_at) + INTERVAL '60 s'),
+        first_day = NULL,
+        last_day = NULL;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.queue_rereads() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.queue_rereads() IS NULL;
 
 -- function private.rank(role text)
 CREATE OR REPLACE FUNCTION private.rank(role text)

@@ -1,0 +1,15 @@
+-- finish_reread: ends a run, $3 saying what it could not do. What an edit has asked for is looked at once more $4 seconds later,
+-- for answers that were under way with the earlier names.
+UPDATE private.rereads
+SET
+    holder = NULL,
+    held_until = NULL,
+    finished_at = clock_timestamp(),
+    last_error = nullif($3, ''),
+    due_at = CASE
+        WHEN asked_at IS NOT NULL THEN due_at
+        WHEN urgent THEN clock_timestamp() + make_interval(secs => $4)
+    END,
+    urgent = asked_at IS NOT NULL AND urgent
+WHERE brand_id = $1
+  AND holder = $2

@@ -1,0 +1,15 @@
+-- queue_stale: queues the brands among $1 whose oldest reading ($2, $3) is older than their revision and extractor $4; not those
+-- that are queued already.
+INSERT INTO private.rereads AS r (brand_id, organization_id, urgent, asked_at, due_at)
+SELECT b.id, b.organization_id, false, clock_timestamp(), clock_timestamp()
+FROM unnest($1::uuid[], $2::bigint[], $3::int[]) AS stale (brand_id, revision, extract_version)
+JOIN public.brands AS b ON b.id = stale.brand_id
+WHERE (stale.revision, stale.extract_version) < (b.revision, $4::int)
+ORDER BY b.id
+ON CONFLICT (brand_id) DO UPDATE SET
+    urgent = false,
+    asked_at = excluded.asked_at,
+    due_at = excluded.due_at,
+    first_day = NULL,
+    last_day = NULL
+WHERE r.due_at IS NULL
