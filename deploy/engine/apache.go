@@ -25,7 +25,7 @@ import (
 var (
 	//go:embed kafka/server.properties
 	kafkaProperties         string
-	kafkaPropertiesTemplate = template.Must(template.New("server.properties").Parse(kafkaProperties))
+	kafkaPropertiesTemplate = template.Must(template.New("server.properties").Funcs(template.FuncMap{"lower": strings.ToLower}).Parse(kafkaProperties))
 
 	//go:embed kafka/log4j2.properties
 	kafkaLogging []byte
@@ -38,7 +38,15 @@ type ApacheKafkaConfig struct {
 	Port           int    // 0 chooses a free one, kept across restarts
 	ControllerPort int    // likewise
 	Logs           string // directory of its log; Dir/log if empty
+	Listeners      []KafkaListener
 	Log            *slog.Logger
+}
+
+// A KafkaListener is one that takes clients beside the plain one.
+type KafkaListener struct {
+	Name       string   // in upper case, such as SECURED
+	Protocol   string   // SSL, SASL_SSL or SASL_PLAINTEXT
+	Properties []string // name=value, without listener.name.<name>. before it
 }
 
 // ApacheKafka is a running Apache Kafka, broker and controller in one JVM, a
@@ -46,7 +54,8 @@ type ApacheKafkaConfig struct {
 // loses nothing, a crash of the machine may.
 type ApacheKafka struct {
 	*process
-	address string
+	address   string
+	listeners map[string]string
 }
 
 // StartApacheKafka starts the Apache Kafka of a directory, formatted the first
@@ -85,12 +94,19 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 	if err != nil {
 		return nil, err
 	}
-	c := apacheKafka{cfg, libs, address(broker), address(controller)}
+	c := apacheKafka{cfg, libs, address(broker), address(controller), map[string]string{}}
+	for _, l := range cfg.Listeners {
+		port, err := keptPort(cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
+		if err != nil {
+			return nil, err
+		}
+		c.listeners[l.Name] = address(port)
+	}
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
 	server := c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties())
-	k := &ApacheKafka{address: c.broker}
+	k := &ApacheKafka{address: c.broker, listeners: c.listeners}
 	if k.process, err = startProcess("kafka", cfg.Logs, place, syscall.SIGKILL, server); err != nil {
 		return nil, err
 	}
@@ -103,6 +119,9 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 
 // Brokers are the addresses to bootstrap from.
 func (k *ApacheKafka) Brokers() []string { return []string{k.address} }
+
+// Listener is the address to bootstrap from by another listener.
+func (k *ApacheKafka) Listener(name string) string { return k.listeners[name] }
 
 // Stop ends the broker after it handed over and flushed what it holds. An
 // ApacheKafka started again on the same Dir has the same address.
@@ -132,6 +151,7 @@ type apacheKafka struct {
 	cfg                ApacheKafkaConfig
 	libs               string
 	broker, controller string
+	listeners          map[string]string // addresses, by name
 }
 
 func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "server.properties") }
@@ -140,7 +160,11 @@ func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "serv
 func (c apacheKafka) prepare() error {
 	data := filepath.Join(c.cfg.Dir, "data")
 	var text bytes.Buffer
-	err := kafkaPropertiesTemplate.Execute(&text, struct{ Broker, Controller string }{c.broker, c.controller})
+	err := kafkaPropertiesTemplate.Execute(&text, struct {
+		Broker, Controller string
+		Listeners          []KafkaListener
+		Addresses          map[string]string
+	}{c.broker, c.controller, c.cfg.Listeners, c.listeners})
 	if err != nil {
 		return err
 	}

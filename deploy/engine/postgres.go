@@ -24,7 +24,9 @@ type PostgresConfig struct {
 	Port   int    // 0 chooses a free one, kept across restarts
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
-	Log    *slog.Logger
+
+	Settings []string // name=value, behind ours
+	Log      *slog.Logger
 }
 
 // Postgres is a running PostgreSQL server, a child of this process.
@@ -198,7 +200,7 @@ func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
 	}
 	args := []string{"-D", c.data}
-	for _, s := range settings {
+	for _, s := range append(settings, c.cfg.Settings...) {
 		args = append(args, "-c", s)
 	}
 	cmd, err := c.user.command(onOurDeath, c.cfg.Dir, filepath.Join(c.bin, "postgres"), args...)

@@ -100,6 +100,23 @@ func (c Connection) Dialer() (*kafka.Dialer, error) {
 	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: proof}, nil
 }
 
+// Reach tells whether some broker takes us: a connection, with TLS and the password where they are asked for.
+func (c Connection) Reach(ctx context.Context) error {
+	dialer, err := c.Dialer()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, broker := range c.Brokers {
+		conn, err := dialer.DialContext(ctx, "tcp", broker)
+		if err == nil {
+			return conn.Close()
+		}
+		errs = append(errs, fmt.Errorf("reach broker %s: %w", broker, err))
+	}
+	return errors.Join(errs...)
+}
+
 // Address is where a kafka.Client begins.
 func (c Connection) Address() net.Addr { return kafka.TCP(c.Brokers...) }
 

@@ -50,7 +50,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
 
-	s.ready.Provide("kafka", s.reachKafka)
+	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
 	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
 		return err

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"net"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -43,19 +41,6 @@ func (e *engines) clickhouseConfig() clickhouse.Config {
 
 func (e *engines) openClickHouse(ctx context.Context) (*clickhouse.Conn, error) {
 	return clickhouse.Open(ctx, e.clickhouseConfig())
-}
-
-// reachKafka tells whether a broker takes connections.
-func (e *engines) reachKafka(ctx context.Context) error {
-	var errs []error
-	for _, broker := range e.brokers {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", broker)
-		if err == nil {
-			return conn.Close()
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // kafka is how the log is reached.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"time"
 
@@ -96,6 +97,9 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 		return nil, fmt.Errorf("open clickhouse: %w", err)
 	}
 	if err := untilAnswered(ctx, func() error { return conn.Ping(ctx) }); err != nil {
+		if errors.Is(err, io.EOF) && options.TLS == nil { // what a TLS port does to who speaks otherwise
+			err = fmt.Errorf("%w (if that port speaks TLS, give the dsn secure=true)", err)
+		}
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
 	return &Conn{conn}, nil
