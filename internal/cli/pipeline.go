@@ -28,7 +28,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		command:  "pipeline",
 		needs:    needs{clickhouse: true, postgres: true, kafka: true},
-		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits},
+		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, writerOfResults},
 		at:       listening{c.Listen, c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
 			s.public("pipeline")
@@ -58,6 +58,9 @@ func assemblePipeline(_ context.Context, s *service) error {
 	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
 	visits.Limits.Records, visits.Limits.Bytes = 50_000, 24<<20 // they are small, and an insert costs more than its rows
 	if err := consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)); err != nil {
+		return err
+	}
+	if err := assembleResults(s); err != nil {
 		return err
 	}
 
