@@ -1,0 +1,6 @@
+-- unpurged: how many deletions were never purged, and for how many seconds the oldest waits.
+SELECT
+    count(*)::int AS waiting,
+    coalesce(extract(epoch FROM now() - min(at)), 0)::float8 AS oldest
+FROM private.tombstones
+WHERE purged_at IS NULL

@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+type (
+	monthsOf struct {
+		Topic  string
+		Months []time.Time
+	}
+	topicOf struct{ Topic string }
+	freeze  struct {
+		Topic  string
+		Before time.Time
+	}
+	monthRow struct {
+		Month time.Time `db:"month"`
+	}
+	beforeRow struct {
+		Before *time.Time `db:"before"`
+	}
+)
+
+var (
+	frozenMonths = query[monthsOf, monthRow]("frozen_months")
+	frozenBefore = query[topicOf, beforeRow]("frozen_before")
+	freezeMonths = query[freeze, none]("freeze_months")
+)
+
+// MonthOf is the first day of t's month, in UTC: how months are named here.
+func MonthOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// FrozenMonths says which of the given months of a topic, named without its prefix,
+// are frozen: their raw facts expire, and no record of them is landed any more.
+func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
+	rows, err := frozenMonths.all(ctx, db, monthsOf{topic, months})
+	if err != nil {
+		return nil, fmt.Errorf("read frozen months of %s: %w", topic, err)
+	}
+	frozen := make(map[time.Time]bool, len(rows))
+	for _, r := range rows {
+		frozen[r.Month] = true
+	}
+	return frozen, nil
+}
+
+// FrozenBefore is the first day of a topic's first month that is not frozen; the
+// zero time when none is.
+func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error) {
+	row, err := frozenBefore.one(ctx, db, topicOf{topic})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read frozen months of %s: %w", topic, err)
+	}
+	if row.Before == nil {
+		return time.Time{}, nil
+	}
+	return *row.Before, nil
+}
+
+// Freeze enters every month of a topic before the one that before is in, for ever,
+// and says how many were not frozen yet. It is done on the connection that keeps
+// the sinks from beginning a batch: either no batch was under way, or nothing is
+// frozen.
+func (s *SinkStop) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
+	n, err := freezeMonths.run(ctx, s.conn, freeze{topic, MonthOf(before)})
+	if err != nil {
+		return 0, fmt.Errorf("freeze months of %s before %s: %w", topic, before.Format(time.DateOnly), err)
+	}
+	return int(n), nil
+}
