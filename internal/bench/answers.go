@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -37,7 +38,7 @@ func answers(ctx context.Context, o Options) (Result, error) {
 	n := float64(answersTold)
 
 	read := &counting{}
-	took, err := consumeAll(ctx, l, "read", read, &read.records, answersTold)
+	took, err := consumeAll(ctx, l, l.reading("read", event.TopicAnswers), read, &read.records, answersTold)
 	if err != nil {
 		return r, err
 	}
@@ -58,7 +59,7 @@ func answers(ctx context.Context, o Options) (Result, error) {
 	}
 	defer whole.Close()
 	landing := &landings{Answers: sink.New(whole, prometheus.NewRegistry(), l.log)}
-	if took, err = consumeAll(ctx, l, "whole", landing, &landing.records, answersTold); err != nil {
+	if took, err = consumeAll(ctx, l, l.reading("whole", event.TopicAnswers), landing, &landing.records, answersTold); err != nil {
 		return r, err
 	}
 	r.Figures["answers"] = n

@@ -37,10 +37,12 @@ type Result struct {
 
 // benches are the benchmarks by name.
 var benches = map[string]func(context.Context, Options) (Result, error){
-	"answers": answers,
-	"codec":   codec,
-	"extract": extraction,
-	"query":   query,
+	"answers":   answers,
+	"codec":     codec,
+	"extract":   extraction,
+	"freshness": freshness,
+	"pipeline":  pipeline,
+	"query":     query,
 }
 
 // Names lists the benches.

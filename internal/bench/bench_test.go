@@ -18,8 +18,10 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	defer func(d time.Duration) { turn = d }(turn)
 	defer func(n int) { answersTold = n }(answersTold)
 	turn, answersTold = time.Millisecond, 200 // the test asks whether it runs, not how fast
-	whole := asking
-	defer func() { asking = whole }()
+	whole, stream, flow := asking, streaming, flowing
+	defer func() { asking, streaming, flowing = whole, stream, flow }()
+	streaming.visits, streaming.rounds = 20_000, 1
+	flowing.rate, flowing.time = 500, 3*time.Second
 	asking.load = load{brands: 11, days: 40, visits: 3, samples: 10}
 	asking.window, asking.questions, asking.rounds, asking.turn = 20, 3, 1, 20*time.Millisecond
 	for _, name := range Names() {

@@ -151,25 +151,38 @@ func (l *laboratory) tell(ctx context.Context, n int) ([]consume.Record, error) 
 		records[i] = consume.Record{Topic: event.TopicAnswers, Offset: int64(i), Value: value}
 		appended[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
 	}
+	return records, l.appending(ctx, func(log *producer.Producer) error {
+		_, err := log.AppendAll(ctx, event.TopicAnswers, appended)
+		return err
+	})
+}
+
+// appending runs do with a producer of the laboratory's broker.
+func (l *laboratory) appending(ctx context.Context, do func(*producer.Producer) error) error {
 	cfg := producer.DefaultConfig()
 	cfg.Connection = l.connection
 	log, err := producer.New(cfg, l.log, prometheus.NewRegistry())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	running, stop := context.WithCancel(ctx)
 	stopped := make(chan error, 1)
 	go func() { stopped <- log.Run(running) }()
-	_, err = log.AppendAll(ctx, event.TopicAnswers, appended)
+	err = do(log)
 	stop()
-	return records, errors.Join(err, <-stopped)
+	return errors.Join(err, <-stopped)
 }
 
-// consumeAll runs one consumer of a new group until it has landed n records of
-// topic answers, and returns how long that took from the first batch's start.
-func consumeAll[T any](ctx context.Context, l *laboratory, group string, target consume.Target[T], landed *atomic.Int64, n int) (time.Duration, error) {
+// reading is how a new group reads a topic.
+func (l *laboratory) reading(group, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
-	cfg.Connection, cfg.Group, cfg.Topic = l.connection, group, event.TopicAnswers
+	cfg.Connection, cfg.Group, cfg.Topic = l.connection, group, topic
+	return cfg
+}
+
+// consumeAll runs one consumer of a new group until it has landed n records, and
+// returns how long that took from the first batch's start.
+func consumeAll[T any](ctx context.Context, l *laboratory, cfg consume.Config, target consume.Target[T], landed *atomic.Int64, n int) (time.Duration, error) {
 	consumer, err := consume.New(cfg, target, prometheus.NewRegistry(), l.log)
 	if err != nil {
 		return 0, err

@@ -38,8 +38,9 @@ var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A tracked brand, and the key that may ask about it.
 type tracked struct {
-	id  uuid.UUID
-	key string
+	id           uuid.UUID
+	organization uuid.UUID
+	key          string
 }
 
 // track makes organizations with their brands, competitors, prompts and keys.
@@ -58,7 +59,7 @@ func track(ctx context.Context, db *postgres.DB, n int) ([]tracked, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, tracked{id, key.Text})
+		all = append(all, tracked{id, organization.ID, key.Text})
 	}
 	return all, nil
 }

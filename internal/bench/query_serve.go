@@ -73,6 +73,11 @@ func questions(n int, brands []tracked, days, window int) []question {
 // ask asks an endpoint a question and reads the answer to its end. The id is the
 // request's.
 func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, id string) error {
+	return s.read(ctx, client, path, q, id, io.Discard)
+}
+
+// read is ask, and copies the answer.
+func (s *service) read(ctx context.Context, client *http.Client, path string, q question, id string, to io.Writer) error {
 	window := url.Values{
 		"brand_id":  {q.brand.id.String()},
 		"date_from": {q.from.Format(time.DateOnly)},
@@ -91,7 +96,7 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 		return err
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+	if _, err := io.Copy(to, response.Body); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if response.StatusCode != http.StatusOK {

@@ -56,7 +56,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 		return err
 	}
 	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
-	visits.Limits.Records, visits.Limits.Bytes = 50_000, 24<<20 // they are small, and an insert costs more than its rows
+	visits.Limits = sink.LimitsOfVisits(visits.Limits)
 	if err := consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// visitRow is the landing row of a record.
-func visitRow(at *consume.Record, v *event.Visit) (*clickhouse.VisitRow, error) {
+// VisitRow is the landing row of a record.
+func VisitRow(at *consume.Record, v *event.Visit) (*clickhouse.VisitRow, error) {
 	row := &clickhouse.VisitRow{
 		OrganizationID: clickhouse.UUID(v.OrganizationID),
 		BrandID:        clickhouse.UUID(v.BrandID),

@@ -33,6 +33,13 @@ type partition struct {
 	id    int32
 }
 
+// LimitsOfVisits are those of batches of visits within the limits of others: they
+// are small, and an insert costs more than its rows.
+func LimitsOfVisits(l consume.Limits) consume.Limits {
+	l.Records, l.Bytes = 50_000, 24<<20
+	return l
+}
+
 // Remembered is how many visits of each partition are kept in memory: about 15 MB.
 const Remembered = 200_000
 
@@ -66,7 +73,7 @@ func (s *Visits) Read(_ int, r consume.Record) (item Visit, month int, err error
 		return Visit{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	}
 	if err == nil {
-		item.row, err = visitRow(&r, &v)
+		item.row, err = VisitRow(&r, &v)
 	}
 	if err != nil {
 		item.dead, month = deadLetter(&r, "malformed", err.Error())
