@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -47,9 +46,6 @@ type Table[R any] struct {
 // Answers is the landing table of topic answers.
 var Answers = table[AnswerRow]("answers")
 
-// DeadLetters keeps records that could not be read.
-var DeadLetters = table[DeadLetter]("deadletters")
-
 func table[R any](name string) Table[R] {
 	var columns []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
@@ -87,22 +83,10 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	}
 	defer batch.Close()
 	if err := t.fill(batch, rows); err != nil {
-		return fmt.Errorf("encode %d rows for %s: %w", len(rows), t.Name, err)
+		return fmt.Errorf("encode %d rows for %s: %w: %w", len(rows), t.Name, errUnencodable, err)
 	}
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert %d rows into %s: %w", len(rows), t.Name, err)
 	}
 	return nil
-}
-
-// DeadLetter is a record of the log that could not be read, byte for byte.
-type DeadLetter struct {
-	LogTopic     string    `ch:"log_topic"`
-	LogPartition int32     `ch:"log_partition"`
-	LogOffset    int64     `ch:"log_offset"`
-	AppendedAt   time.Time `ch:"appended_at"`
-	Key          string    `ch:"key"`
-	Value        string    `ch:"value"`
-	Reason       string    `ch:"reason"` // a constant: malformed, …
-	Detail       string    `ch:"detail"`
 }

@@ -509,22 +509,100 @@ FROM answers
 ARRAY JOIN citations AS c
 WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
+-- deadletter_marks
+CREATE TABLE deadletter_marks
+(
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_partition` Int32 COMMENT 'partition of the record',
+    `log_offset` Int64 COMMENT 'offset of the record in its partition',
+    `mark` LowCardinality(String) COMMENT 'refused: the server does not take its row, reconciled: the figures of its month were right without it since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of refused and reconciled',
+    `month` UInt32 COMMENT 'month of its row as 202603, of refused and reconciled',
+    `detail` String COMMENT 'what the server said, of refused',
+    `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
+)
+ENGINE = MergeTree
+ORDER BY (log_topic, log_partition, log_offset, mark)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'What became of records that are dead letters, or are about to be.';
+
+-- deadletter_marks_between
+CREATE VIEW deadletter_marks_between
+COMMENT 'what is marked of the records from one place on the log to another, both included. [2ff8bc0a5bbf]'
+AS SELECT
+    log_topic,
+    log_partition,
+    log_offset,
+    mark,
+    landing,
+    month,
+    detail,
+    at
+FROM deadletter_marks
+WHERE ((log_topic >= {from_topic:String}) AND (log_topic <= {to_topic:String})) AND ((log_topic, log_partition, log_offset) >= ({from_topic:String}, {from_partition:Int32}, {from_offset:Int64})) AND ((log_topic, log_partition, log_offset) <= ({to_topic:String}, {to_partition:Int32}, {to_offset:Int64}))
+ORDER BY
+    log_topic ASC,
+    log_partition ASC,
+    log_offset ASC,
+    at ASC;
+
+-- deadletter_page
+CREATE VIEW deadletter_page
+COMMENT 'dead letters after a place on the log, in its order, without their bytes. [df50b7e43ce7]'
+AS SELECT
+    log_topic,
+    log_partition,
+    log_offset,
+    appended_at,
+    key,
+    length(key) + length(value) AS bytes,
+    reason,
+    detail
+FROM deadletters
+WHERE (log_topic >= {after_topic:String}) AND ((log_topic, log_partition, log_offset) > ({after_topic:String}, {after_partition:Int32}, {after_offset:Int64})) AND (empty({topics:Array(String)}) OR has({topics:Array(String)}, log_topic)) AND (empty({partitions:Array(Int32)}) OR has({partitions:Array(Int32)}, log_partition)) AND (empty({reasons:Array(String)}) OR has({reasons:Array(String)}, reason)) AND (({date_from:String} = '') OR (appended_at >= parseDateTime64BestEffort(if({date_from:String} = '', '1970-01-01', {date_from:String}), 3, 'UTC'))) AND (({date_to:String} = '') OR (appended_at < (parseDateTime64BestEffort(if({date_to:String} = '', '1970-01-01', {date_to:String}), 3, 'UTC') + toIntervalDay(1))))
+ORDER BY
+    log_topic ASC,
+    log_partition ASC,
+    log_offset ASC
+LIMIT {limit:UInt32};
+
 -- deadletters
 CREATE TABLE deadletters
 (
-    `log_topic` LowCardinality(String),
-    `log_partition` Int32,
-    `log_offset` Int64,
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_partition` Int32 COMMENT 'partition of the record',
+    `log_offset` Int64 COMMENT 'offset of the record in its partition',
     `appended_at` DateTime64(3, 'UTC') COMMENT 'the record\'s time on the log',
-    `key` String,
-    `value` String CODEC(ZSTD(1)),
-    `reason` LowCardinality(String),
-    `detail` String
+    `key` String COMMENT 'of the record, as it came, empty: none',
+    `value` String COMMENT 'of the record, as it came' CODEC(ZSTD(1)),
+    `reason` LowCardinality(String) COMMENT 'why it is not in the landing table: malformed, refused or month frozen',
+    `detail` String COMMENT 'the reason in full',
+    `headers.key` Array(String) COMMENT 'keys of its headers, as they came',
+    `headers.value` Array(String) COMMENT 'values of its headers, as they came'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
+
+-- deadletters_whole
+CREATE VIEW deadletters_whole
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. [aff996664431]'
+AS SELECT
+    log_topic,
+    log_partition,
+    log_offset,
+    appended_at,
+    key,
+    value,
+    headers.key,
+    headers.value,
+    reason,
+    detail
+FROM deadletters
+WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset IN ({offsets:Array(Int64)}))
+ORDER BY log_offset ASC;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
@@ -1310,6 +1388,45 @@ LIMIT 1 BY
     organization_id,
     brand_id,
     id;
+
+-- suspect_records
+CREATE VIEW suspect_records
+(
+    `landing` LowCardinality(String),
+    `month` UInt32,
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `log_offset` Int64
+)
+COMMENT 'refused records of which a part of the figures may still be in the rollups of their month. [99bb99e44644]'
+AS SELECT
+    landing,
+    month,
+    log_topic,
+    log_partition,
+    log_offset
+FROM deadletter_marks
+WHERE (log_topic, log_partition, log_offset) IN (
+    SELECT
+        log_topic,
+        log_partition,
+        log_offset
+    FROM deadletters
+    WHERE reason = 'refused'
+)
+GROUP BY
+    landing,
+    month,
+    log_topic,
+    log_partition,
+    log_offset
+HAVING (countIf(mark = 'refused') > 0) AND (countIf(mark = 'reconciled') = 0)
+ORDER BY
+    landing ASC,
+    month ASC,
+    log_topic ASC,
+    log_partition ASC,
+    log_offset ASC;
 
 -- visit_daily
 CREATE TABLE visit_daily

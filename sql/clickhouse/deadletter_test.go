@@ -1,0 +1,110 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A letter of three partitions and two topics.
+func letters(t *testing.T, conn *clickhouse.Conn) {
+	t.Helper()
+	for n, l := range []clickhouse.DeadLetter{
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: day, Key: "k", Value: "\xff\x00raw", HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: day.AddDate(0, 1, 0), Value: "{}", Reason: "refused"},
+		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: day.AddDate(0, 0, 1), Value: "{}", Reason: "refused"},
+		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: day, Value: "{}", Reason: "malformed"},
+	} {
+		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint("letter ", n), []clickhouse.DeadLetter{l}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDeadLettersAreListedPageByPage(t *testing.T) {
+	conn := migrated(t)
+	letters(t, conn)
+	for name, c := range map[string]struct {
+		filter clickhouse.DeadLetterFilter
+		want   []string
+	}{
+		"all":       {clickhouse.DeadLetterFilter{}, []string{"answers/1@7", "answers/1@10", "answers/10@2", "visits/0@0"}},
+		"topic":     {clickhouse.DeadLetterFilter{Topics: []string{"visits", "crawls"}}, []string{"visits/0@0"}},
+		"partition": {clickhouse.DeadLetterFilter{Partitions: []int32{0, 10}}, []string{"answers/10@2", "visits/0@0"}},
+		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"refused"}}, []string{"answers/1@10", "answers/10@2"}},
+		"days":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"}, []string{"answers/1@7", "visits/0@0"}},
+		"from":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
+	} {
+		for _, limit := range []int{1, 2, 100} {
+			var got []string
+			after := clickhouse.BeforeAll
+			for {
+				page, err := clickhouse.DeadLetterPage(t.Context(), conn, c.filter, after, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, l := range page {
+					after = l.Place()
+					got = append(got, after.String())
+				}
+				if len(page) < limit {
+					break
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s by %d: %v, want %v", name, limit, got, c.want)
+			}
+		}
+	}
+	page, err := clickhouse.DeadLetterPage(t.Context(), conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1)
+	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" || page[0].Detail != "d" || !page[0].AppendedAt.Equal(day) {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// Bytes come back as they went in, whatever they are.
+func TestADeadLetterIsKeptByteForByte(t *testing.T) {
+	conn := migrated(t)
+	letters(t, conn)
+	got, err := clickhouse.WholeDeadLetters(t.Context(), conn, "answers", 1, []int64{10, 7, 8})
+	if err != nil || len(got) != 2 || got[0].LogOffset != 7 || got[1].LogOffset != 10 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if l := got[0]; l.Value != "\xff\x00raw" || !slices.Equal(l.HeaderKeys, []string{"h", ""}) || !slices.Equal(l.HeaderValues, []string{"\xfe", ""}) {
+		t.Errorf("%+v", l)
+	}
+}
+
+// A refused record is suspect from when it is a dead letter until its month was found
+// right; of a record that is none yet the batch is still under way.
+func TestSuspectsAreDeadLettersWhoseMonthWasNotLookedAt(t *testing.T) {
+	conn := migrated(t)
+	letters(t, conn)
+	at := func(partition int32, offset int64) clickhouse.Mark {
+		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603, Detail: "no"}
+	}
+	refused := []clickhouse.Mark{at(1, 10), at(1, 11), at(10, 2)}
+	for range 2 { // marked again after a crash
+		if err := clickhouse.MarkRecords(t.Context(), conn, refused); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []clickhouse.Suspect{{"answers", 202603, "answers", 1, 10}, {"answers", 202603, "answers", 10, 2}}
+	got, err := clickhouse.Suspects(t.Context(), conn)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("suspects %v, %v; want %v", got, err, want)
+	}
+	if err := clickhouse.SettleSuspects(t.Context(), conn, got[:1]); err != nil {
+		t.Fatal(err)
+	}
+	got, err = clickhouse.Suspects(t.Context(), conn)
+	if err != nil || !slices.Equal(got, want[1:]) {
+		t.Errorf("suspects %v, %v; want %v", got, err, want[1:])
+	}
+	marks, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 10})
+	if err != nil || len(marks) != 3 || marks[0].Mark != refused[0] || marks[2].Mark.Mark != clickhouse.MarkReconciled || marks[2].At.IsZero() {
+		t.Errorf("marks %+v, %v", marks, err)
+	}
+}
