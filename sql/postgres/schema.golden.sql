@@ -1114,13 +1114,16 @@ CREATE OR REPLACE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_p
  SET search_path TO ''
 AS $function$
     SELECT result.*
-    FROM (SELECT DISTINCT ON (r.prompt_id, r.platform) r.id
-          FROM public.prompts AS p
-          JOIN public.prompt_results AS r ON r.prompt_id = p.id
-          WHERE p.brand_id = p_brand_id
-            AND (p_platform IS NULL OR r.platform = p_platform)
-          ORDER BY r.prompt_id, r.platform, r.created_at DESC, r.id DESC) AS newest
+    FROM public.prompts AS p
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT ON (r.platform) r.id
+        FROM public.prompt_results AS r
+        WHERE r.prompt_id = p.id
+          AND (p_platform IS NULL OR r.platform = p_platform)
+        ORDER BY r.platform, r.created_at DESC, r.id DESC
+    ) AS newest
     JOIN public.prompt_results AS result ON result.id = newest.id
+    WHERE p.brand_id = p_brand_id
     ORDER BY result.created_at DESC, result.id DESC
 $function$;
 ALTER FUNCTION get_latest_prompt_results(uuid,text) OWNER TO answerscope_owner;

@@ -54,17 +54,21 @@ CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING (
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;
 
--- The newest of each pair is found in the index of prompts alone; only those rows are read.
+-- The newest of each pair is found in the index alone, a prompt at a time and so
+-- without a sort, whatever the planner knows; only those rows are read.
 CREATE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL) RETURNS SETOF public.prompt_results
 LANGUAGE sql STABLE SECURITY INVOKER SET search_path = '' AS $$
     SELECT result.*
-    FROM (SELECT DISTINCT ON (r.prompt_id, r.platform) r.id
-          FROM public.prompts AS p
-          JOIN public.prompt_results AS r ON r.prompt_id = p.id
-          WHERE p.brand_id = p_brand_id
-            AND (p_platform IS NULL OR r.platform = p_platform)
-          ORDER BY r.prompt_id, r.platform, r.created_at DESC, r.id DESC) AS newest
+    FROM public.prompts AS p
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT ON (r.platform) r.id
+        FROM public.prompt_results AS r
+        WHERE r.prompt_id = p.id
+          AND (p_platform IS NULL OR r.platform = p_platform)
+        ORDER BY r.platform, r.created_at DESC, r.id DESC
+    ) AS newest
     JOIN public.prompt_results AS result ON result.id = newest.id
+    WHERE p.brand_id = p_brand_id
     ORDER BY result.created_at DESC, result.id DESC
 $$;
 COMMENT ON FUNCTION public.get_latest_prompt_results(uuid, text) IS
