@@ -46,6 +46,9 @@ type ClickHouse struct {
 func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
 	begin := time.Now()
 	c, err := startClickHouse(ctx, cfg)
+	if err != nil && ctx.Err() == nil {
+		c, err = startWithoutNewUsers(ctx, cfg, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start clickhouse: %w", err)
 	}
@@ -84,6 +87,9 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		_, err := c.query(ctx, "CREATE DATABASE IF NOT EXISTS "+Database+" ENGINE = Atomic")
 		return err
 	})
+	if err == nil {
+		err = c.acceptUsers()
+	}
 	if err != nil {
 		c.Kill()
 		return nil, err

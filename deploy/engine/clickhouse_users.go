@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -91,19 +92,68 @@ func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
 	return StartClickHouse(ctx, c.cfg)
 }
 
+// acceptedUsers keeps the listing of the files that the engine has started with.
+func acceptedUsers(dir string) string { return filepath.Join(dir, "users.accepted") }
+
+func (c *ClickHouse) acceptUsers() error {
+	return replaceFile(acceptedUsers(c.cfg.Dir), []byte(c.users), 0o600)
+}
+
+// startWithoutNewUsers starts an engine that has just refused to. Files of users.d that it has never started with may
+// be why: one mistake in one of them, and it reads nothing at all. They are put aside, each under its name and .refused,
+// and put back if the engine does not start without them either.
+func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error) (*ClickHouse, error) {
+	dir := usersDir(cfg.Dir)
+	accepted, err := os.ReadFile(acceptedUsers(cfg.Dir))
+	if err != nil {
+		return nil, cause // nothing is known of any
+	}
+	var aside []string
+	err = eachUsersFile(dir, func(entry fs.DirEntry) error {
+		line, err := usersLine(entry)
+		if err != nil || bytes.Contains(accepted, []byte(line)) {
+			return err
+		}
+		path := filepath.Join(dir, entry.Name())
+		aside = append(aside, path)
+		return os.Rename(path, path+refused)
+	})
+	if err != nil || len(aside) == 0 {
+		return nil, errors.Join(cause, err)
+	}
+	c, err := startClickHouse(ctx, cfg)
+	if err != nil {
+		for _, path := range aside {
+			err = errors.Join(err, os.Rename(path+refused, path))
+		}
+		return nil, errors.Join(cause, err)
+	}
+	cfg.Log.Error("users are refused and put aside", "engine", "clickhouse", "files", aside, "cause", cause,
+		"next", "correct the files, whose names end in "+refused+" now, and give them their names back; nobody in them can log in meanwhile")
+	return c, nil
+}
+
+// refused ends the name of a file that was put aside.
+const refused = ".refused"
+
 // usersListing names the files of a users.d that the engine reads, with what
 // changes when they do.
 func usersListing(dir string) (string, error) {
 	var listing strings.Builder
 	err := eachUsersFile(dir, func(entry fs.DirEntry) error {
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&listing, "%s %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
-		return nil
+		line, err := usersLine(entry)
+		listing.WriteString(line)
+		return err
 	})
 	return listing.String(), err
+}
+
+func usersLine(entry fs.DirEntry) (string, error) {
+	info, err := entry.Info()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano()), nil
 }
 
 // wellFormed says which XML file of a users.d is none.

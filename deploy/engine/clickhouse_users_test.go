@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -76,6 +77,46 @@ func TestHalfAFileOfUsersRestartsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the whole file is read", func() bool { return somebody.mayEnter(t) })
+}
+
+// Well-formed, but of a profile that there is none of: the engine does not start with it.
+var refusedUsers = strings.Replace(strings.Replace(someUser, "<profile>default", "<profile>nonsense", 1), "somebody", "nobody", 2)
+
+// Neither the running engine nor the next start of it may end for a file of users.
+func TestUsersThatTheEngineRefusesArePutAside(t *testing.T) {
+	dir := place(t)
+	good, bad := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), filepath.Join(ClickHouseUsersDir(dir), "nobody.xml")
+	write := func(t *testing.T, path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	others := func(t *testing.T, set *Set, somebody *ClickHouse) {
+		t.Helper()
+		eventually(t, "the file is put aside, and the others are let in", func() bool {
+			_, gone := os.Stat(bad)
+			_, err := os.Stat(bad + refused)
+			return os.IsNotExist(gone) && err == nil && somebody.mayEnter(t)
+		})
+		if err := set.Err(); err != nil {
+			t.Errorf("lost: %v", err)
+		}
+	}
+	t.Run("while it runs", func(t *testing.T) {
+		set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+		write(t, good, someUser)
+		eventually(t, "a user whose file came is let in", func() bool { return somebody.mayEnter(t) })
+		write(t, bad, refusedUsers)
+		others(t, set, somebody)
+	})
+	t.Run("before it starts", func(t *testing.T) {
+		if err := os.Rename(bad+refused, bad); err != nil {
+			t.Fatal(err)
+		}
+		set, somebody := openedClickHouse(t, dir, "somebody", "secret")
+		others(t, set, somebody)
+	})
 }
 
 // A query of an hour would hold up everybody else's.

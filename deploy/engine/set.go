@@ -31,6 +31,8 @@ type Options struct {
 
 	ClickHousePort, ClickHouseHTTPPort, PostgresPort, KafkaPort int // 0: free ones, kept
 
+	Prepare func() error `json:"-"` // done before engines are started, by who starts them and nobody beside; nil is nothing
+
 	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
 	Log    *slog.Logger `json:"-"`
 }
@@ -175,6 +177,11 @@ func (s *Set) startAll(ctx context.Context, o Options) error {
 	home, err := FindHome(o.EnginesHome)
 	if err != nil {
 		return err
+	}
+	if o.Prepare != nil {
+		if err := o.Prepare(); err != nil {
+			return err
+		}
 	}
 	// The first failure ends the other starts.
 	ctx, cancel := context.WithCancel(ctx)

@@ -148,6 +148,41 @@ func TestEngineThatDiesIsLost(t *testing.T) {
 	}
 }
 
+// What prepares a start touches files that another owner's engines may read.
+func TestOnlyWhoStartsEnginesPreparesThem(t *testing.T) {
+	dir := t.TempDir()
+	prepared := 0
+	options := onlyKafka(dir, "all")
+	options.Prepare = func() error { prepared++; return nil }
+	first, err := Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, first)
+	if prepared != 1 {
+		t.Errorf("prepared %d times by the owner", prepared)
+	}
+	var inUse *InUseError
+	if _, err := Open(t.Context(), options); !errors.As(err, &inUse) {
+		t.Errorf("second all: %v", err)
+	}
+	options.Exclusive, options.Owner = false, "import"
+	joined, err := Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, joined)
+	if prepared != 1 {
+		t.Errorf("prepared %d times, once more by who does not start them", prepared)
+	}
+
+	options = onlyKafka(t.TempDir(), "all")
+	options.Prepare = func() error { return errors.New("no") }
+	if _, err := Open(t.Context(), options); err == nil || !strings.Contains(err.Error(), "open engines: no") {
+		t.Errorf("open with what cannot be prepared: %v", err)
+	}
+}
+
 func TestFilesOfADataDirectoryAreTheOwnersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "var")
 	set, err := Open(t.Context(), onlyKafka(dir, "all"))

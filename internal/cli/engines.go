@@ -65,11 +65,9 @@ func (p *process) open(ctx context.Context, need needs, how ownership) (*engines
 	if !options.ClickHouse && !options.Postgres && !options.Kafka {
 		return e, nil
 	}
-	if how.exclusive && options.ClickHouse {
+	if options.ClickHouse {
 		// Before the engine reads them; of joined engines it is their owner's to do.
-		if err := p.renewAnalysts(p.usersDir(usersAt{})); err != nil {
-			return nil, err
-		}
+		options.Prepare = func() error { return p.renewAnalysts(p.usersDir(usersAt{})) }
 	}
 	set, err := engine.Open(ctx, options)
 	if err != nil {
