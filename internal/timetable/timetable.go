@@ -69,12 +69,12 @@ func New(cfg Config, elector Elector, registerer prometheus.Registerer, log *slo
 		return nil, err
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_chore_" + name, Help: help}, []string{"chore"})
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"chore"})
 	}
 	t := &Timetable{cfg: cfg, elector: elector, log: log,
-		succeeded: gauge("last_success_timestamp_seconds", "When a chore of the timetable last succeeded in this process, in Unix time."),
-		failed:    gauge("last_failure_timestamp_seconds", "When a chore of the timetable last failed in this process, in Unix time."),
-		took:      gauge("last_duration_seconds", "Seconds that a chore's last run in this process took, whatever its end."),
+		succeeded: gauge("answerscope_chore_last_success_timestamp_seconds", "When a chore of the timetable last succeeded in this process, in Unix time."),
+		failed:    gauge("answerscope_chore_last_failure_timestamp_seconds", "When a chore of the timetable last failed in this process, in Unix time."),
+		took:      gauge("answerscope_chore_last_duration_seconds", "Seconds that a chore's last run in this process took, whatever its end."),
 	}
 	registerer.MustRegister(t.succeeded, t.failed, t.took)
 	return t, nil

@@ -21,16 +21,15 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer, group, topic string) *metrics {
 	labels := prometheus.Labels{"group": group, "topic": topic}
-	name := func(n string) string { return "answerscope_consume_" + n }
 	m := &metrics{
-		records: prometheus.NewCounter(prometheus.CounterOpts{Name: name("records_total"), Help: "Records landed and committed.", ConstLabels: labels}),
-		batches: prometheus.NewHistogram(prometheus.HistogramOpts{Name: name("batch_records"), Help: "Records of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: name("batch_seconds"), Help: "Seconds from plan to commit of a batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.004, 2, 14)}),
-		replays: prometheus.NewCounter(prometheus.CounterOpts{Name: name("replays_total"), Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
-		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: name("retries_total"), Help: "Steps that failed and were tried again.", ConstLabels: labels}),
-		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name("lag_records"), Help: "Records of the log after the last one fetched.", ConstLabels: labels}, []string{"partition"}),
-		offset:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name("offset"), Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
-		stopped: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name("stopped"), Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
+		records: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_records_total", Help: "Records landed and committed.", ConstLabels: labels}),
+		batches: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_records", Help: "Records of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_seconds", Help: "Seconds from plan to commit of a batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.004, 2, 14)}),
+		replays: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_replays_total", Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_retries_total", Help: "Steps that failed and were tried again.", ConstLabels: labels}),
+		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log after the last one fetched.", ConstLabels: labels}, []string{"partition"}),
+		offset:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_offset", Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
+		stopped: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_stopped", Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
 	}
 	registerer.MustRegister(m.records, m.batches, m.seconds, m.replays, m.retries, m.lag, m.offset, m.stopped)
 	return m
