@@ -56,7 +56,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	}
 	p.log = p.logger(slog.LevelInfo)
 	s := &service{process: p, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
-	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s.ready)
 	var err error
 	if s.listener, err = plan.at.public(ctx); err != nil {
 		return err

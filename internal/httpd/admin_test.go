@@ -18,6 +18,7 @@ func TestReadyzSaysWhatIsNotReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(ready)
 	requestSeconds(registry).WithLabelValues("public", "GET", "/", "200").Observe(1)
 	admin := NewAdmin(listener, ready, registry, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -35,6 +36,9 @@ func TestReadyzSaysWhatIsNotReady(t *testing.T) {
 	wants(503, `{"not_ready":[{"name":"sink","reason":"not started yet"}],"ready":false}`)
 	ready.Provide("sink", func(context.Context) error { return errors.New("lag 12") })
 	wants(503, `{"not_ready":[{"name":"sink","reason":"lag 12"}],"ready":false}`)
+	if _, body := ask(t, "GET", admin.URL()+"/metrics"); !strings.Contains(body, "answerscope_ready{check=\"schema\"} 1\nanswerscope_ready{check=\"sink\"} 0\n") {
+		t.Errorf("metrics lack what is ready:\n%s", body)
+	}
 	ready.Provide("sink", func(context.Context) error { return nil })
 	wants(200, `{"ready":true}`)
 
