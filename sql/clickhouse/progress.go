@@ -1,0 +1,82 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// logProgress is the rollup that has no months: the largest offset of each log.
+const logProgress = "log_progress"
+
+// Progress is the largest offset of each log that has landed.
+type Progress map[Log]int64
+
+// LandedProgress is what the views of log_progress make of all rows that there are.
+func LandedProgress(ctx context.Context, conn *Conn) (Progress, error) {
+	const views = `
+SELECT groupArray(as_select) AS texts
+FROM system.tables
+WHERE database = currentDatabase() AND target_database = currentDatabase() AND target_table = 'log_progress'
+SETTINGS log_comment = 'views of log_progress'`
+	var texts []string
+	if err := conn.QueryRow(ctx, views).Scan(&texts); err != nil {
+		return nil, fmt.Errorf("list views of log_progress: %w", err)
+	}
+	return progress(ctx, conn, strings.Join(texts, " UNION ALL "))
+}
+
+// KeptProgress is what log_progress has.
+func KeptProgress(ctx context.Context, conn *Conn) (Progress, error) {
+	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM log_progress")
+}
+
+func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
+	question := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
+	var logs []struct {
+		Log
+		Last int64 `ch:"last"`
+	}
+	err := untilAnswered(ctx, func() error {
+		logs = nil
+		return conn.Select(ctx, &logs, question)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read progress: %w", err)
+	}
+	p := Progress{}
+	for _, l := range logs {
+		p[l.Log] = l.Last
+	}
+	return p, nil
+}
+
+// ReplaceProgress puts other offsets in the place of those of log_progress. The
+// caller holds the sinks.
+func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
+	twin := newRebuild()
+	database, err := Twin(ctx, conn, twin, 0)
+	if err != nil {
+		return fmt.Errorf("rebuild %s: %w", logProgress, err)
+	}
+	defer func() { err = errors.Join(err, DropTwin(context.WithoutCancel(ctx), conn, twin)) }()
+	anew := quoted(database) + "." + logProgress
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+anew+" (log_topic, log_partition, last_offset)")
+	if err != nil {
+		return fmt.Errorf("rebuild %s: %w", logProgress, err)
+	}
+	defer batch.Close()
+	for log, last := range p {
+		if err := batch.Append(log.Topic, log.Partition, last); err != nil {
+			return fmt.Errorf("rebuild %s: %w", logProgress, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("rebuild %s: %w", logProgress, err)
+	}
+	if err := conn.Exec(ctx, "ALTER TABLE "+logProgress+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
+		return fmt.Errorf("replace %s: %w", logProgress, err)
+	}
+	return nil
+}

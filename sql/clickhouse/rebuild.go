@@ -1,0 +1,183 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// A Fence says up to which offsets, those included, the landing rows of a month are
+// meant. A batch lands in a month as one part and the batches of a partition in
+// their order, so that nothing comes to be below a fence later.
+type Fence map[Log]int64
+
+// A Log is one partition of a topic.
+type Log struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+}
+
+// A Rebuild makes a month of a rollup anew in a twin and puts it in its place. It is
+// not safe for concurrent use.
+type Rebuild struct {
+	conn   *Conn
+	rollup *Rollup
+	month  Month
+	twin   string // its name, which nobody else uses
+	in     string // the twin's database
+	filled Fence
+}
+
+// rebuilds begins the names of all twins in which something is rebuilt.
+const rebuilds = "rebuild_"
+
+// Rebuild begins with an empty month.
+func (r *Rollup) Rebuild(ctx context.Context, conn *Conn, month Month) (*Rebuild, error) {
+	b := &Rebuild{conn: conn, rollup: r, month: month, twin: newRebuild(), filled: Fence{}}
+	var err error
+	if b.in, err = Twin(ctx, conn, b.twin, 0); err != nil {
+		return nil, fmt.Errorf("rebuild %s of %s: %w", month, r.Table, err)
+	}
+	return b, nil
+}
+
+// newRebuild is a name of its own for each: who believes to be alone and is not
+// must not replace a month by what another one is still filling.
+func newRebuild() string { return fmt.Sprintf("%s%08x", rebuilds, rand.Uint32()) }
+
+// Close drops what was made.
+func (b *Rebuild) Close(ctx context.Context) error { return DropTwin(ctx, b.conn, b.twin) }
+
+// DropRebuilds drops what rebuilds that were cut short have left. One that is still
+// under way fails.
+func DropRebuilds(ctx context.Context, conn *Conn) error {
+	here, err := currentDatabase(ctx, conn)
+	if err != nil {
+		return err
+	}
+	var left []struct {
+		Name string `ch:"name"`
+	}
+	if err := conn.Select(ctx, &left, "SELECT name FROM system.databases WHERE startsWith(name, {begin:String})", clickhouse.Named("begin", here+"_"+rebuilds)); err != nil {
+		return fmt.Errorf("list rebuilds: %w", err)
+	}
+	for _, database := range left {
+		if err := DropTwin(ctx, conn, strings.TrimPrefix(database.Name, here+"_")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ledger tallies what has been made.
+func (b *Rebuild) Ledger() *Ledger {
+	return &Ledger{conn: b.conn, rollup: b.rollup, month: b.month, database: b.in, table: b.rollup.Table}
+}
+
+// Behind is how many landing rows of the month are not in the rebuild yet.
+func (b *Rebuild) Behind(ctx context.Context) (rows uint64, err error) {
+	fence, err := b.fence(ctx)
+	if err != nil || len(fence) == 0 {
+		return 0, err
+	}
+	question := fmt.Sprintf("SELECT count() FROM %s.%s WHERE %s SETTINGS log_comment = 'behind of rebuild', max_query_size = 16777216",
+		quoted(b.rollup.database), quoted(b.rollup.Source), b.between(fence))
+	if err := b.conn.QueryRow(ctx, question).Scan(&rows); err != nil {
+		return 0, fmt.Errorf("count rows that the rebuild of %s in %s lacks: %w", b.rollup.Table, b.month, err)
+	}
+	return rows, nil
+}
+
+// fence is where the landing rows of the month end now.
+func (b *Rebuild) fence(ctx context.Context) (Fence, error) {
+	const ends = `
+SELECT log_topic, log_partition, max(log_offset) AS last
+FROM {table:Identifier}
+WHERE _partition_id = {partition:String}
+GROUP BY log_topic, log_partition
+SETTINGS log_comment = 'fence of rebuild'`
+	params := struct {
+		Table     string `ch:"table"`
+		Partition string `ch:"partition"`
+	}{b.rollup.Source, b.month.partition()}
+	var rows []struct {
+		Topic     string `ch:"log_topic"`
+		Partition int32  `ch:"log_partition"`
+		Last      int64  `ch:"last"`
+	}
+	if err := b.conn.Select(ctx, &rows, ends, bind(params)...); err != nil {
+		return nil, fmt.Errorf("read fence of %s in %s: %w", b.rollup.Source, b.month, err)
+	}
+	fence := Fence{}
+	for _, row := range rows {
+		fence[Log{row.Topic, row.Partition}] = row.Last
+	}
+	return fence, nil
+}
+
+// Fill adds what has landed since it was last called, through the view's SELECT.
+func (b *Rebuild) Fill(ctx context.Context, threads int) error {
+	fence, err := b.fence(ctx)
+	if err != nil || maps.Equal(fence, b.filled) {
+		return err
+	}
+	text, narrowed := b.rollup.wanted(b.between(fence))
+	settings := calm("rebuild "+b.rollup.Table, threads)
+	maps.Copy(settings, narrowed)
+	maps.Copy(settings, clickhouse.Settings{
+		"insert_deduplicate":          0, // two blocks that are alike are two
+		"async_insert":                0,
+		"max_insert_threads":          1,
+		"min_insert_block_size_rows":  1 << 20,
+		"min_insert_block_size_bytes": 0,
+	})
+	var columns []string
+	for _, c := range b.rollup.columns {
+		columns = append(columns, quoted(c.name))
+	}
+	list := strings.Join(columns, ", ")
+	fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM (%s)", b.rollup.in(b.in), list, text)
+	if err := b.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), fill); err != nil {
+		return fmt.Errorf("rebuild %s of %s: %w", b.month, b.rollup.Table, err)
+	}
+	b.filled = fence
+	return nil
+}
+
+// between is fulfilled by the month's rows that are not filled in and at or below a
+// fence.
+func (b *Rebuild) between(fence Fence) string {
+	var logs []string
+	for log, last := range fence {
+		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d", quote(log.Topic), log.Partition, last)
+		if from, ok := b.filled[log]; ok {
+			condition += fmt.Sprintf(" AND log_offset > %d", from)
+		}
+		logs = append(logs, "("+condition+")")
+	}
+	slices.Sort(logs)
+	return ofMonth(b.month, Whose{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
+}
+
+// Replace puts the rebuilt month in the place of the other. The caller holds the
+// sinks: rows that land meanwhile would be lost. The table's tokens stay.
+func (b *Rebuild) Replace(ctx context.Context) error {
+	parts, err := b.Ledger().parts(ctx)
+	if err != nil {
+		return err
+	}
+	partition := "PARTITION ID " + quote(b.month.partition())
+	replace := fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s SETTINGS alter_sync = 1", b.rollup.in(b.rollup.database), partition, b.rollup.in(b.in))
+	if len(parts) == 0 { // by nothing no partition can be replaced, and one that is dropped forgets its tokens
+		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", b.rollup.in(b.rollup.database), partition)
+	}
+	if err := b.conn.Exec(ctx, replace); err != nil {
+		return fmt.Errorf("replace %s of %s: %w", b.month, b.rollup.Table, err)
+	}
+	return nil
+}

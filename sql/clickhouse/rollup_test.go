@@ -1,0 +1,226 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// tell inserts a batch of answers of three brands in two months, some corrected, and of
+// visits: whatever feeds a rollup is in it.
+func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
+	t.Helper()
+	var answers []clickhouse.AnswerRow
+	var visits []*clickhouse.VisitRow
+	for offset := first; offset < first+int64(n); offset++ {
+		at := day.AddDate(0, r.IntN(2), r.IntN(3))
+		whose := clickhouse.UUID{2, byte(r.IntN(3))}
+		a := answer(offset, at)
+		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = whose, uint32(r.IntN(3)), uint32(r.IntN(4)), uint8(r.IntN(101))
+		if r.IntN(5) == 0 {
+			a.CardPriceAmounts[0], a.GivenUp, a.Platform = nil, true, "amazon-shopping"
+		}
+		answers = append(answers, a)
+		if r.IntN(4) == 0 {
+			before, after := a, a
+			before.Sign, after.MentionCount, after.CitationTitles = -1, 7, []string{"B"}
+			answers = append(answers, before, after)
+		}
+		worth := decimal.New(int64(r.IntN(1e6)), -4)
+		visits = append(visits, &clickhouse.VisitRow{
+			OrganizationID: organization, BrandID: whose, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
+			LogTopic: "visits", LogPartition: int32(r.IntN(2)), LogOffset: offset, At: at, Event: []string{"view", "goal"}[r.IntN(2)],
+			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0, GoalValue: &worth,
+		})
+	}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint("answers", first), answers); err != nil {
+		t.Fatal(err)
+	}
+	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), visits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rollups(t *testing.T, conn *clickhouse.Conn) []*clickhouse.Rollup {
+	t.Helper()
+	all, err := clickhouse.Rollups(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// tallied is what a ledger comes to once no merge comes between.
+func tallied(t *testing.T, l *clickhouse.Ledger) clickhouse.Tally {
+	t.Helper()
+	for range 100 {
+		tally, settled, err := l.Tally(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if settled {
+			return tally
+		}
+	}
+	t.Fatal("the parts do not come to rest")
+	panic("unreachable")
+}
+
+// A view that is added is compared without anybody thinking of it.
+func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
+	got := map[string][]string{}
+	for _, r := range rollups(t, migrated(t)) {
+		got[r.Source+" "+r.Table] = r.Sums()
+	}
+	want := map[string][]string{
+		"answers answer_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position",
+			"mentions", "citations", "visibility", "visibility_named"},
+		"answers entity_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
+			"mentions", "citations", "visibility", "visibility_named"},
+		"answers citation_daily": {"answers", "citations", "citing_answers", "citing_answers_source", "domain_answers", "domain_answers_source"},
+		"answers citations":      {"rows"},
+		"answers shopping_cards": {"rows"},
+		"visits visit_daily":     {"visits", "sessions", "value"},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("rollups:\n%v, want\n%v", got, want)
+	}
+}
+
+// However rows are split into parts and merged, a rollup tallies to what its view
+// makes of the landing rows; and a ledger that has read before to what a new one does.
+func TestARollupTalliesToItsLandingRows(t *testing.T) {
+	conn := migrated(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	type sides struct{ wanted, kept *clickhouse.Ledger }
+	ledgers := map[string]sides{}
+	for batch := range int64(3) {
+		tell(t, conn, r, batch*500, 500)
+		for _, rollup := range rollups(t, conn) {
+			if batch == 1 {
+				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+rollup.Table+" FINAL"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			months, err := rollup.Months(t.Context(), conn)
+			if err != nil || !slices.Equal(months, []clickhouse.Month{202603, 202604}) {
+				t.Fatalf("months of %s: %v, %v", rollup.Table, months, err)
+			}
+			for _, whose := range []clickhouse.Whose{{}, {OrganizationID: organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
+				for _, month := range months {
+					name := fmt.Sprint(rollup.Table, month, whose)
+					if batch == 0 {
+						ledgers[name] = sides{rollup.Wanted(conn, month, whose), rollup.Kept(conn, month, whose)}
+					}
+					want, have := tallied(t, ledgers[name].wanted), tallied(t, ledgers[name].kept)
+					if d := rollup.Differences(want, have); d != nil || !want.Equal(have) {
+						t.Errorf("batch %d, %s: %+v", batch, name, d)
+					}
+					if anew := tallied(t, rollup.Wanted(conn, month, whose)); !anew.Equal(want) {
+						t.Errorf("batch %d, %s: a ledger with a memory tells %v, one without %v", batch, name, want, anew)
+					}
+					if some := want.Sums[0] != 0; some == (whose.OrganizationID == clickhouse.UUID{9}) {
+						t.Errorf("batch %d, %s: %v", batch, name, want.Sums)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Whatever is wrong with a rollup is seen, told apart by column and brand, and gone
+// once its month has been rebuilt; inserts go on until the last of it.
+func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
+	spoils := map[string]string{
+		"missing": "DELETE IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
+		"all":     "DELETE IN PARTITION ID '202603' WHERE 1",
+		"changed": "UPDATE platform = 'other' IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
+	}
+	conn := migrated(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	offset := int64(0)
+	next := func() { tell(t, conn, r, offset, 300); offset += 300 }
+	next()
+	for _, rollup := range rollups(t, conn) {
+		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
+			if rollup.Table != "answer_daily" && rollup.Table != "citations" && spoil != "missing" && spoil != "doubled" {
+				continue // these two stand for those that sum and those that do not
+			}
+			var statement string
+			switch {
+			case spoil == "doubled":
+				statement = "INSERT INTO " + rollup.Table + " SELECT * FROM " + rollup.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
+			case spoil == "orphaned":
+				statement = "INSERT INTO " + rollup.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + rollup.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
+			default:
+				statement = "ALTER TABLE " + rollup.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
+				if spoil == "changed" && rollup.Sums()[0] != "rows" {
+					continue // a key cannot be changed in place
+				}
+			}
+			t.Run(rollup.Table+" "+spoil, func(t *testing.T) {
+				if err := conn.Exec(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+				rebuilt(t, conn, rollup, spoil, next)
+			})
+		}
+	}
+	for _, rollup := range rollups(t, conn) {
+		for _, month := range []clickhouse.Month{202601, 202603, 202604} {
+			want, have := tallied(t, rollup.Wanted(conn, month, clickhouse.Whose{})), tallied(t, rollup.Kept(conn, month, clickhouse.Whose{}))
+			if d := rollup.Differences(want, have); d != nil {
+				t.Errorf("in the end %s of %s: %+v", month, rollup.Table, d)
+			}
+		}
+	}
+}
+
+func rebuilt(t *testing.T, conn *clickhouse.Conn, rollup *clickhouse.Rollup, spoil string, next func()) {
+	month := clickhouse.Month(202603)
+	if spoil == "orphaned" {
+		month = 202601
+	}
+	wanted, kept := rollup.Wanted(conn, month, clickhouse.Whose{}), rollup.Kept(conn, month, clickhouse.Whose{})
+	if d := rollup.Differences(tallied(t, wanted), tallied(t, kept)); d == nil {
+		t.Error("nothing is seen")
+	}
+	brands, err := rollup.Brands(t.Context(), conn, month, clickhouse.Whose{}, 100)
+	if err != nil || (len(brands) != 1 || brands[0].BrandID != clickhouse.UUID{2, 1}) && spoil != "all" {
+		t.Errorf("brands that differ: %v, %v", brands, err)
+	}
+	anew, err := rollup.Rebuild(t.Context(), conn, month)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := anew.Fill(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		next()
+	}
+	if n, err := anew.Behind(t.Context()); err != nil || (n == 0) != (spoil == "orphaned") {
+		t.Errorf("Behind() = %d, %v", n, err)
+	}
+	if err := anew.Fill(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if want, have := tallied(t, wanted), tallied(t, anew.Ledger()); !want.Equal(have) {
+		t.Errorf("rebuilt: %+v", rollup.Differences(want, have))
+	}
+	if err := anew.Replace(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want, have := tallied(t, wanted), tallied(t, kept); !want.Equal(have) {
+		t.Errorf("replaced: %+v", rollup.Differences(want, have))
+	}
+	if err := anew.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

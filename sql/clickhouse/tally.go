@@ -1,0 +1,156 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// A Tally is what rows sum up to, whichever way they are split, merged and ordered:
+// the sum of each summed column, and beside it the sum of column times a hash of the
+// rest of its row, which differs where equal sums stand under other keys. All is
+// modulo 2^64, so that a row of zeros is nothing.
+type Tally struct {
+	Sums  []int64 // as Rollup.Sums names them; decimals in units of their last digit
+	marks []int64
+}
+
+// Equal says that two tallies are of the same rows, but for one chance in 2^64.
+func (t Tally) Equal(u Tally) bool {
+	return slices.Equal(t.Sums, u.Sums) && slices.Equal(t.marks, u.marks)
+}
+
+func (t Tally) add(u Tally) {
+	for i := range t.Sums {
+		t.Sums[i] += u.Sums[i]
+		t.marks[i] += u.marks[i]
+	}
+}
+
+func (r *Rollup) nothing() Tally {
+	n := len(r.Sums())
+	return Tally{make([]int64, n), make([]int64, n)}
+}
+
+// A Difference is a column of which two tallies tell otherwise; Want and Have are
+// the same where only the keys differ under which it stands.
+type Difference struct {
+	Column string `json:"column"`
+	Want   int64  `json:"want"`
+	Have   int64  `json:"have"`
+}
+
+// Differences are those between what a rollup should have and what it has.
+func (r *Rollup) Differences(want, have Tally) []Difference {
+	var all []Difference
+	for i, column := range r.Sums() {
+		if want.Sums[i] != have.Sums[i] || want.marks[i] != have.marks[i] {
+			all = append(all, Difference{column, want.Sums[i], have.Sums[i]})
+		}
+	}
+	return all
+}
+
+// marked is a SELECT of hash and measures v0, v1, … of rows that have the columns of
+// the rollup, with who they are of.
+func (r *Rollup) marked(rows string) string {
+	var keys []string
+	var measures []string
+	for _, c := range r.columns {
+		switch {
+		case c.summed: // of a decimal the unscaled number, and of a wide one its last 64 bits, which add up alike
+			measures = append(measures, fmt.Sprintf("reinterpretAsInt64(%s) AS v%d", quoted(c.name), len(measures)))
+		default:
+			keys = append(keys, quoted(c.name))
+		}
+	}
+	if !r.summed {
+		measures = []string{"toInt64(1) AS v0"}
+	}
+	return fmt.Sprintf("SELECT organization_id, brand_id, reinterpretAsInt64(sipHash64(tuple(%s))) AS hash, %s FROM (SELECT %s FROM (%s))",
+		strings.Join(keys, ", "), strings.Join(measures, ", "), r.cast(), rows)
+}
+
+// wanted is a SELECT of the rows that the view makes of the landing rows which fulfil
+// a condition, and the setting that narrows it to them: the view's text stays whole.
+func (r *Rollup) wanted(condition string) (text string, narrowed clickhouse.Settings) {
+	filters := fmt.Sprintf("{%s:%s}", quote(r.database+"."+r.Source), quote(condition))
+	return r.text, clickhouse.Settings{"additional_table_filters": filters}
+}
+
+// kept is a SELECT of the rollup's rows, in its own database or another, that fulfil
+// a condition.
+func (r *Rollup) kept(database, condition string) string {
+	return "SELECT * FROM " + r.in(database) + " WHERE " + condition
+}
+
+// in is the rollup's name in a database.
+func (r *Rollup) in(database string) string { return quoted(database) + "." + quoted(r.Table) }
+
+// calm bounds what a tally or a rebuild takes from those who ask and insert: what a
+// view groups beyond 200 MB goes to the disk.
+func calm(comment string, threads int) clickhouse.Settings {
+	return clickhouse.Settings{
+		"log_comment":                              comment,
+		"max_threads":                              threads,
+		"max_bytes_before_external_group_by":       200 << 20,
+		"max_bytes_ratio_before_external_group_by": 0,
+		"max_query_size":                           16 << 20,
+	}
+}
+
+// tally reads rows that have the columns of the rollup.
+func (r *Rollup) tally(ctx context.Context, conn *Conn, rows string, narrowed clickhouse.Settings, threads int) (Tally, error) {
+	var sums, marks []string
+	for i := range r.Sums() {
+		sums = append(sums, fmt.Sprintf("sum(v%d)", i))
+		marks = append(marks, fmt.Sprintf("sum(v%d * hash)", i))
+	}
+	question := fmt.Sprintf("SELECT [%s] AS sums, [%s] AS marks FROM (%s)", strings.Join(sums, ", "), strings.Join(marks, ", "), r.marked(rows))
+	settings := calm("tally "+r.Table, threads)
+	maps.Copy(settings, narrowed)
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+	t := r.nothing()
+	err := untilAnswered(ctx, func() error { return conn.QueryRow(ctx, question).Scan(&t.Sums, &t.marks) })
+	return t, err
+}
+
+// A Brand is one of an organization's.
+type Brand struct {
+	OrganizationID UUID `ch:"organization_id" json:"organization_id"`
+	BrandID        UUID `ch:"brand_id" json:"brand_id"`
+}
+
+// Brands are those, at most so many, of whose rows in a month the two sides tell
+// otherwise. It reads the month on both sides, which takes as long as its rows are many.
+func (r *Rollup) Brands(ctx context.Context, conn *Conn, month Month, whose Whose, most int) ([]Brand, error) {
+	condition := ofMonth(month, whose)
+	want, narrowed := r.wanted(condition)
+	have := r.kept(r.database, condition)
+	var differs []string
+	for i := range r.Sums() {
+		differs = append(differs, fmt.Sprintf("sum(v%d * side) != 0 OR sum(v%[1]d * side * hash) != 0", i))
+	}
+	question := fmt.Sprintf("SELECT organization_id, brand_id FROM (SELECT *, 1 AS side FROM (%s) UNION ALL SELECT *, -1 AS side FROM (%s)) "+
+		"GROUP BY organization_id, brand_id HAVING %s ORDER BY organization_id, brand_id LIMIT %d",
+		r.marked(want), r.marked(have), strings.Join(differs, " OR "), most)
+	settings := calm("tally brands of "+r.Table, 0)
+	maps.Copy(settings, narrowed)
+	var brands []Brand
+	if err := conn.Select(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), &brands, question); err != nil {
+		return nil, fmt.Errorf("find brands that differ in %s of %s: %w", month, r.Table, err)
+	}
+	return brands, nil
+}
+
+func ofMonth(month Month, whose Whose) string {
+	condition := "_partition_id = " + quote(month.partition())
+	if theirs := whose.condition(); theirs != "" {
+		condition += " AND " + theirs
+	}
+	return condition
+}
