@@ -44,6 +44,9 @@ func Main(m *testing.M) {
 // own are the engines of this test binary.
 var own engines
 
+// quiet is what engines of tests log to.
+var quiet = slog.New(slog.DiscardHandler)
+
 // engines starts each kind at most once, below one temporary directory.
 type engines struct {
 	mu    sync.Mutex
@@ -115,7 +118,7 @@ func (e *engines) startNow(kind string) (addresses, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startBound)
 	defer cancel()
-	a, stop, err := starters[kind](ctx, place{filepath.Join(dir, kind), home, slog.New(slog.DiscardHandler)})
+	a, stop, err := starters[kind](ctx, place{filepath.Join(dir, kind), home, quiet})
 	if err != nil {
 		return addresses{}, err
 	}

@@ -35,19 +35,24 @@ func DayOf(t time.Time) Day { return Day(t.UTC().Format(time.DateOnly)) }
 // Config says where the server is and how it is used.
 type Config struct {
 	DSN          string        // clickhouse://user:password@host:9000/database, or http://…; TLS with ?secure=true, or https://…
+	Shards       string        // in place of DSN, the servers of a cluster: addresses, shards apart by ;, replicas of one by ,
+	Cluster      string        // of Shards: what the servers call the cluster
 	TLS          *tls.Config   // whom a TLS server is believed by, and our certificate; nil is the system's trust and none
 	MaxOpenConns int           // connections at once
 	DialTimeout  time.Duration // for one connection
 	ReadTimeout  time.Duration // for one answer of the server
 }
 
-// DefaultConfig needs a DSN.
+// DefaultConfig needs a DSN, or Shards.
 func DefaultConfig() Config {
-	return Config{MaxOpenConns: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute}
+	return Config{Cluster: "answerscope", MaxOpenConns: 16, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute}
 }
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
+	if c.Shards != "" {
+		return c.validateShards()
+	}
 	var errs []error
 	o, err := parse(c.DSN)
 	if err != nil || c.DSN == "" {
@@ -64,7 +69,7 @@ func (c Config) Validate() error {
 
 // Database is the one that the DSN names, or that the server takes without a name.
 func (c Config) Database() string {
-	o, err := parse(c.DSN)
+	o, err := parse(c.servers()[0])
 	if err != nil || o.Auth.Database == "" {
 		return "default"
 	}
@@ -80,11 +85,20 @@ func parse(dsn string) (*clickhouse.Options, error) {
 	return clickhouse.ParseDSN(dsn)
 }
 
-// Conn is a pool of connections to one server. It is safe for concurrent use.
-type Conn struct{ driver.Conn }
+// Conn is a pool of connections to one server, or to a cluster as if it were one for
+// whoever asks questions; see Shard for whoever inserts. It is safe for concurrent use.
+type Conn struct {
+	driver.Conn
 
-// Open connects and checks that the server answers, now or within some seconds.
+	layout layout
+	shards []*Conn // of a cluster
+}
+
+// Open connects and checks that the servers answer, now or within some seconds.
 func Open(ctx context.Context, c Config) (*Conn, error) {
+	if c.Shards != "" {
+		return openCluster(ctx, c)
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -102,7 +116,7 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
-	return &Conn{conn}, nil
+	return &Conn{Conn: conn}, nil
 }
 
 func options(c Config) (*clickhouse.Options, error) {

@@ -38,9 +38,10 @@ func insertSettings(token string) clickhouse.Settings {
 
 // A Table is what rows of one Go type are inserted into.
 type Table[R any] struct {
-	Name   string
-	insert string
-	fill   func(batch driver.Batch, rows []R) error
+	Name     string
+	database string // "" is that of the connection
+	columns  []string
+	fill     func(batch driver.Batch, rows []R) error
 }
 
 // Answers is the landing table of topic answers.
@@ -51,11 +52,16 @@ func table[R any](name string) Table[R] {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
 	}
-	return Table[R]{name, into(name, columns), fillRows[R]}
+	return Table[R]{name, "", columns, fillRows[R]}
 }
 
-func into(table string, columns []string) string {
-	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ")"
+// into begins an insert into what a server has of the table.
+func (t Table[R]) into(conn *Conn) string {
+	name := conn.Local(t.Name)
+	if t.database != "" {
+		name = quoted(t.database) + "." + name
+	}
+	return "INSERT INTO " + name + " (" + strings.Join(t.columns, ", ") + ")"
 }
 
 func fillRows[R any](batch driver.Batch, rows []R) error {
@@ -70,14 +76,23 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 // Insert sends rows as one native block. The same token must always come with
 // the same rows in the same order: what the server saw of an earlier try is
 // then taken once, and what it lacks is added. Inserting no rows does nothing.
+//
+// Of a cluster, rows of facts go to one shard, whose conn must be given, and rows of
+// dimensions to every shard.
 func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {
 	if len(rows) == 0 {
 		return nil
 	}
+	if conn.shards != nil {
+		if !dimension(t.Name) {
+			return fmt.Errorf("insert %d rows into %s: of a cluster, and of no shard", len(rows), t.Name)
+		}
+		return conn.each(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
+	}
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
 	defer func() { inserted(span, t.Name, len(rows), err) }()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
-	batch, err := conn.PrepareBatch(ctx, t.insert)
+	batch, err := conn.PrepareBatch(ctx, t.into(conn))
 	if err != nil {
 		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)
 	}

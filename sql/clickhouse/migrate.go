@@ -28,6 +28,14 @@ import (
 // by its first offset. They will be replayed, and then bring all their rows to a
 // table that a migration adds: what has landed of them is not filled in there.
 func Migrate(ctx context.Context, c Config, progress func(step string), open ...Below) error {
+	if c.Shards != "" {
+		return migrateCluster(ctx, c, progress, open)
+	}
+	return migrateServer(ctx, c, layout{}, progress, open)
+}
+
+// migrateServer brings up one server, alone or of a cluster.
+func migrateServer(ctx context.Context, c Config, l layout, progress func(step string), open []Below) error {
 	conn, err := Open(ctx, c)
 	if err != nil {
 		return err
@@ -36,13 +44,18 @@ func Migrate(ctx context.Context, c Config, progress func(step string), open ...
 	if err := noteOpen(ctx, conn, open); err != nil {
 		return err
 	}
-	if err := runNumbered(c, progress); err != nil {
+	if err := runNumbered(c, l, progress); err != nil {
 		return err
 	}
 	if err := conn.Exec(ctx, "DROP TABLE IF EXISTS open_batches"); err != nil {
 		return fmt.Errorf("forget open batches: %w", err)
 	}
-	stale, err := staleDefinitions(ctx, conn)
+	return define(ctx, conn, l, progress)
+}
+
+// define gives a server the functions and views that it should have.
+func define(ctx context.Context, conn *Conn, l layout, progress func(step string)) error {
+	stale, err := staleDefinitions(ctx, conn, l)
 	if err != nil {
 		return err
 	}
@@ -78,19 +91,26 @@ func noteOpen(ctx context.Context, conn *Conn, open []Below) error {
 
 // Pending lists what Migrate would do, in order; nothing when all is up.
 func Pending(ctx context.Context, c Config) (pending []string, err error) {
+	if c.Shards != "" {
+		return pendingOfCluster(ctx, c)
+	}
+	return pendingOfServer(ctx, c, layout{})
+}
+
+func pendingOfServer(ctx context.Context, c Config, l layout) (pending []string, err error) {
 	conn, err := Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	err = untilAnswered(ctx, func() error {
-		pending, err = lacking(ctx, conn)
+		pending, err = lacking(ctx, conn, l)
 		return err
 	})
 	return pending, err
 }
 
-func lacking(ctx context.Context, conn *Conn) ([]string, error) {
+func lacking(ctx context.Context, conn *Conn, l layout) ([]string, error) {
 	version, dirty, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -101,7 +121,7 @@ func lacking(ctx context.Context, conn *Conn) ([]string, error) {
 			pending = append(pending, strings.TrimSuffix(name, ".up.sql"))
 		}
 	}
-	stale, err := staleDefinitions(ctx, conn)
+	stale, err := staleDefinitions(ctx, conn, l)
 	if err != nil {
 		return nil, err
 	}
@@ -114,19 +134,32 @@ func lacking(ctx context.Context, conn *Conn) ([]string, error) {
 // Upgrades says of what is Pending whether it changes tables that an earlier
 // release has made, and may have filled.
 func Upgrades(pending []string) bool {
-	names := numbered()
-	return !slices.Contains(pending, strings.TrimSuffix(names[0], ".up.sql")) && slices.ContainsFunc(names, func(name string) bool {
-		return slices.Contains(pending, strings.TrimSuffix(name, ".up.sql"))
-	})
+	servers := map[string][]string{}
+	for _, step := range pending {
+		server, name, of := strings.Cut(step, stepOf)
+		if !of {
+			server, name = "", step
+		}
+		servers[server] = append(servers[server], name)
+	}
+	for _, steps := range servers {
+		names := numbered()
+		if !slices.Contains(steps, strings.TrimSuffix(names[0], ".up.sql")) && slices.ContainsFunc(names, func(name string) bool {
+			return slices.Contains(steps, strings.TrimSuffix(name, ".up.sql"))
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
-func runNumbered(c Config, progress func(step string)) error {
+func runNumbered(c Config, l layout, progress func(step string)) error {
 	options, err := options(c)
 	if err != nil {
 		return err
 	}
 	db := clickhouse.OpenDB(options)
-	m, err := migrator(db)
+	m, err := migrator(db, l)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
@@ -149,7 +182,7 @@ func runNumbered(c Config, progress func(step string)) error {
 	}
 }
 
-func migrator(db *sql.DB) (*migrate.Migrate, error) {
+func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
 	source, err := iofs.New(files, "migrate")
 	if err != nil {
 		return nil, fmt.Errorf("read clickhouse migrations: %w", err)
@@ -160,7 +193,7 @@ func migrator(db *sql.DB) (*migrate.Migrate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse for migration: %w", err)
 	}
-	m, err := migrate.NewWithInstance("iofs", source, "clickhouse", target)
+	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", target)
 	if err != nil {
 		return nil, fmt.Errorf("prepare clickhouse migrations: %w", err)
 	}
@@ -245,7 +278,7 @@ type definition struct {
 
 // staleDefinitions are the functions and views that the server lacks or has in
 // another text, in an order in which each finds what it uses.
-func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
+func staleDefinitions(ctx context.Context, conn *Conn, l layout) ([]definition, error) {
 	stale, err := forgottenViews(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -266,7 +299,7 @@ func staleDefinitions(ctx context.Context, conn *Conn) ([]definition, error) {
 		}
 	}
 	for _, name := range byUse(definitionNames("query")) {
-		text := mustRead("query/" + name + ".sql")
+		text := l.question(mustRead("query/" + name + ".sql"))
 		comment := comment(text)
 		var fresh uint64
 		err := conn.QueryRow(ctx,

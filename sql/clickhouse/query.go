@@ -35,6 +35,7 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 	defer func() { answered(span, len(rows), err) }()
 	settings := clickhouse.Settings{"log_comment": q.Name}
 	maps.Copy(settings, q.settings)
+	maps.Copy(settings, conn.settings())
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	err = untilAnswered(ctx, func() error {
 		rows = []R{}

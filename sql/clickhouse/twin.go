@@ -67,7 +67,7 @@ func DropTwin(ctx context.Context, conn *Conn, name string) error {
 
 // In is the same table in another database of the server.
 func (t Table[R]) In(database string) Table[R] {
-	t.insert = strings.Replace(t.insert, "INSERT INTO ", "INSERT INTO "+quoted(database)+".", 1)
+	t.database = database
 	return t
 }
 

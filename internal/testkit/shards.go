@@ -1,0 +1,115 @@
+package testkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+)
+
+// Cluster is what the servers of ClickHouseShards call the cluster that they are.
+const Cluster = "answerscope"
+
+// shards are two ClickHouse of this test binary that know each other: few packages
+// ask for them, so that they are not among those that a whole run shares.
+var shards = sync.OnceValues(func() (servers []addresses, err error) {
+	home, err := engine.FindHome("")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := own.makeDir()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startBound)
+	defer cancel()
+	ports, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	servers, errs := make([]addresses, len(ports)), make([]error, len(ports))
+	var wg sync.WaitGroup
+	for i, port := range ports {
+		wg.Go(func() { servers[i], errs[i] = own.startShard(ctx, home, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports) })
+	}
+	wg.Wait()
+	return servers, errors.Join(errs...)
+})
+
+func (e *engines) startShard(ctx context.Context, home engine.Home, dir string, port int, ports []int) (addresses, error) {
+	if err := os.MkdirAll(filepath.Join(dir, "config.d"), 0o700); err != nil {
+		return addresses{}, err
+	}
+	// An engine keeps the password that it finds; a cluster is entered with one.
+	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600); err != nil {
+		return addresses{}, err
+	}
+	text := "<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>"
+	for _, port := range ports {
+		text += fmt.Sprintf("<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
+	}
+	text += "</" + Cluster + "></remote_servers></clickhouse>"
+	if err := os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text), 0o600); err != nil {
+		return addresses{}, err
+	}
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Home: home, Port: port, NoSync: true, Log: quiet})
+	if err != nil {
+		return addresses{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stops = append(e.stops, c.Stop)
+	return addresses{ClickHouse: c.DSN(), ClickHouseHTTP: c.HTTPAddr()}, nil
+}
+
+// freePorts are ports that nobody listens at.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all are held until all are chosen
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		number, err := strconv.Atoi(port)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, number)
+	}
+	return ports, nil
+}
+
+// ClickHouseShards returns the native addresses of a fresh database (Atomic) on
+// each server of a cluster of two shards, which they know as Cluster. They are
+// dropped when the test passed.
+func ClickHouseShards(t testing.TB) (dsns []string) {
+	t.Helper()
+	servers, err := shards()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := freshName(t)
+	for i, a := range servers {
+		if err := a.execClickHouse(t.Context(), "CREATE DATABASE "+name+" ENGINE = Atomic"); err != nil {
+			t.Fatalf("create clickhouse database %s on shard %d: %v", name, i, err)
+		}
+		dsn := withPath(a.ClickHouse, name)
+		cleanUp(t, "clickhouse", name, dsn, func(ctx context.Context) error {
+			return a.execClickHouse(ctx, "DROP DATABASE "+name+" SYNC")
+		})
+		dsns = append(dsns, dsn)
+	}
+	return dsns
+}

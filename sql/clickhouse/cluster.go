@@ -1,0 +1,203 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// shards are the addresses of a cluster, a list of replicas for each shard; nil of
+// one server.
+func (c Config) shards() [][]string {
+	if c.Shards == "" {
+		return nil
+	}
+	var shards [][]string
+	for shard := range strings.SplitSeq(c.Shards, ";") {
+		var replicas []string
+		for replica := range strings.SplitSeq(shard, ",") {
+			replicas = append(replicas, strings.TrimSpace(replica))
+		}
+		shards = append(shards, replicas)
+	}
+	return shards
+}
+
+// servers are the addresses of all servers, shard by shard.
+func (c Config) servers() []string {
+	if c.Shards == "" {
+		return []string{c.DSN}
+	}
+	var all []string
+	for _, replicas := range c.shards() {
+		all = append(all, replicas...)
+	}
+	return all
+}
+
+// at is c for one server of the cluster.
+func (c Config) at(dsn string) Config {
+	c.DSN, c.Shards = dsn, ""
+	return c
+}
+
+// layout is how the schema stands on these servers.
+func (c Config) layout() layout {
+	if c.Shards == "" {
+		return layout{}
+	}
+	l := layout{cluster: c.Cluster}
+	for _, replicas := range c.shards() {
+		l.replicated = l.replicated || len(replicas) > 1
+	}
+	return l
+}
+
+// validateShards wants addresses that differ in nothing but the host: questions go
+// to whichever server answers, with one set of credentials.
+func (c Config) validateShards() error {
+	var errs []error
+	if c.DSN != "" {
+		errs = append(errs, errors.New("clickhouse dsn and shards: want one of the two"))
+	}
+	if !databaseLike.MatchString(c.Cluster) {
+		errs = append(errs, fmt.Errorf("clickhouse cluster %q: want the name of the cluster on the servers, of letters, digits and _", c.Cluster))
+	}
+	seen := map[string]bool{}
+	first := ""
+	for i, dsn := range c.servers() {
+		if err := c.at(dsn).Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: %w", i+1, err))
+			continue
+		}
+		address, err := url.Parse(dsn)
+		if err != nil || strings.Contains(address.Host, ",") {
+			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: want one host", i+1))
+			continue
+		}
+		if seen[address.Host] {
+			errs = append(errs, fmt.Errorf("clickhouse shards: %s is there twice", address.Host))
+		}
+		seen[address.Host] = true
+		address.Host = ""
+		if rest := address.String(); first == "" {
+			first = rest
+		} else if rest != first {
+			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: want the protocol, user, password, database and settings of the first", i+1))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// openCluster connects to every shard, and for questions to whichever server takes
+// them.
+func openCluster(ctx context.Context, c Config) (*Conn, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	all := &Conn{layout: c.layout()}
+	for n, replicas := range c.shards() {
+		shard, err := newReplicas(c, n, replicas)
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.shards = append(all.shards, &Conn{Conn: shard, layout: all.layout})
+	}
+	o, err := options(c.at(c.servers()[0]))
+	if err != nil {
+		return nil, errors.Join(err, all.Close())
+	}
+	o.ConnOpenStrategy = clickhouse.ConnOpenRoundRobin
+	o.Addr = nil
+	for _, dsn := range c.servers() {
+		one, err := parse(dsn)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("parse clickhouse dsn: %w", err), all.Close())
+		}
+		o.Addr = append(o.Addr, one.Addr...)
+	}
+	if all.Conn, err = clickhouse.Open(o); err != nil {
+		return nil, errors.Join(fmt.Errorf("open clickhouse: %w", err), all.Close())
+	}
+	if err := untilAnswered(ctx, func() error { return all.Ping(ctx) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), all.Close())
+	}
+	return all, nil
+}
+
+// Shards is how many shards there are; 1 of one server.
+func (c *Conn) Shards() int { return max(1, len(c.shards)) }
+
+// Shard is one shard's server, counted from 0: the one to insert at, and to look at
+// after an insert. Of several replicas it is the same until it is gone. It is closed
+// with c.
+func (c *Conn) Shard(n int) (*Conn, error) {
+	switch {
+	case n < 0 || n >= c.Shards():
+		return nil, fmt.Errorf("shard %d: there are %d, counted from 0", n, c.Shards())
+	case c.shards == nil:
+		return c, nil
+	}
+	return c.shards[n], nil
+}
+
+// Local is what a shard calls its own part of a table; on one server it is the table.
+func (c *Conn) Local(table string) string { return c.layout.local(table) }
+
+// settings are what questions need on a cluster. What is asked of a shard's server is
+// told by that server where it is about the shard, however far its replicas are.
+func (c *Conn) settings() clickhouse.Settings {
+	switch {
+	case c.layout.cluster == "":
+		return nil
+	case c.shards != nil:
+		return clickhouse.Settings{"distributed_product_mode": "global"}
+	}
+	return clickhouse.Settings{"distributed_product_mode": "global", "prefer_localhost_replica": 1, "max_replica_delay_for_distributed_queries": 0}
+}
+
+// each does something at every shard.
+func (c *Conn) each(do func(shard *Conn) error) error {
+	if c.shards == nil {
+		return do(c)
+	}
+	for n, shard := range c.shards {
+		if err := do(shard); err != nil {
+			return fmt.Errorf("shard %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// Ping asks a server, and of a cluster one of every shard: a question needs all.
+func (c *Conn) Ping(ctx context.Context) error {
+	if c.shards != nil {
+		return c.each(func(shard *Conn) error { return shard.Ping(ctx) })
+	}
+	return c.Conn.Ping(ctx)
+}
+
+// Close closes all connections.
+func (c *Conn) Close() error {
+	var errs []error
+	for _, shard := range c.shards {
+		errs = append(errs, shard.Close())
+	}
+	if c.Conn != nil {
+		errs = append(errs, c.Conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// CatchUp returns once a shard's server has what the others of the shard took before:
+// called before rows are looked up that somebody else may have inserted elsewhere.
+func (c *Conn) CatchUp(ctx context.Context) error {
+	if r, ok := c.Conn.(*replicas); ok {
+		return r.catchUp(ctx)
+	}
+	return nil
+}

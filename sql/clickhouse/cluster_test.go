@@ -1,0 +1,79 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// sharded is a fresh database on two shards with our schema.
+func sharded(t *testing.T) (*clickhouse.Conn, clickhouse.Config) {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.Cluster = testkit.Cluster
+	c.Shards = strings.Join(testkit.ClickHouseShards(t), ";")
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, c), c
+}
+
+func shard(t *testing.T, conn *clickhouse.Conn, n int) *clickhouse.Conn {
+	t.Helper()
+	one, err := conn.Shard(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
+}
+
+func TestAClusterIsBroughtUpOnce(t *testing.T) {
+	_, c := sharded(t)
+	pending, err := clickhouse.Pending(t.Context(), c)
+	if err != nil || len(pending) > 0 {
+		t.Errorf("pending %v, %v after migration", pending, err)
+	}
+	var steps []string
+	if err := clickhouse.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil || len(steps) > 0 {
+		t.Errorf("the second run did %v, %v", steps, err)
+	}
+}
+
+// An answer that landed on one shard is found by the lookup of another, whose rows are not seen twice.
+func TestALookupSeesEveryShard(t *testing.T) {
+	conn, _ := sharded(t)
+	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai"}
+	for n := range conn.Shards() {
+		row.ID, row.LogPartition, row.LogOffset = clickhouse.UUID{3, byte(n)}, int32(n), 7
+		for range 2 { // the second is a replay
+			if err := clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "token", []clickhouse.AnswerRow{row}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	keys := []clickhouse.AnswerKey{{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 0}}, {OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 1}}}
+	for n := range conn.Shards() {
+		landed, err := clickhouse.LandedAnswers(t.Context(), shard(t, conn, n), keys, func(clickhouse.UUID) time.Time { return day }, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
+		if err != nil || len(landed) != 2 {
+			t.Errorf("shard %d sees %v, %v", n, landed, err)
+		}
+	}
+	march := clickhouse.Filter{OrganizationID: row.OrganizationID, BrandID: row.BrandID, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
+	entities, err := clickhouse.EntityVisibility.All(t.Context(), conn, march)
+	if err != nil || len(entities) != 1 || entities[0].Answers != 2 {
+		t.Errorf("%+v, %v; want 2 answers", entities, err)
+	}
+	for n := range conn.Shards() {
+		last, ok, err := clickhouse.LogPosition(t.Context(), shard(t, conn, 0), "answers", int32(n))
+		if err != nil || !ok || last != 7 {
+			t.Errorf("partition %d has landed up to %d, %t, %v; want 7", n, last, ok, err)
+		}
+	}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "other", []clickhouse.AnswerRow{row}); err == nil {
+		t.Error("rows of facts went to no shard")
+	}
+}

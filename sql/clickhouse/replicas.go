@@ -1,0 +1,235 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// replicas are the servers of one shard as if they were one. All goes to the same of
+// them until that is gone: what was inserted there is seen by the next lookup, which
+// on another one it would be some time later. One that takes over catches up first.
+type replicas struct {
+	shard int
+	names []string
+	nodes []driver.Conn
+
+	mu      sync.Mutex
+	current int // none: -1
+}
+
+func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
+	r := &replicas{shard: shard, current: -1}
+	for _, dsn := range dsns {
+		o, err := options(c.at(dsn))
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		node, err := clickhouse.Open(o)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open clickhouse %s: %w", o.Addr[0], err), r.Close())
+		}
+		r.names, r.nodes = append(r.names, o.Addr[0]), append(r.nodes, node)
+	}
+	return r, nil
+}
+
+// use does something at the current server. An error that is not the server's
+// answer sends the next one to look which server answers.
+func (r *replicas) use(ctx context.Context, do func(driver.Conn) error) error {
+	node, err := r.node(ctx)
+	if err != nil {
+		return err
+	}
+	err = do(node)
+	r.judge(ctx, node, err)
+	return err
+}
+
+// node is the current server; without one, the first that answers and has caught up.
+func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current >= 0 {
+		return r.nodes[r.current], nil
+	}
+	var errs []error
+	for i, node := range r.nodes {
+		err := node.Ping(ctx)
+		if err == nil {
+			err = syncReplica(ctx, node)
+		}
+		if err == nil {
+			r.current = i
+			return node, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", r.names[i], err))
+	}
+	return nil, fmt.Errorf("no server of shard %d: %w", r.shard, errors.Join(errs...))
+}
+
+// readOnly is the error code TABLE_IS_READ_ONLY, of a replica that has lost Keeper.
+const readOnly = 242
+
+func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if refused, ok := errors.AsType[*clickhouse.Exception](err); ok && refused.Code != shuttingDown && refused.Code != readOnly {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current >= 0 && r.nodes[r.current] == node {
+		r.current = -1
+	}
+}
+
+func (r *replicas) catchUp(ctx context.Context) error {
+	return r.use(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
+}
+
+// syncReplica waits until a server has fetched what its tables lack of other
+// replicas. LIGHTWEIGHT waits for parts, not for merges.
+func syncReplica(ctx context.Context, node driver.Conn) error {
+	var tables []string
+	err := node.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')").Scan(&tables)
+	if err != nil {
+		return fmt.Errorf("list replicated tables: %w", err)
+	}
+	for _, table := range tables {
+		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+quoted(table)+" LIGHTWEIGHT"); err != nil {
+			return fmt.Errorf("sync replica of %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// Query asks the current server.
+func (r *replicas) Query(ctx context.Context, query string, args ...any) (rows driver.Rows, err error) {
+	err = r.use(ctx, func(node driver.Conn) error {
+		rows, err = node.Query(ctx, query, args...)
+		return err
+	})
+	return rows, err
+}
+
+// Select asks the current server for all rows.
+func (r *replicas) Select(ctx context.Context, dest any, query string, args ...any) error {
+	return r.use(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
+}
+
+// QueryRow asks the current server for one row.
+func (r *replicas) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+	node, err := r.node(ctx)
+	if err != nil {
+		return noRow{err}
+	}
+	row := node.QueryRow(ctx, query, args...)
+	r.judge(ctx, node, row.Err())
+	return row
+}
+
+// PrepareBatch begins an insert at the current server.
+func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (batch driver.Batch, err error) {
+	err = r.use(ctx, func(node driver.Conn) error {
+		if batch, err = node.PrepareBatch(ctx, query, opts...); err == nil {
+			batch = judged{batch, func(err error) { r.judge(ctx, node, err) }}
+		}
+		return err
+	})
+	return batch, err
+}
+
+// Exec runs a statement at the current server.
+func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
+	return r.use(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
+}
+
+// AsyncInsert inserts at the current server.
+func (r *replicas) AsyncInsert(ctx context.Context, query string, wait bool, args ...any) error {
+	return r.use(ctx, func(node driver.Conn) error { return node.AsyncInsert(ctx, query, wait, args...) }) //nolint:staticcheck // the interface has it
+}
+
+// QueryFormat asks the current server for text.
+func (r *replicas) QueryFormat(ctx context.Context, format, query string, args ...any) (text io.ReadCloser, err error) {
+	err = r.use(ctx, func(node driver.Conn) error {
+		text, err = node.QueryFormat(ctx, format, query, args...)
+		return err
+	})
+	return text, err
+}
+
+// InsertFormat inserts text at the current server.
+func (r *replicas) InsertFormat(ctx context.Context, format, query string, data io.Reader) error {
+	return r.use(ctx, func(node driver.Conn) error { return node.InsertFormat(ctx, format, query, data) })
+}
+
+// Ping asks the current server.
+func (r *replicas) Ping(ctx context.Context) error {
+	return r.use(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
+}
+
+// ServerVersion is the current server's.
+func (r *replicas) ServerVersion() (version *driver.ServerVersion, err error) {
+	err = r.use(context.Background(), func(node driver.Conn) error {
+		version, err = node.ServerVersion()
+		return err
+	})
+	return version, err
+}
+
+// Contributors is the driver's.
+func (r *replicas) Contributors() []string { return r.nodes[0].Contributors() }
+
+// Stats are the connections to all servers of the shard.
+func (r *replicas) Stats() driver.Stats {
+	var all driver.Stats
+	for _, node := range r.nodes {
+		s := node.Stats()
+		all.MaxOpenConns += s.MaxOpenConns
+		all.MaxIdleConns += s.MaxIdleConns
+		all.Open += s.Open
+		all.Idle += s.Idle
+	}
+	return all
+}
+
+// Close closes the connections to all servers of the shard.
+func (r *replicas) Close() error {
+	var errs []error
+	for _, node := range r.nodes {
+		errs = append(errs, node.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// judged is a batch whose send tells whether its server is still there.
+type judged struct {
+	driver.Batch
+	judge func(error)
+}
+
+// Send sends.
+func (b judged) Send() error {
+	err := b.Batch.Send()
+	b.judge(err)
+	return err
+}
+
+// noRow is the row of a server that is not there.
+type noRow struct{ err error }
+
+// Err is why.
+func (r noRow) Err() error { return r.err }
+
+// Scan is why.
+func (r noRow) Scan(...any) error { return r.err }
+
+// ScanStruct is why.
+func (r noRow) ScanStruct(any) error { return r.err }
