@@ -52,15 +52,20 @@ func assemblePipeline(_ context.Context, s *service) error {
 
 	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
+	answers.Gate = s.db.HoldSinks
 	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
 		return err
 	}
 	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
+	visits.Gate = s.db.HoldSinks
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
 	if err := consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)); err != nil {
 		return err
 	}
 	if err := assembleResults(s); err != nil {
+		return err
+	}
+	if err := assembleReread(s); err != nil {
 		return err
 	}
 

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"slices"
 	"time"
+
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Record is one record of a partition. Key and Value are not shared with
@@ -37,13 +39,19 @@ type Batch[T any] struct {
 	Plan      Plan
 	Items     []T
 
+	// Hold is that of the sinks while the batch is landed; nil without a Config.Gate.
+	Hold *postgres.SinkHold
 	// Tries is how often it may have been sent before: by a predecessor that planned
 	// it, and by tries of this consumer that failed.
 	Tries int
 	// Fetch reads one of its records from the log once more, as it came.
 	Fetch func(ctx context.Context, offset int64) (*Record, error)
+	// FetchAll reads those at rising offsets.
+	FetchAll func(ctx context.Context, offsets []int64) ([]*Record, error)
 
-	trace *journey // nil when nobody traces it
+	trace  *journey  // nil when nobody traces it
+	oldest time.Time // when its first record was appended
+	bytes  int       // of keys and values
 }
 
 // Token names the batch to a target that takes each token once. The checksum
@@ -88,7 +96,6 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type builder[T any] struct {
 	batch  Batch[T]
 	limits Limits
-	bytes  int
 	months []int
 }
 
@@ -115,7 +122,7 @@ func (b *builder[T]) fits(size, month int) bool {
 	if len(b.batch.Items) == 0 {
 		return true
 	}
-	return len(b.batch.Items) < b.limits.Records && b.bytes+size <= b.limits.Bytes && (b.touches(month) || len(b.months) < maxMonths)
+	return len(b.batch.Items) < b.limits.Records && b.batch.bytes+size <= b.limits.Bytes && (b.touches(month) || len(b.months) < maxMonths)
 }
 
 func (b *builder[T]) touches(month int) bool {
@@ -125,11 +132,12 @@ func (b *builder[T]) touches(month int) bool {
 func (b *builder[T]) add(r *Record, item T, month int) {
 	if len(b.batch.Items) == 0 {
 		b.batch.First = r.Offset
+		b.batch.oldest = r.Time
 		b.batch.Checksum = crc32.Checksum(r.Value, castagnoli)
 	}
 	b.batch.Last = r.Offset
 	b.batch.Items = append(b.batch.Items, item)
-	b.bytes += len(r.Key) + len(r.Value)
+	b.batch.bytes += len(r.Key) + len(r.Value)
 	if !b.touches(month) {
 		b.months = append(b.months, month)
 	}
@@ -137,9 +145,9 @@ func (b *builder[T]) add(r *Record, item T, month int) {
 
 // traced says in the batch's trace what it has become.
 func (b *builder[T]) traced() {
-	b.batch.trace.collected(b.batch.First, b.batch.Last, len(b.batch.Items), b.bytes)
+	b.batch.trace.collected(b.batch.First, b.batch.Last, len(b.batch.Items), b.batch.bytes)
 }
 
 func (b *builder[T]) full() bool {
-	return len(b.batch.Items) >= b.limits.Records || b.bytes >= b.limits.Bytes
+	return len(b.batch.Items) >= b.limits.Records || b.batch.bytes >= b.limits.Bytes
 }

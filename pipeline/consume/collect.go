@@ -68,7 +68,7 @@ const idleCheck = 30 * time.Second
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
-	b.batch.Fetch = p.again
+	b.batch.Fetch, b.batch.FetchAll = p.again, p.allAgain
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
 	timer := time.AfterFunc(idleCheck, lingered)
@@ -133,19 +133,40 @@ func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
 
 // again fetches one record on its own.
 func (p *partition[T]) again(ctx context.Context, offset int64) (*Record, error) {
-	f, err := p.open(p.topic, int(p.id), offset)
+	all, err := p.allAgain(ctx, []int64{offset})
 	if err != nil {
 		return nil, err
 	}
-	defer f.close(p.log)
-	r, err := f.fetch(ctx)
-	if err == nil && r.Offset != offset {
-		err = p.stopped(fmt.Sprintf("offset %d is gone from the log", offset))
+	return all[0], nil
+}
+
+// allAgain fetches records at rising offsets, passing over what is between them.
+func (p *partition[T]) allAgain(ctx context.Context, offsets []int64) ([]*Record, error) {
+	if len(offsets) == 0 {
+		return nil, nil
 	}
+	failed := func(offset int64, err error) error {
+		return fmt.Errorf("fetch %s/%d@%d again: %w", p.topic, p.id, offset, err)
+	}
+	f, err := p.open(p.topic, int(p.id), offsets[0])
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s/%d@%d again: %w", p.topic, p.id, offset, err)
+		return nil, failed(offsets[0], err)
 	}
-	return r, nil
+	defer f.close(p.log)
+	all := make([]*Record, 0, len(offsets))
+	for next := offsets[0]; len(all) < len(offsets); next++ {
+		r, err := f.fetch(ctx)
+		if err != nil {
+			return nil, failed(next, p.gone(err, next))
+		}
+		if r.Offset != next {
+			return nil, failed(next, p.stopped(fmt.Sprintf("offset %d is gone from the log", next)))
+		}
+		if next == offsets[len(all)] {
+			all = append(all, r)
+		}
+	}
+	return all, nil
 }
 
 // shrunk stops a partition whose log ends before the offset that is waited for:

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Config says what is read and in which portions.
@@ -25,7 +26,12 @@ type Config struct {
 	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
 	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away
 	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
+	Gate           Gate                 // what a batch waits for before it is planned; nil: nothing
 }
+
+// Gate waits until the sinks of a shard may work and keeps them from being stopped,
+// as postgres.DB.HoldSinks does.
+type Gate func(ctx context.Context, shard int) (*postgres.SinkHold, error)
 
 // DefaultConfig needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {

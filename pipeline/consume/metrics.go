@@ -11,7 +11,9 @@ import (
 type metrics struct {
 	records prometheus.Counter
 	batches prometheus.Histogram
+	bytes   prometheus.Histogram
 	seconds prometheus.Histogram
+	waits   prometheus.Histogram
 	replays prometheus.Counter
 	retries prometheus.Counter
 	lag     *prometheus.GaugeVec
@@ -25,19 +27,22 @@ func newMetrics(registerer prometheus.Registerer, group, topic string) *metrics 
 		records: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_records_total", Help: "Records landed and committed.", ConstLabels: labels}),
 		batches: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_records", Help: "Records of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_seconds", Help: "Seconds from plan to commit of a batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.004, 2, 14)}),
+		bytes:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_bytes", Help: "Bytes of keys and values of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)}),
+		waits:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_lock_wait_seconds", Help: "Seconds that a batch waited for the lock of the sinks before it was planned.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}),
 		replays: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_replays_total", Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_retries_total", Help: "Steps that failed and were tried again.", ConstLabels: labels}),
 		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log after the last one fetched.", ConstLabels: labels}, []string{"partition"}),
 		offset:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_offset", Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
 		stopped: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_stopped", Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
 	}
-	registerer.MustRegister(m.records, m.batches, m.seconds, m.replays, m.retries, m.lag, m.offset, m.stopped)
+	registerer.MustRegister(m.records, m.batches, m.bytes, m.seconds, m.waits, m.replays, m.retries, m.lag, m.offset, m.stopped)
 	return m
 }
 
-func (m *metrics) landed(partition int32, records int, last int64, took time.Duration) {
+func (m *metrics) landed(partition int32, records, bytes int, last int64, took time.Duration) {
 	m.records.Add(float64(records))
 	m.batches.Observe(float64(records))
+	m.bytes.Observe(float64(bytes))
 	m.seconds.Observe(took.Seconds())
 	m.offset.WithLabelValues(strconv.Itoa(int(partition))).Set(float64(last))
 }

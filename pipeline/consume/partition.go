@@ -11,10 +11,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// planValid is how long a plan proves that the partition is ours. An older one
-// is committed again before the batch is sent.
-const planValid = 30 * time.Second
-
 // partition reads one partition in one generation of the group.
 type partition[T any] struct {
 	topic   string
@@ -152,50 +148,8 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 	b.traced()
 	b.batch.Plan = *at.plan
 	b.batch.Tries = 1
-	b.batch.Fetch = p.again
+	b.batch.Fetch, b.batch.FetchAll = p.again, p.allAgain
 	return &b.batch, nil
-}
-
-// land plans, lands and commits one batch. Once it is planned it is finished
-// even if the partition is being taken away meanwhile, for a bounded time: that
-// spares the successor a replay.
-func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
-	defer func() { b.trace.end(err) }()
-	finish, cancel := finishing(b.trace.within(ctx), p.cfg.Finish)
-	defer cancel()
-	began := time.Now()
-	var planned time.Time
-	plan := func() error {
-		if time.Since(planned) < planValid {
-			return nil
-		}
-		commit := func(ctx context.Context) error { return p.offsets.commit(ctx, b.First, b.Plan.metadata()) }
-		if err := step(finish, "plan", commit); err != nil {
-			return err
-		}
-		planned = time.Now()
-		return nil
-	}
-	_, err = retry(finish, p, "land batch", func() (struct{}, error) {
-		err := plan()
-		if err == nil {
-			err = step(finish, "land", func(ctx context.Context) error { return p.target.Land(ctx, b, plan) })
-			b.Tries++
-		}
-		p.trouble.set(p.id, began, err)
-		return struct{}{}, err
-	})
-	if err != nil {
-		return fmt.Errorf("land batch %s: %w", b, err)
-	}
-	_, err = retry(finish, p, "commit batch", func() (struct{}, error) {
-		return struct{}{}, step(finish, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
-	})
-	if err != nil {
-		return err
-	}
-	p.metrics.landed(p.id, len(b.Items), b.Last, time.Since(began))
-	return nil
 }
 
 // finishing outlives ctx by at most d.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -81,20 +82,33 @@ func dead(r *consume.Record, reason, detail string) (Item, int, error) {
 // record of the batch tells, is dropped whatever it says. A reread corrects such an
 // answer if its reading is newer than the one that stands, and is dropped if not.
 func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() error) error {
-	landed, err := s.landed(ctx, b)
+	fates, err := fates(ctx, b.Hold, event.TopicAnswers, len(b.Items), func(i int) (about, bool) {
+		item := &b.Items[i]
+		return about{item.row.OrganizationID, item.row.BrandID, item.row.Day}, item.dead == nil
+	})
 	if err != nil {
 		return err
 	}
-	standing, err := s.standing(ctx, b, landed)
+	late, err := s.late(ctx, b, fates)
 	if err != nil {
 		return err
 	}
-	t := tellings{standing: standing, landed: landed, rows: make([]clickhouse.AnswerRow, 0, len(b.Items))}
+	t, err := s.below(ctx, b, fates)
+	if err != nil {
+		return err
+	}
 	var letters []clickhouse.DeadLetter
 	for i := range b.Items {
-		switch item := &b.Items[i]; {
-		case item.dead != nil:
+		item := &b.Items[i]
+		switch {
+		case fates[i] == unread:
 			letters = append(letters, *item.dead)
+		case fates[i] == gone:
+			t.outcomes.add(deleted)
+		case fates[i] == frozen && item.reread:
+			t.outcomes.add(stale)
+		case fates[i] == frozen:
+			letters, late = append(letters, late[0]), late[1:]
 		case item.reread:
 			t.reread(&item.row)
 		default:
@@ -104,34 +118,44 @@ func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() 
 	return s.take(ctx, b.String(), b.Token(), t.rows, letters, t.outcomes, ours)
 }
 
-// landed looks up every answer of the batch among the rows below it.
-func (s *Answers) landed(ctx context.Context, b *consume.Batch[Item]) (map[clickhouse.AnswerKey]clickhouse.Reading, error) {
-	keys := make([]clickhouse.AnswerKey, 0, len(b.Items))
+// late are the dead letters of tellings whose month is frozen. A reread of such a
+// month tells nothing that would be lost.
+func (s *Answers) late(ctx context.Context, b *consume.Batch[Item], fates []fate) ([]clickhouse.DeadLetter, error) {
+	tellings := slices.Clone(fates)
+	for i := range tellings {
+		if b.Items[i].reread {
+			tellings[i] = lives
+		}
+	}
+	return frozenLetters(ctx, b, event.TopicAnswers, tellings, func(i int) time.Time { return b.Items[i].row.Day })
+}
+
+// below looks up every answer of the batch among the rows below it, and reads the
+// rows there that its rereads may correct.
+func (s *Answers) below(ctx context.Context, b *consume.Batch[Item], fates []fate) (tellings, error) {
+	var keys []clickhouse.AnswerKey
 	for i := range b.Items {
-		if b.Items[i].dead == nil {
+		if fates[i] == lives {
 			keys = append(keys, keyOf(&b.Items[i].row))
 		}
 	}
-	return clickhouse.LandedAnswers(ctx, s.conn, keys, due, below(b))
-}
-
-// standing reads the rows below the batch that its rereads may correct.
-func (s *Answers) standing(ctx context.Context, b *consume.Batch[Item], landed map[clickhouse.AnswerKey]clickhouse.Reading) (map[clickhouse.AnswerKey]*clickhouse.AnswerRow, error) {
-	var keys []clickhouse.AnswerKey
+	below := clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First}
+	landed, err := clickhouse.LandedAnswers(ctx, s.conn, keys, due, below)
+	if err != nil {
+		return tellings{}, err
+	}
+	keys = keys[:0]
 	for i := range b.Items {
 		item := &b.Items[i]
-		if item.dead != nil || !item.reread {
+		if fates[i] != lives || !item.reread {
 			continue
 		}
 		if was, there := landed[keyOf(&item.row)]; there && was.Older(readingOf(&item.row)) {
 			keys = append(keys, keyOf(&item.row))
 		}
 	}
-	return clickhouse.StandingAnswers(ctx, s.conn, keys, due, below(b))
-}
-
-func below(b *consume.Batch[Item]) clickhouse.Below {
-	return clickhouse.Below{Topic: b.Topic, Partition: b.Partition, Offset: b.First}
+	standing, err := clickhouse.StandingAnswers(ctx, s.conn, keys, due, below)
+	return tellings{landed: landed, standing: standing, rows: make([]clickhouse.AnswerRow, 0, len(b.Items))}, err
 }
 
 func keyOf(row *clickhouse.AnswerRow) clickhouse.AnswerKey {

@@ -86,11 +86,11 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 			t.Errorf("%s: %d, want %d", question, got, want)
 		}
 	}
-	wantMetric(t, registry, "answerscope_sink_records_total", map[string]float64{"told": 1, "corrected": 2, "repeated": 2, "stale": 6})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 1, "corrected": 2, "repeated": 2, "stale": 6})
 }
 
-// wantMetric holds a counter to its values by the one label that varies.
-func wantMetric(t *testing.T, registry *prometheus.Registry, name string, want map[string]float64) {
+// wantMetric holds a counter of a table to its values by outcome.
+func wantMetric(t *testing.T, registry *prometheus.Registry, name, table string, want map[string]float64) {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
@@ -102,10 +102,12 @@ func wantMetric(t *testing.T, registry *prometheus.Registry, name string, want m
 			continue
 		}
 		for _, m := range family.GetMetric() {
+			labels := map[string]string{}
 			for _, label := range m.GetLabel() {
-				if label.GetName() == "outcome" && m.GetCounter().GetValue() != 0 {
-					got[label.GetValue()] = m.GetCounter().GetValue()
-				}
+				labels[label.GetName()] = label.GetValue()
+			}
+			if n := m.GetCounter().GetValue(); labels["table"] == table && n != 0 {
+				got[labels["outcome"]] = n
 			}
 		}
 	}

@@ -14,12 +14,13 @@ const (
 	repeated                 // told before, dropped
 	corrected                // a reread that landed
 	stale                    // a reread of what is not there, or stands so or newer already: dropped
+	deleted                  // of a brand or an organization that was deleted: dropped
 )
 
 // outcomes counts the records of a batch.
 type outcomes [len(outcomeNames)]int
 
-var outcomeNames = [...]string{told: "told", repeated: "repeated", corrected: "corrected", stale: "stale"}
+var outcomeNames = [...]string{told: "told", repeated: "repeated", corrected: "corrected", stale: "stale", deleted: "deleted"}
 
 func (o *outcomes) add(of outcome) { o[of]++ }
 
@@ -33,7 +34,7 @@ func newMetrics(registerer prometheus.Registerer, table string) *metrics {
 	labels := prometheus.Labels{"table": table}
 	m := &metrics{
 		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
-		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were read, by what became of them: told (landed), repeated (dropped: told before), corrected (a reread that landed), stale (a reread, dropped).", ConstLabels: labels}, []string{"outcome"}),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were read, by what became of them: told (landed), repeated (dropped: told before), corrected (a reread that landed), stale (a reread, dropped), deleted (dropped: of a brand or an organization that was deleted).", ConstLabels: labels}, []string{"outcome"}),
 		letters: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
 	}
 	registerer.MustRegister(m.rows, m.records, m.letters)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -90,7 +89,7 @@ func answers(t *testing.T, from, to int) [][]byte {
 func (w *world) sink(t *testing.T) *sink.Answers { return w.sinkWith(t, prometheus.NewRegistry()) }
 
 func (w *world) sinkWith(t *testing.T, registry *prometheus.Registry) *sink.Answers {
-	return sink.New(w.conn, registry, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	return sink.New(w.conn, registry, logTo(t))
 }
 
 var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -91,7 +92,21 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	if err != nil {
 		return err
 	}
-	known, err := s.known(ctx, b, recent)
+	fates, err := fates(ctx, b.Hold, event.TopicVisits, len(b.Items), func(i int) (about, bool) {
+		row := b.Items[i].row
+		if row == nil {
+			return about{}, false
+		}
+		return about{row.OrganizationID, row.BrandID, row.At}, true
+	})
+	if err != nil {
+		return err
+	}
+	late, err := frozenLetters(ctx, b, event.TopicVisits, fates, func(i int) time.Time { return b.Items[i].row.At })
+	if err != nil {
+		return err
+	}
+	known, err := s.known(ctx, b, fates, recent)
 	if err != nil {
 		return err
 	}
@@ -100,8 +115,12 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	var of outcomes
 	for i := range b.Items {
 		switch item := &b.Items[i]; {
-		case item.dead != nil:
+		case fates[i] == unread:
 			letters = append(letters, *item.dead)
+		case fates[i] == gone:
+			of.add(deleted)
+		case fates[i] == frozen:
+			letters, late = append(letters, late[0]), late[1:]
 		case known[i]:
 			of.add(repeated)
 		default:
@@ -121,13 +140,13 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 
 // known says of each item whether its visit has landed below the batch or stands
 // earlier in it.
-func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], recent *recent) ([]bool, error) {
+func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], fates []fate, recent *recent) ([]bool, error) {
 	known := make([]bool, len(b.Items))
 	var old []clickhouse.VisitKey
 	var places []int
 	for i := range b.Items {
 		item := &b.Items[i]
-		if item.dead != nil {
+		if fates[i] != lives {
 			continue
 		}
 		key := clickhouse.VisitKey{OrganizationID: item.row.OrganizationID, BrandID: item.row.BrandID, ID: item.row.ID}

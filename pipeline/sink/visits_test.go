@@ -3,7 +3,6 @@ package sink_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +52,7 @@ func upTo(from, to int) []int {
 }
 
 func (w *world) visitSink(t *testing.T, remembered int) *sink.Visits {
-	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), logTo(t))
 }
 
 // wantVisits holds every table that a visit feeds to one of each of so many.

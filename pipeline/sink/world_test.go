@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -24,6 +26,9 @@ type world struct {
 	topic   string
 	group   string
 	conn    *clickhouse.Conn
+
+	control *postgres.DB // nil: the sinks ask no gate and nothing is buried; see governed
+	gate    consume.Gate // in place of control's
 }
 
 // migrated is a fresh database with our schema.
@@ -50,7 +55,7 @@ func newWorld(t *testing.T, brokers []string, partitions int) *world {
 	t.Helper()
 	conn := migrated(t)
 	prefix := testkit.Prefix(t)
-	w := &world{brokers, prefix + "answers", prefix + "sink", conn}
+	w := &world{brokers: brokers, topic: prefix + "answers", group: prefix + "sink", conn: conn}
 	if partitions == 0 { // batches are handed over without a log
 		return w
 	}
@@ -65,6 +70,38 @@ func newWorld(t *testing.T, brokers []string, partitions int) *world {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// governed gives the world a control plane, and its address with a superuser's
+// credentials.
+func (w *world) governed(t *testing.T) (dsn string) {
+	t.Helper()
+	dsn = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = dsn
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	w.control = db
+	return dsn
+}
+
+// command runs a statement as the superuser of a control plane.
+func command(t *testing.T, dsn, statement string, args ...any) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(statement, err)
+	}
 }
 
 // tell appends values to partition 0 in one request, in order.
@@ -109,7 +146,11 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
-	c, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	cfg.Gate = w.gate
+	if cfg.Gate == nil && w.control != nil {
+		cfg.Gate = w.control.HoldSinks
+	}
+	c, err := consume.New(cfg, target, prometheus.NewRegistry(), logTo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +164,8 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 		t.Error(err)
 	}
 }
+
+func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 func until(t *testing.T, done func() bool) {
 	t.Helper()

@@ -40,11 +40,15 @@ var (
 
 type (
 	shardOf struct{ Shard int }
-	mortals struct{ Brands, Organizations []uuid.UUID }
+	mortals struct {
+		Topic                 string
+		Brands, Organizations []uuid.UUID
+	}
 	// buriedRow is what became of the mortals.
 	buriedRow struct {
 		Brands        []uuid.UUID `db:"brands"`
 		Organizations []uuid.UUID `db:"organizations"`
+		Months        []time.Time `db:"months"`
 	}
 )
 
@@ -115,19 +119,22 @@ func (h *SinkHold) Held(ctx context.Context) error {
 type Buried struct {
 	Brands        map[uuid.UUID]bool
 	Organizations map[uuid.UUID]bool
+	Months        []time.Time // the frozen ones by their first day, UTC, in order
 }
 
-// Buried says which of the given brands and organizations were deleted. An answer
+// Buried says which of the given brands and organizations were deleted, and which
+// months of a topic (without its prefix) are frozen. No month is frozen while the
+// sinks are held, or a plan is open; a brand may be deleted at any time. An answer
 // proves, as Held does, that the hold was not lost before.
-func (h *SinkHold) Buried(ctx context.Context, brands, organizations []uuid.UUID) (Buried, error) {
+func (h *SinkHold) Buried(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Buried, error) {
 	if h == nil {
 		return Buried{}, nil
 	}
-	row, err := buried.one(ctx, h.conn, mortals{brands, organizations})
+	row, err := buried.one(ctx, h.conn, mortals{topic, brands, organizations})
 	if err != nil {
 		return Buried{}, err
 	}
-	return Buried{Brands: set(row.Brands), Organizations: set(row.Organizations)}, nil
+	return Buried{set(row.Brands), set(row.Organizations), row.Months}, nil
 }
 
 func set(ids []uuid.UUID) map[uuid.UUID]bool {

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,7 +124,7 @@ func TestALostHoldIsNoticed(t *testing.T) {
 	if h.Held(t.Context()) == nil {
 		t.Error("a lost hold says it is held")
 	}
-	if _, err := h.Buried(t.Context(), nil, nil); err == nil {
+	if _, err := h.Buried(t.Context(), "answers", nil, nil); err == nil {
 		t.Error("a lost hold says what is buried")
 	}
 	if !stopped(t, db, 0) {
@@ -180,7 +181,7 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 	defer h.Release()
 	told := func() postgres.Buried {
 		t.Helper()
-		b, err := h.Buried(t.Context(), []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
+		b, err := h.Buried(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +202,16 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 	if b := told(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 || !b.Organizations[w.other.organization.ID] {
 		t.Errorf("buried %v, want both brands and their organization", b)
 	}
-	if b, err := (*postgres.SinkHold)(nil).Buried(t.Context(), []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
+	for _, text := range []string{"('visits', '2025-02-01'), ('answers', '2025-03-01')", "('visits', '2024-12-01')"} {
+		if _, err := w.root.Exec(t.Context(), "INSERT INTO private.frozen_months (topic, month) VALUES "+text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	month := func(year int, month time.Month) time.Time { return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC) }
+	if got, want := told().Months, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
+		t.Errorf("frozen %v, want %v", got, want)
+	}
+	if b, err := (*postgres.SinkHold)(nil).Buried(t.Context(), "visits", []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
 		t.Errorf("no hold: buried %v, %v", b, err)
 	}
 }

@@ -1,4 +1,5 @@
--- buried: which of the given brands and organizations were deleted.
+-- buried: which of the given brands and organizations were deleted, and which months of a topic are frozen.
 SELECT
-    ARRAY(SELECT id FROM private.tombstones WHERE kind = 'brand' AND id = ANY ($1)) AS brands,
-    ARRAY(SELECT id FROM private.tombstones WHERE kind = 'organization' AND id = ANY ($2)) AS organizations
+    ARRAY(SELECT id FROM private.tombstones WHERE kind = 'brand' AND id = ANY ($2)) AS brands,
+    ARRAY(SELECT id FROM private.tombstones WHERE kind = 'organization' AND id = ANY ($3)) AS organizations,
+    ARRAY(SELECT month FROM private.frozen_months WHERE topic = $1 ORDER BY month) AS months

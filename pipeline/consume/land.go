@@ -1,0 +1,115 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// planValid is how long a plan proves that the partition is ours. An older one
+// is committed again before the batch is sent.
+const planValid = 30 * time.Second
+
+// landing is one batch on its way from the plan to the commit.
+type landing[T any] struct {
+	*partition[T]
+	batch   *Batch[T]
+	began   time.Time
+	planned time.Time // when the plan was last committed; zero: not yet
+}
+
+// land holds the sinks, plans, lands and commits one batch. Once it is planned it is
+// finished even if the partition is being taken away meanwhile, for a bounded time:
+// that spares the successor a replay.
+func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
+	defer func() { b.trace.end(err) }()
+	l := landing[T]{partition: p, batch: b, began: time.Now()}
+	ctx = b.trace.within(ctx)
+	defer l.letGo()
+	if err := l.repeated(ctx, "hold sinks", l.hold); err != nil {
+		return fmt.Errorf("hold sinks for batch %s: %w", b, err)
+	}
+	ctx, cancel := finishing(ctx, p.cfg.Finish)
+	defer cancel()
+	if err := l.repeated(ctx, "land batch", l.attempt); err != nil {
+		return fmt.Errorf("land batch %s: %w", b, err)
+	}
+	_, err = retry(ctx, p, "commit batch", func() (struct{}, error) {
+		return struct{}{}, step(ctx, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
+	})
+	if err != nil {
+		return err
+	}
+	p.metrics.landed(p.id, len(b.Items), b.bytes, b.Last, time.Since(l.began))
+	return nil
+}
+
+// repeated repeats a step, and lets it be known why the batch does not get past it.
+func (l *landing[T]) repeated(ctx context.Context, what string, do func(context.Context) error) error {
+	_, err := retry(ctx, l.partition, what, func() (struct{}, error) {
+		err := do(ctx)
+		l.trouble.set(l.id, l.began, err)
+		return struct{}{}, err
+	})
+	return err
+}
+
+// attempt plans the batch and sends it to the target.
+func (l *landing[T]) attempt(ctx context.Context) error {
+	ours := func() error { return l.ours(ctx) }
+	if err := ours(); err != nil {
+		return err
+	}
+	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, ours) })
+	l.batch.Tries++
+	return err
+}
+
+// ours is asked before everything that is sent: whether the batch is planned as one
+// of this consumer's, and was within one hold of the sinks. Whoever stops them looks
+// for open plans once they stand still, so that a hold that was lost before the plan
+// may have let him in unseen; the batch then waits for him.
+func (l *landing[T]) ours(ctx context.Context) error {
+	if err := l.hold(ctx); err != nil {
+		return err
+	}
+	if err := l.plan(ctx); err != nil {
+		return err
+	}
+	if err := l.batch.Hold.Held(ctx); err != nil {
+		l.letGo()
+		return err
+	}
+	return nil
+}
+
+// plan commits where the batch begins and what it is.
+func (l *landing[T]) plan(ctx context.Context) error {
+	if time.Since(l.planned) < planValid {
+		return nil
+	}
+	commit := func(ctx context.Context) error { return l.offsets.commit(ctx, l.batch.First, l.batch.Plan.metadata()) }
+	if err := step(ctx, "plan", commit); err != nil {
+		return err
+	}
+	l.planned = time.Now()
+	return nil
+}
+
+// hold waits while the sinks are stopped.
+func (l *landing[T]) hold(ctx context.Context) error {
+	if l.cfg.Gate == nil || l.batch.Hold != nil {
+		return nil
+	}
+	began := time.Now()
+	defer func() { l.metrics.waits.Observe(time.Since(began).Seconds()) }()
+	return step(ctx, "hold", func(ctx context.Context) (err error) {
+		l.batch.Hold, err = l.cfg.Gate(ctx, l.batch.Plan.Shard)
+		return err
+	})
+}
+
+func (l *landing[T]) letGo() {
+	l.batch.Hold.Release()
+	l.batch.Hold = nil
+}

@@ -1,0 +1,240 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// open are the batches that a group has planned and not committed.
+func (w *world) open(t *testing.T) []consume.OpenBatch {
+	t.Helper()
+	open, err := consume.Planned(t.Context(), producer.Connection{Brokers: w.brokers}, w.group, w.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open
+}
+
+func (w *world) stop(t *testing.T, patience time.Duration) *postgres.SinkStop {
+	t.Helper()
+	stop, err := w.control.StopSinks(t.Context(), 0, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stop
+}
+
+// While the sinks are stopped, nothing is planned and nothing lands, and the log
+// keeps it. Nobody can stop them in the middle of a batch.
+func TestStoppedSinksPlanNothing(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		w := newWorld(t, brokers, 1)
+		w.governed(t)
+		w.tell(t, answers(t, 0, 30)...)
+		stop := w.stop(t, time.Second)
+		target := &halting[sink.Item]{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{})}
+		w.consume(t, target, small, func(c *consume.Consumer[sink.Item]) bool {
+			if c.Ready(t.Context()) != nil || !w.gateAwaited(t) {
+				return false
+			}
+			if open := w.open(t); len(open) != 0 {
+				t.Errorf("open while the sinks stand still: %v", open)
+			}
+			if err := stop.Release(); err != nil {
+				t.Error(err)
+			}
+			<-target.entered
+			if _, err := w.control.StopSinks(t.Context(), 0, 50*time.Millisecond); !errors.Is(err, postgres.ErrSinksBusy) {
+				t.Errorf("stopped in the middle of a batch: %v", err)
+			}
+			if open := w.open(t); !slices.Equal(open, []consume.OpenBatch{{Partition: 0, First: 0}}) {
+				t.Errorf("open in the middle of the first batch: %v", open)
+			}
+			close(target.leave)
+			until(t, func() bool { return w.landed(t, 29)(c) })
+			return true
+		})
+		w.wantEachOnce(t, 30)
+		if err := w.stop(t, time.Second).Release(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// gateAwaited is whether somebody waits for the gate.
+func (w *world) gateAwaited(t *testing.T) bool {
+	t.Helper()
+	var n int
+	err := w.control.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
+}
+
+// halting stands still in its first batch.
+type halting[T any] struct {
+	consume.Target[T]
+	begun          atomic.Bool
+	entered, leave chan struct{}
+}
+
+func (h *halting[T]) Land(ctx context.Context, b *consume.Batch[T], ours func() error) error {
+	if h.begun.CompareAndSwap(false, true) {
+		close(h.entered)
+		<-h.leave
+	}
+	return h.Target.Land(ctx, b, ours)
+}
+
+// A hold that is lost before the plan lets somebody stop the sinks who sees no plan.
+// The batch that is planned beside him is sent only after he has gone.
+func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	dsn := w.governed(t)
+	w.tell(t, answers(t, 0, 10)...)
+	var stop atomic.Pointer[postgres.SinkStop]
+	w.gate = func(ctx context.Context, shard int) (*postgres.SinkHold, error) {
+		h, err := w.control.HoldSinks(ctx, shard)
+		if err == nil && stop.Load() == nil { // between the first hold and its plan
+			command(t, dsn, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+			stop.Store(w.stop(t, time.Second))
+			if open := w.open(t); len(open) != 0 {
+				t.Errorf("open before anything was planned: %v", open)
+			}
+		}
+		return h, err
+	}
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		if stop.Load() == nil || len(w.open(t)) == 0 || !w.gateAwaited(t) {
+			return false
+		}
+		if n := w.number(t, "SELECT count() FROM answers"); n != 0 {
+			t.Errorf("%d answers landed while the sinks stood still", n)
+		}
+		if err := errors.Join(stop.Load().Held(t.Context()), stop.Load().Release()); err != nil {
+			t.Error(err)
+		}
+		until(t, func() bool { return w.landed(t, 9)(c) })
+		return true
+	})
+	w.wantEachOnce(t, 10)
+}
+
+// What was deleted does not come back, and takes nobody else's rows along.
+func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	dsn := w.governed(t)
+	organizations := []uuid.UUID{{1}, {2}}
+	bury := func(kind string, id, organization uuid.UUID) {
+		command(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ($1, $2, $3)", kind, id, organization)
+	}
+	of := func(n, organization int, brand uuid.UUID) *event.Answer {
+		a := answer(n)
+		a.OrganizationID, a.Brand.ID = organizations[organization], brand
+		return a
+	}
+	registry := prometheus.NewRegistry()
+	s := w.sinkWith(t, registry)
+	v := sink.NewVisits(w.conn, 10, registry, logTo(t))
+	bury("brand", uuid.UUID{11}, organizations[0])
+	bury("organization", organizations[1], organizations[1])
+	hold, err := w.control.HoldSinks(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	batch := w.batch(t, s, 0, 0, of(0, 0, uuid.UUID{11}), of(1, 0, uuid.UUID{12}), of(2, 1, uuid.UUID{13}), of(3, 0, uuid.UUID{12}), reread(of(4, 0, uuid.UUID{11}), 2))
+	batch.Hold = hold
+	if err := s.Land(t.Context(), batch, ours); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEachOnce(t, 2)
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 2, "deleted": 3})
+
+	visited := &consume.Batch[sink.Visit]{Topic: w.topic + "-visits", Last: 2, Hold: hold}
+	for i, brand := range []uuid.UUID{{11}, {12}, {11}} {
+		visited.Items = append(visited.Items, read(t, v, i, brand, day))
+	}
+	if err := v.Land(t.Context(), visited, ours); err != nil {
+		t.Fatal(err)
+	}
+	w.wantVisits(t, 1)
+	wantMetric(t, registry, "answerscope_sink_records_total", "visits", map[string]float64{"told": 1, "deleted": 2})
+}
+
+// read is a visit of a brand as a sink reads it.
+func read(t *testing.T, s *sink.Visits, n int, brand uuid.UUID, at time.Time) sink.Visit {
+	t.Helper()
+	v := visit(brand, n)
+	v.OrganizationID, v.At = uuid.UUID{1}, event.At(at)
+	value, err := event.EncodeVisit(nil, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, _, err := s.Read(s.Version(), consume.Record{Topic: "visits", Offset: int64(n), Value: value, Time: day})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+// A record of a month that is frozen is kept with its reason, byte for byte, whether
+// it was told before or not. A reread of it has nothing that would be lost.
+func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		w := newWorld(t, brokers, 1)
+		dsn := w.governed(t)
+		w.tell(t, answers(t, 0, 30)...) // answer n is of month n%3: March, April, May
+		w.consume(t, w.sink(t), small, w.landed(t, 29))
+		command(t, dsn, "INSERT INTO private.frozen_months (topic, month) VALUES ('answers', '2026-04-01'), ('visits', '2026-05-01')")
+		before := w.number(t, "SELECT sum(cityHash64(toString(tuple(*)))) FROM answers WHERE toYYYYMM(day) = 202604")
+		w.tell(t, answers(t, 27, 36)...) // 27 to 29 again, six new ones: 28, 31, 34 are of April
+		w.tell(t, encoded(t, reread(answer(1), 5)), encoded(t, reread(answer(3), 5)), []byte("garbage"), answers(t, 60, 61)[0])
+		registry := prometheus.NewRegistry()
+		w.consume(t, w.sinkWith(t, registry), small, w.landed(t, 42))
+		if n := w.number(t, "SELECT count() FROM answers WHERE sign = 1 AND revision = 1"); n != 35 {
+			t.Errorf("%d answers, want 30 and 32, 33, 35 of other months, 30 and 60", n)
+		}
+		if after := w.number(t, "SELECT sum(cityHash64(toString(tuple(*)))) FROM answers WHERE toYYYYMM(day) = 202604"); after != before {
+			t.Error("the frozen month has changed")
+		}
+		var letters []string
+		if err := w.conn.QueryRow(t.Context(), "SELECT groupArray(letter) FROM (SELECT concat(toString(log_offset), ' ', reason) AS letter FROM deadletters ORDER BY log_offset)").Scan(&letters); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"31 month frozen", "34 month frozen", "37 month frozen", "41 malformed"}; !slices.Equal(letters, want) {
+			t.Errorf("dead letters %q, want %q", letters, want)
+		}
+		var value string
+		if err := w.conn.QueryRow(t.Context(), "SELECT value FROM deadletters WHERE log_offset = 34").Scan(&value); err != nil || value != string(encoded(t, answer(31))) {
+			t.Errorf("kept %.80q, %v", value, err)
+		}
+		wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 5, "repeated": 2, "stale": 1, "corrected": 1})
+	})
+}
+
+// The same of visits, which are read in larger batches.
+func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
+	w := newWorld(t, testkit.Kafka(t), 1)
+	dsn := w.governed(t)
+	command(t, dsn, fmt.Sprintf("INSERT INTO private.frozen_months (topic, month) VALUES ('visits', '%s')", day.Format("2006-01")+"-01"))
+	w.tell(t, visits(t, lumen, upTo(0, 20)...)...)
+	run(t, w, w.visitSink(t, 10), small, func(*consume.Consumer[sink.Visit]) bool { return w.number(t, "SELECT count() FROM deadletters") == 20 })
+	w.wantVisits(t, 0)
+}
