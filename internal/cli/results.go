@@ -11,13 +11,14 @@ import (
 // writerOfResults is its name in the log and in readiness.
 const writerOfResults = "results"
 
-// assembleResults adds what writes answers to prompt_results, and nightly lets the old ones go.
+// assembleResults adds what writes answers to prompt_results, and nightly lets old ones go.
 func assembleResults(s *service) error {
-	writer, err := results.New(results.DefaultConfig(), s.db, time.Now, s.metrics, s.log)
+	writer, err := results.New(results.DefaultConfig(), s.db, s.warehouse, time.Now, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
 	s.chores.Every("prune results", timetable.Daily(3, 20), writer.Prune)
+	s.chores.Every("renew results", timetable.Daily(3, 40), writer.Renew)
 	answers := s.reading("answerscope-results", event.TopicAnswers)
 	answers.Limits.Records, answers.Limits.Bytes = 1000, 8<<20 // a batch is a transaction
 	return consuming(s, writerOfResults, answers, writer)

@@ -9,6 +9,7 @@ import (
 type metrics struct {
 	records *prometheus.CounterVec // by outcome
 	pruned  prometheus.Counter
+	renewed prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -17,9 +18,10 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Name: "answerscope_results_records_total",
 			Help: "Records of topic answers by what became of them in prompt_results: added, changed, repeated, old, orphaned (the prompt is gone), unread (given up, or a dead letter), refused.",
 		}, []string{"outcome"}),
-		pruned: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_results_pruned_total", Help: "Rows of prompt_results that were deleted for their age."}),
+		pruned:  prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_results_pruned_total", Help: "Rows of prompt_results that were deleted for their age."}),
+		renewed: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_results_renewed_total", Help: "Rows of prompt_results that took over a newer reading from the warehouse."}),
 	}
-	registerer.MustRegister(m.records, m.pruned)
+	registerer.MustRegister(m.records, m.pruned, m.renewed)
 	return m
 }
 

@@ -14,24 +14,29 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Config says how long results are kept and how much is asked of Postgres at once.
 type Config struct {
-	Keep     time.Duration // results older than this stay only as the newest of their prompt and platform
-	Patience time.Duration // for one batch, or one pruning, to be written; it is tried again then
-	Prune    int           // rows that one statement deletes at most
+	ExtractVersion int           // what answers are read with
+	Keep           time.Duration // results older than this stay only as the newest of their prompt and platform
+	Patience       time.Duration // for one batch, or one pruning, to be written; it is tried again then
+	Prune          int           // rows that one statement deletes at most
 }
 
 // DefaultConfig suits every size.
 func DefaultConfig() Config {
-	return Config{Keep: 90 * 24 * time.Hour, Patience: 30 * time.Second, Prune: 1000}
+	return Config{ExtractVersion: extract.Version, Keep: 90 * 24 * time.Hour, Patience: 30 * time.Second, Prune: 1000}
 }
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
 	var errs []error
+	if _, known := extract.At(c.ExtractVersion); !known {
+		errs = append(errs, fmt.Errorf("results extract version %d: want one that this build carries", c.ExtractVersion))
+	}
 	if c.Keep <= 0 {
 		errs = append(errs, fmt.Errorf("results keep %v: want more than 0", c.Keep))
 	}
@@ -46,19 +51,20 @@ func (c Config) Validate() error {
 
 // Results takes topic answers to Postgres. It is safe for concurrent use.
 type Results struct {
-	cfg     Config
-	db      *postgres.DB
-	now     func() time.Time
-	metrics *metrics
-	log     *slog.Logger
+	cfg       Config
+	db        *postgres.DB
+	warehouse *clickhouse.Conn // of Renew alone
+	now       func() time.Time
+	metrics   *metrics
+	log       *slog.Logger
 }
 
 // New does nothing yet.
-func New(cfg Config, db *postgres.DB, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) (*Results, error) {
+func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time, registerer prometheus.Registerer, log *slog.Logger) (*Results, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Results{cfg, db, now, newMetrics(registerer), log}, nil
+	return &Results{cfg, db, warehouse, now, newMetrics(registerer), log}, nil
 }
 
 // Item is a record as a row, or as none.
@@ -68,7 +74,7 @@ type Item struct {
 }
 
 // Version is the extractor that answers are read with.
-func (r *Results) Version() int { return extract.Version }
+func (r *Results) Version() int { return r.cfg.ExtractVersion }
 
 // Supports is always true: a row says which version read it, and a plan's rows need
 // not be the same at its replay.
@@ -79,7 +85,8 @@ func (r *Results) Supports(int) bool { return true }
 func (r *Results) Read(version int, record consume.Record) (item Item, month int, err error) {
 	read, ok := extract.At(version)
 	if !ok {
-		version, read = extract.Version, extract.Read
+		version = r.cfg.ExtractVersion
+		read, _ = extract.At(version)
 	}
 	var a event.Answer
 	switch err := event.DecodeAnswer(record.Value, &a); {

@@ -220,12 +220,40 @@ func TestRereadsWaitForTheirReader(t *testing.T) {
 	}
 }
 
+// At an upgrade the sink reads with the later reader what this group had read with the
+// earlier one. Nobody tells that again.
+func TestResultsTakeOverWhatTheWarehouseReads(t *testing.T) {
+	w := newWorld(t, nil)
+	w.openWarehouse(t)
+	answers := w.answers(0, 4)
+	answers[0].Citations = []event.Citation{{URL: "https://lumen.example/a", Title: "A", Cited: true}, {URL: "https://www.glow.example/"}, {URL: "https://reddit.com/r/lamps", Cited: true}}
+	writer := w.writer(t)
+	w.land(t, writer, answers...)
+	w.sink(t, answers[:3]...)
+	want := w.all(t)
+	w.exec(t, `UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9, mention_position = 9, sentiment = 'unknown', visibility_score = 9,
+		citations = '[]', competitor_mentions = '[]' WHERE response NOT LIKE '%3.'`)
+	if err := writer.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.all(t); !slices.Equal(got, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	w.exec(t, "UPDATE public.prompt_results SET extract_version = 0")
+	w.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '%2.'")
+	if err := writer.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	later := fmt.Sprintf("Glow is bright. Lumen is answer 2. %d: 7@2 among Glow 1, Beam 0", w.brand.Revision+1)
+	w.wantRows(t, w.first(0), w.first(1), later, w.first(3))
+}
+
 func TestConfigsAreChecked(t *testing.T) {
 	if err := results.DefaultConfig().Validate(); err != nil {
 		t.Error(err)
 	}
 	err := results.Config{}.Validate()
-	for _, what := range []string{"keep", "patience", "prune"} {
+	for _, what := range []string{"extract version", "keep", "patience", "prune"} {
 		if err == nil || !strings.Contains(err.Error(), "results "+what) {
 			t.Errorf("Validate() = %v, lacks %s", err, what)
 		}

@@ -1,11 +1,11 @@
 package results
 
 import (
+	"github.com/gofrs/uuid/v5"
+
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/postgres"
-
-	"github.com/gofrs/uuid/v5"
 )
 
 // rowOf is the row of an answer and its reading.
@@ -39,13 +39,9 @@ func rowOf(a *event.Answer, r *extract.Reading, version int) *postgres.Result {
 		row.Sources = append(row.Sources, postgres.ResultSource{URL: c.URL, Title: c.Title, Cited: c.Cited, Type: sourceType(c)})
 	}
 	for i, c := range r.Competitors {
-		competitor := postgres.ResultCompetitor{
-			ID: c.ID, Name: a.Competitors[i].Name, Mentions: int(c.Mentions), Citations: int(c.Citations), Visibility: int(c.VisibilityScore),
-		}
-		if c.Position > 0 {
-			competitor.Position = new(int(c.Position))
-		}
-		row.Competitors = append(row.Competitors, competitor)
+		row.Competitors = append(row.Competitors, postgres.ResultCompetitor{
+			ID: c.ID, Name: a.Competitors[i].Name, Mentions: int(c.Mentions), Citations: int(c.Citations), Visibility: int(c.VisibilityScore), Position: unlessZero(c.Position),
+		})
 	}
 	return row
 }
@@ -59,4 +55,11 @@ func sourceType(c *extract.CitationReading) string {
 		return "competitor"
 	}
 	return string(c.Listed)
+}
+
+func unlessZero(position uint32) *int {
+	if position == 0 {
+		return nil
+	}
+	return new(int(position))
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/results"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -32,6 +34,7 @@ type world struct {
 	db           *postgres.DB
 	root         *pgx.Conn // beyond every policy
 	dsn          string
+	warehouse    *clickhouse.Conn // nil but for tests of renewal
 	brand        postgres.Snapshot
 	prompts      []postgres.Prompt
 	metrics      *prometheus.Registry // of the last writer
@@ -171,7 +174,7 @@ func (w *world) tell(t *testing.T, values ...[]byte) {
 func (w *world) writer(t *testing.T) *results.Results {
 	t.Helper()
 	w.metrics = prometheus.NewRegistry()
-	r, err := results.New(results.DefaultConfig(), w.db, func() time.Time { return today }, w.metrics, logTo(t))
+	r, err := results.New(results.DefaultConfig(), w.db, w.warehouse, func() time.Time { return today }, w.metrics, logTo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,12 +233,17 @@ func until(t *testing.T, done func() bool) {
 	}
 }
 
-// land hands records over as one batch, without a log.
+// land hands answers over as one batch, without a log.
 func (w *world) land(t *testing.T, target *results.Results, answers ...*event.Answer) {
 	t.Helper()
-	b := &consume.Batch[results.Item]{Topic: w.topic, Last: int64(len(answers)) - 1}
+	landBatch(t, w.topic, target, answers...)
+}
+
+func landBatch[T any](t *testing.T, topic string, target consume.Target[T], answers ...*event.Answer) {
+	t.Helper()
+	b := &consume.Batch[T]{Topic: topic, Last: int64(len(answers)) - 1}
 	for i, value := range encoded(t, answers...) {
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value})
+		item, _, err := target.Read(target.Version(), consume.Record{Topic: topic, Offset: int64(i), Value: value})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,6 +279,45 @@ func (w *world) first(n int) string {
 
 func (w *world) again(n int) string {
 	return fmt.Sprintf("Glow is bright. Lumen is answer %d. %d: 1@1 among Gloom 0, Beam 0", n, w.brand.Revision+1)
+}
+
+// openWarehouse gives the writer a warehouse.
+func (w *world) openWarehouse(t *testing.T) {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if w.warehouse, err = clickhouse.Open(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.warehouse.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// sink lands answers in the warehouse.
+func (w *world) sink(t *testing.T, answers ...*event.Answer) {
+	t.Helper()
+	landBatch(t, w.topic, sink.New(w.warehouse, prometheus.NewRegistry(), logTo(t)), answers...)
+}
+
+// all are the whole rows of prompt_results.
+func (w *world) all(t *testing.T) []string {
+	t.Helper()
+	rows, err := w.root.Query(t.Context(), "SELECT (to_jsonb(r) - 'updated_at')::text FROM public.prompt_results AS r ORDER BY created_at DESC, id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func (w *world) exec(t *testing.T, statement string, args ...any) {

@@ -132,9 +132,7 @@ func keepResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Time
 	rows := resultRows{Old: old, Change: change}
 	pairs := resultPairs{Old: old}
 	for i := range results {
-		if err := rows.add(&results[i]); err != nil {
-			return Kept{}, err
-		}
+		rows.add(&results[i])
 		if results[i].AnsweredAt.Before(old) {
 			pairs.Prompts = append(pairs.Prompts, results[i].PromptID)
 			pairs.Platforms = append(pairs.Platforms, keepable(results[i].Platform))
@@ -152,19 +150,7 @@ func keepResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Time
 	return kept, nil
 }
 
-func (rows *resultRows) add(r *Result) error {
-	sources, err := json.Marshal(r.keepableSources())
-	if err != nil {
-		return err
-	}
-	competitors, err := json.Marshal(r.keepableCompetitors())
-	if err != nil {
-		return err
-	}
-	queries, err := json.Marshal(r.keepableQueries())
-	if err != nil {
-		return err
-	}
+func (rows *resultRows) add(r *Result) {
 	rows.IDs = append(rows.IDs, r.ID)
 	rows.Prompts = append(rows.Prompts, r.PromptID)
 	rows.Brands = append(rows.Brands, r.BrandID)
@@ -175,48 +161,55 @@ func (rows *resultRows) add(r *Result) error {
 	rows.Regions = append(rows.Regions, keepable(r.Region))
 	rows.Samples = append(rows.Samples, r.Sample)
 	rows.Responses = append(rows.Responses, keepable(r.Response))
-	rows.Sources = append(rows.Sources, string(sources))
+	rows.Sources = append(rows.Sources, r.sources())
 	rows.Mentions = append(rows.Mentions, int32(r.Mentions))
 	rows.Citations = append(rows.Citations, int32(r.Citations))
 	rows.Positions = append(rows.Positions, int32(r.Position))
 	rows.Sentiments = append(rows.Sentiments, r.Sentiment)
 	rows.Visibilities = append(rows.Visibilities, int32(r.Visibility))
-	rows.Competitors = append(rows.Competitors, string(competitors))
-	rows.SearchQueries = append(rows.SearchQueries, string(queries))
+	rows.Competitors = append(rows.Competitors, r.competitors())
+	rows.SearchQueries = append(rows.SearchQueries, r.searchQueries())
 	rows.Jobs = append(rows.Jobs, r.JobID)
 	rows.Revisions = append(rows.Revisions, r.Revision)
 	rows.ExtractVersions = append(rows.ExtractVersions, int32(r.ExtractVersion))
 	rows.AnsweredAt = append(rows.AnsweredAt, r.AnsweredAt)
-	return nil
 }
 
 // keepable is text as Postgres can keep it.
 func keepable(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-func (r *Result) keepableSources() []ResultSource {
+func (r *Result) sources() string {
 	sources := make([]ResultSource, len(r.Sources))
 	for i, s := range r.Sources {
 		s.URL, s.Title = keepable(s.URL), keepable(s.Title)
 		sources[i] = s
 	}
-	return sources
+	return asJSON(sources)
 }
 
-func (r *Result) keepableCompetitors() []ResultCompetitor {
+func (r *Result) competitors() string {
 	competitors := make([]ResultCompetitor, len(r.Competitors))
 	for i, c := range r.Competitors {
 		c.Name = keepable(c.Name)
 		competitors[i] = c
 	}
-	return competitors
+	return asJSON(competitors)
 }
 
-func (r *Result) keepableQueries() []string {
+func (r *Result) searchQueries() string {
 	queries := make([]string, len(r.SearchQueries))
 	for i, q := range r.SearchQueries {
 		queries[i] = keepable(q)
 	}
-	return queries
+	return asJSON(queries)
+}
+
+func asJSON(list any) string {
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // texts, numbers and ids always marshal
+	}
+	return string(text)
 }
 
 // refusal is ErrRefused where it is a row that the server does not take: a value that

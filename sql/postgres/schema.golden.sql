@@ -425,7 +425,7 @@ CREATE TABLE public.prompt_results (
     CONSTRAINT prompt_results_served_model_length CHECK ((octet_length(served_model) <= 2048))
 );
 ALTER TABLE public.prompt_results OWNER TO answerscope_owner;
-CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC);
+CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC) INCLUDE (extract_version);
 CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results USING btree (organization_id);
 CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results USING btree (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
 COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';
