@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // correct tells answers of the first brand again as facts have them.
@@ -37,8 +38,8 @@ func (s *stage) reread(t *testing.T, slug string, records []*event.Answer) {
 	}
 	s.append(t, twins)
 	s.corrections++
-	s.exec(t, fmt.Sprintf(`
-		INSERT INTO answers
+	execAt(t, s.shard(t), fmt.Sprintf(`
+		INSERT INTO `+s.warehouse.Local("answers")+`
 		WITH twins AS (SELECT * FROM answers WHERE brand_id = '%[3]s')
 		SELECT * REPLACE (-1 AS sign)
 		FROM (SELECT * FROM answers WHERE brand_id = '%[2]s' AND sign = 1 ORDER BY revision DESC LIMIT 1 BY id)
@@ -47,13 +48,25 @@ func (s *stage) reread(t *testing.T, slug string, records []*event.Answer) {
 		SELECT * REPLACE (
 			toUUID('%[1]s') AS organization_id, toUUID('%[2]s') AS brand_id, %[4]d AS revision,
 			arrayMap(m -> if(m = toUUID('%[3]s'), toUUID('%[2]s'), m), cards.matched_id) AS `+"`cards.matched_id`"+`)
-		FROM twins`, organization, brand, nobody, 1000+s.corrections))
-	s.exec(t, fmt.Sprintf("DELETE FROM answers WHERE brand_id = '%s'", nobody))
+		FROM twins
+		SETTINGS distributed_product_mode = 'global'`, organization, brand, nobody, 1000+s.corrections))
+	for n := range s.warehouse.Shards() {
+		shard, err := s.warehouse.Shard(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		execAt(t, shard, fmt.Sprintf("DELETE FROM %s WHERE brand_id = '%s'", s.warehouse.Local("answers"), nobody))
+	}
 }
 
 func (s *stage) exec(t *testing.T, statement string) {
 	t.Helper()
-	if err := s.warehouse.Exec(t.Context(), statement); err != nil {
+	execAt(t, s.warehouse, statement)
+}
+
+func execAt(t *testing.T, at *clickhouse.Conn, statement string) {
+	t.Helper()
+	if err := at.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,6 +43,23 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// The same scenarios where every second batch lands on another shard: no figure tells how many shards there are.
+func TestScenariosOnTwoShards(t *testing.T) {
+	if *update {
+		return // one server has the say
+	}
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	s := newServiceOn(t, openShards(t))
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			s.stage(t).play(t, path)
+		})
+	}
+}
+
 func (s *stage) play(t *testing.T, path string) {
 	t.Helper()
 	scenario, err := txtar.ParseFile(path)

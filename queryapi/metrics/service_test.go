@@ -33,7 +33,12 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	s := &service{db: openPostgres(t), warehouse: openClickHouse(t)}
+	return newServiceOn(t, openClickHouse(t))
+}
+
+func newServiceOn(t *testing.T, warehouse *clickhouse.Conn) *service {
+	t.Helper()
+	s := &service{db: openPostgres(t), warehouse: warehouse}
 	s.url = serve(t, s.db, s.warehouse)
 	copies, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, prometheus.NewRegistry(), logTo(t))
 	if err != nil {
@@ -90,6 +95,11 @@ func openClickHouse(t *testing.T) *clickhouse.Conn {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
+	return migrated(t, c)
+}
+
+func migrated(t *testing.T, c clickhouse.Config) *clickhouse.Conn {
+	t.Helper()
 	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}

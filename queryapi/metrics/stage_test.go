@@ -33,6 +33,7 @@ type stage struct {
 	keys    map[string]string          // organization → a key of its user
 	told    int                        // answers so far
 
+	batches  int   // that have landed, or corrections
 	appended int64 // records of answers so far, those told again too
 
 	corrections int // so far
@@ -194,7 +195,7 @@ func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 // append lands records of the log: through the codec, the extractor and the sink, as one batch.
 func (s *stage) append(t *testing.T, records []*event.Answer) {
 	t.Helper()
-	target := sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t))
+	target := sink.New(s.shard(t), prometheus.NewRegistry(), logTo(t))
 	batch := &consume.Batch[sink.Item]{Topic: s.name, First: s.appended}
 	for _, record := range records {
 		value, err := event.EncodeAnswer(nil, record)

@@ -52,12 +52,19 @@ func callViews(t *testing.T) (restore func()) {
 // The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse, under
 // random filters, the body is byte for byte the one that it has when the same requests are answered from calls of the views.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openClickHouse, "two_shards": openShards} {
+		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })
+	}
+}
+
+func sayWhatViewsSay(t *testing.T, s *service) {
+	t.Helper()
 	for _, view := range viewsOfOrganizations(t) {
 		if texts[view] == nil {
 			t.Errorf("view %s is not compared", view)
 		}
 	}
-	h := newHistory(t, newService(t).stage(t), rand.New(rand.NewPCG(7, 1)))
+	h := newHistory(t, s.stage(t), rand.New(rand.NewPCG(7, 1)))
 	h.answers(t)
 	h.edits(t)
 	h.answers(t)
