@@ -4,11 +4,12 @@ SHELL := /bin/sh
 BIN := bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
+PROMTOOL := $(BIN)/promtool
 
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test lint demo up bench clean java
+.PHONY: help build binary test lint alerts demo up bench clean java
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,13 +21,17 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-test: engines java kafka-apache ## run every test, on real engines
+test: engines java kafka-apache alerts ## run every test, on real engines
 	@go vet ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve go test -count=1 -timeout 20m ./...
 
 lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
 	@$(GOLANGCI) run ./...
+
+alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
+	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
+	@$(PROMTOOL) test rules deploy/alerts_test.yaml >&2
 
 demo: build ## run everything on ./var with 60 days of simulated answers
 	@$(BIN)/answerscope demo
@@ -58,3 +63,8 @@ $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute) …" >&2
 	@GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(BIN)/golangci-lint $@
+
+# In a module of its own: Prometheus brings two hundred others along. Without its service discoveries it is half the work.
+$(PROMTOOL): deploy/promtool/go.mod deploy/promtool/go.sum
+	@echo "building promtool (once, about two minutes) …" >&2
+	@cd deploy/promtool && go build -tags remove_all_sd -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/promtool

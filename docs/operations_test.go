@@ -1,0 +1,154 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Whoever is woken by a name must find it on the page, and whoever reads the page must not look for what is gone.
+func TestEveryMetricIsOnThePageOfOperations(t *testing.T) {
+	coded, told := codedMetrics(t), map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(answerscope_[a-z_]+)` \\| \\S").FindAllStringSubmatch(page(t), -1) {
+		if told[row[1]] {
+			t.Errorf("operations.md has %s twice", row[1])
+		}
+		told[row[1]] = true
+	}
+	for name, where := range coded {
+		if !told[name] {
+			t.Errorf("%s has metric %s, which operations.md does not explain: give it a row under Metrics", where, name)
+		}
+	}
+	for name := range told {
+		if coded[name] == "" {
+			t.Errorf("operations.md explains %s, which no code has", name)
+		}
+	}
+	for _, file := range []string{"operations.md", "../deploy/alerts.yaml", "../deploy/alerts_test.yaml"} {
+		for _, name := range regexp.MustCompile(`\banswerscope_[a-z_]+`).FindAllString(read(t, file), -1) {
+			if coded[name] == "" && coded[strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")] == "" {
+				t.Errorf("%s names %s, which no code has", file, name)
+			}
+		}
+	}
+}
+
+// An alert without words wakes somebody who then knows nothing; one that was never seen to fire may never fire.
+func TestEveryAlertIsExplainedAndTried(t *testing.T) {
+	rules, tried := read(t, "../deploy/alerts.yaml"), read(t, "../deploy/alerts_test.yaml")
+	var alerts []string
+	for _, found := range regexp.MustCompile(`(?m)^ +- alert: (\w+)$`).FindAllStringSubmatch(rules, -1) {
+		alerts = append(alerts, found[1])
+	}
+	if len(alerts) < 10 {
+		t.Fatalf("found %d alerts", len(alerts))
+	}
+	for _, alert := range alerts {
+		if !strings.Contains(rules, "runbook: docs/operations.md#"+strings.ToLower(alert)+"\n") {
+			t.Errorf("alert %s does not lead to the page", alert)
+		}
+		if !regexp.MustCompile(`(?m)^### ` + alert + `\n\n\*(page|ticket)\.\* \S`).MatchString(page(t)) {
+			t.Errorf("operations.md does not say what %s means and what to do", alert)
+		}
+		if !regexp.MustCompile(`alertname: ` + alert + `\b[^\n]*\n +eval_time: \S+\n +exp_alerts:`).MatchString(tried) {
+			t.Errorf("alerts_test.yaml does not show %s firing", alert)
+		}
+		if !strings.Contains(tried, "{alertname: "+alert+",") {
+			t.Errorf("alerts_test.yaml does not show %s quiet", alert)
+		}
+	}
+	for _, heading := range regexp.MustCompile(`(?m)^### (Answerscope\w+)$`).FindAllStringSubmatch(page(t), -1) {
+		if !slices.Contains(alerts, heading[1]) {
+			t.Errorf("operations.md explains alert %s, which there is none of", heading[1])
+		}
+	}
+	severities := regexp.MustCompile(`(?s)alert: (\w+)\n.*?severity: (\w+)`)
+	for _, rule := range severities.FindAllStringSubmatch(rules, -1) {
+		if !strings.Contains(page(t), "### "+rule[1]+"\n\n*"+rule[2]+".*") {
+			t.Errorf("alert %s is a %s, and operations.md says another", rule[1], rule[2])
+		}
+	}
+}
+
+// codedMetrics are the metrics of the code, each with the file that has it. Files that work with metrics name them in
+// full, so that they can be searched for.
+func codedMetrics(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	eachSource(t, func(name string, file *ast.File) {
+		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`) }) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil || !regexp.MustCompile(`^answerscope_[a-z_]+$`).MatchString(text) {
+				return true
+			}
+			if strings.HasSuffix(text, "_") {
+				t.Errorf("%s makes names of metrics that begin with %s: write each in full", name, text)
+			}
+			found[text] = name
+			return true
+		})
+	})
+	if len(found) < 20 {
+		t.Fatalf("found %d metrics: %v", len(found), slices.Sorted(maps.Keys(found)))
+	}
+	return found
+}
+
+// eachSource visits every Go file of the program, but its tests.
+func eachSource(t *testing.T, visit func(name string, file *ast.File)) {
+	t.Helper()
+	root := os.DirFS("..")
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (slices.Contains([]string{"node_modules", "testdata", "bin", "testkit", "bench"}, entry.Name()) || strings.HasPrefix(name, "var")):
+			return fs.SkipDir
+		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+		if err == nil {
+			visit(name, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	return read(t, "operations.md")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
