@@ -73,7 +73,7 @@ CREATE TABLE answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 -- answer_daily_view
@@ -215,7 +215,7 @@ CREATE TABLE answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility
@@ -319,7 +319,7 @@ CREATE TABLE citation_daily
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
 COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
 
 -- citation_daily_view
@@ -463,7 +463,7 @@ CREATE TABLE citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
 COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
 
 -- citations_view
@@ -583,7 +583,7 @@ CREATE TABLE deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
 
 -- deadletters_whole
@@ -719,7 +719,7 @@ CREATE TABLE entity_prompt_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
 
 -- entity_prompt_daily_view
@@ -885,6 +885,204 @@ ORDER BY
     name ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- exported_answers
+CREATE VIEW exported_answers
+COMMENT 'every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read. [8120d59aa6eb]'
+AS SELECT
+    platform,
+    prompt,
+    answered_at,
+    told.1 AS text,
+    model,
+    served_model,
+    surface,
+    region,
+    language,
+    topics.name AS topic,
+    sample,
+    arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), told.2, told.3, told.4) AS citations,
+    JSONExtract(told.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
+    given_up,
+    given_up_error,
+    toString(id) AS id,
+    toString(prompt_id) AS prompt_id,
+    toString(prompt_set_id) AS prompt_set_id,
+    nullIf(toString(topic_id), '00000000-0000-0000-0000-000000000000') AS topic_id,
+    nullIf(toString(job_id), '00000000-0000-0000-0000-000000000000') AS job_id,
+    is_branded,
+    simulated,
+    attempts,
+    latency_ms,
+    finish,
+    told.6 AS search_queries,
+    told.7 AS input_tokens,
+    told.8 AS output_tokens,
+    told.9 AS searches,
+    told.10 AS cost_usd,
+    reading.1 AS revision,
+    reading.2 AS extract_version,
+    reading.3 AS branded,
+    reading.4 AS brand_name,
+    reading.5 AS mention_count,
+    reading.6 AS position,
+    reading.7 AS citation_count,
+    reading.8 AS visibility_score,
+    reading.9 AS sentiment,
+    reading.10 AS sentiment_method,
+    arrayMap((id, name, mentions, place, cited, score, sentiment) -> CAST(tuple(toString(id), name, mentions, place, cited, score, sentiment), 'Tuple(id String, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String)'), rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7) AS competitors,
+    arrayMap((url, host, domain, listed, owned, rival) -> CAST(tuple(url, host, domain, listed, owned, toString(rival)), 'Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String)'), sources.1, sources.2, sources.3, sources.4, sources.5, sources.6) AS sources,
+    told.11 AS log_topic,
+    told.12 AS log_partition,
+    told.13 AS log_offset
+FROM
+(
+    SELECT
+        organization_id,
+        brand_id,
+        day,
+        id,
+        any(answers.answered_at) AS answered_at,
+        any(answers.platform) AS platform,
+        any(answers.prompt_text) AS prompt,
+        any(answers.model) AS model,
+        any(answers.served_model) AS served_model,
+        any(answers.surface) AS surface,
+        any(answers.region) AS region,
+        any(answers.language) AS language,
+        any(answers.sample) AS sample,
+        any(answers.prompt_id) AS prompt_id,
+        any(answers.prompt_set_id) AS prompt_set_id,
+        any(answers.topic_id) AS topic_id,
+        any(answers.job_id) AS job_id,
+        anyRespectNulls(answers.is_branded) AS is_branded,
+        any(answers.simulated) AS simulated,
+        any(answers.given_up_class) AS given_up,
+        any(answers.given_up_error) AS given_up_error,
+        any(answers.attempts) AS attempts,
+        any(answers.latency_ms) AS latency_ms,
+        any(answers.finish) AS finish,
+        argMinIf((answers.text, raw_citations.url, raw_citations.title, raw_citations.cited, raw_products, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd, answers.log_topic, answers.log_partition, answers.log_offset), (answers.revision, answers.extract_version), sign = 1) AS told,
+        argMaxIf((answers.revision, answers.extract_version, answers.branded, answers.brand_name, answers.mention_count, answers.position, answers.citation_count, answers.visibility_score, answers.sentiment, answers.sentiment_method), (answers.revision, answers.extract_version), sign = 1) AS reading,
+        argMaxIf((competitors.id, competitors.name, competitors.mention_count, competitors.position, competitors.citation_count, competitors.visibility_score, competitors.sentiment), (answers.revision, answers.extract_version), sign = 1) AS rivals,
+        argMaxIf((answers.citations.url, answers.citations.host, answers.citations.domain, answers.citations.listed_type, answers.citations.owned, answers.citations.competitor_id), (answers.revision, answers.extract_version), sign = 1) AS sources
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
+    GROUP BY
+        organization_id,
+        brand_id,
+        day,
+        id
+) AS net
+ANY LEFT JOIN
+(
+    SELECT
+        id AS known_id,
+        name
+    FROM dimension_topics
+    FINAL
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID})
+) AS topics ON net.topic_id = topics.known_id
+SETTINGS optimize_aggregation_in_order = 1, join_use_nulls = 0;
+
+-- exported_months
+CREATE VIEW exported_months
+COMMENT 'the months in which a brand has answers or visits, in their order. [38fbad82e6ab]'
+AS SELECT
+    month,
+    max(of_answers) AS answers,
+    max(NOT of_answers) AS visits
+FROM
+(
+    SELECT DISTINCT
+        toStartOfMonth(day) AS month,
+        true AS of_answers
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
+    UNION ALL
+    SELECT DISTINCT
+        toStartOfMonth(day) AS month,
+        false AS of_answers
+    FROM visits
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
+)
+GROUP BY month
+ORDER BY month ASC;
+
+-- exported_visits
+CREATE VIEW exported_visits
+COMMENT 'every visit to a brand’s site as it was told. [00ee2c30ee5d]'
+AS SELECT
+    toString(id) AS id,
+    at,
+    event,
+    platform,
+    platform_by,
+    host,
+    path,
+    referrer_host,
+    country,
+    country_by,
+    language,
+    screen,
+    time_zone,
+    session,
+    new_session,
+    toString(visitor) AS visitor,
+    goal_name,
+    goal_value,
+    goal_currency,
+    simulated,
+    log_topic,
+    log_partition,
+    log_offset
+FROM visits
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date});
+
+-- kept_answers
+CREATE VIEW kept_answers
+COMMENT 'the given answers of a brand as they were told, with the reading that each row is of: the first has the texts. [b2bc07380dd9]'
+AS SELECT
+    day,
+    id,
+    revision,
+    extract_version,
+    answered_at,
+    platform,
+    model,
+    served_model,
+    region,
+    language,
+    surface,
+    sample,
+    prompt_id,
+    prompt_set_id,
+    topic_id,
+    prompt_text,
+    is_branded,
+    job_id,
+    simulated,
+    given_up,
+    given_up_class,
+    given_up_error,
+    attempts,
+    latency_ms,
+    finish,
+    text,
+    search_queries,
+    raw_citations.url,
+    raw_citations.title,
+    raw_citations.cited,
+    raw_products,
+    input_tokens,
+    output_tokens,
+    searches,
+    cost_usd
+FROM answers
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (sign = 1)
+ORDER BY
+    day ASC,
+    id ASC;
+
 -- landed_answers
 CREATE VIEW landed_answers
 COMMENT 'which of the given answers have landed, and the newest reading of each. [55b0bb3599cc]'
@@ -941,7 +1139,7 @@ CREATE TABLE log_progress
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (log_topic, log_partition)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0;
 
 -- log_progress_answers_view
 CREATE MATERIALIZED VIEW log_progress_answers_view TO log_progress
@@ -1248,7 +1446,7 @@ CREATE TABLE shopping_cards
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
 COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
 
 -- shopping_cards_view
@@ -1308,6 +1506,72 @@ FROM answers AS told
 ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
+
+-- stale_answers
+CREATE VIEW stale_answers
+COMMENT 'the answers of a brand on some days, behind one of them, that stand with a reading older than the given one, and [a32fdb5d598b]'
+AS WITH
+    minIf((answers.revision, answers.extract_version), sign = 1) AS first
+SELECT
+    day,
+    id,
+    first.1 AS revision,
+    first.2 AS extract_version
+FROM answers
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND ((day > {after_day:Date}) OR ((day = {after_day:Date}) AND (id > {after_id:UUID})))
+GROUP BY
+    day,
+    id
+HAVING maxIf((answers.revision, answers.extract_version), sign = 1) < ({reading_revision:Int64}, {reading_version:UInt16})
+ORDER BY
+    day ASC,
+    id ASC
+LIMIT {most:UInt32};
+
+-- stale_brands
+CREATE VIEW stale_brands
+COMMENT 'the brands that have answers, with the oldest reading that stands of any of them, from a day on. [f7213b052154]'
+AS WITH
+    min((standing.revision, standing.extract_version)) AS oldest
+SELECT
+    organization_id,
+    brand_id,
+    oldest.1 AS revision,
+    oldest.2 AS extract_version
+FROM
+(
+    SELECT
+        organization_id,
+        brand_id,
+        revision,
+        extract_version
+    FROM answers
+    WHERE day >= {since:Date}
+    GROUP BY
+        organization_id,
+        brand_id,
+        revision,
+        extract_version
+    HAVING sum(sign) > 0
+) AS standing
+GROUP BY
+    organization_id,
+    brand_id
+ORDER BY
+    organization_id ASC,
+    brand_id ASC;
+
+-- stale_days
+CREATE VIEW stale_days
+COMMENT 'how many answers of a brand stand with a reading older than the given one, by day. [5383d909a1e8]'
+AS SELECT
+    day,
+    toUInt64(sum(sign)) AS answers
+FROM answers
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND ((day >= {first_day:Date}) AND (day <= {last_day:Date})) AND ((revision, extract_version) < ({reading_revision:Int64}, {reading_version:UInt16}))
+GROUP BY day
+HAVING sum(sign) > 0
+ORDER BY day ASC;
 
 -- standing_answers
 CREATE VIEW standing_answers
@@ -1448,7 +1712,7 @@ CREATE TABLE visit_daily
 ENGINE = SummingMergeTree((visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits that AI platforms sent by day, platform, page, country and goal. Rows of one key may be several until they merge: sum them.';
 
 -- visit_daily_view
@@ -1529,6 +1793,6 @@ CREATE TABLE visits
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
 

@@ -1,0 +1,36 @@
+package reread
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	answers  prometheus.Counter
+	left     prometheus.Counter
+	failures prometheus.Counter
+	queued   prometheus.Counter
+	brands   prometheus.Gauge
+	seconds  prometheus.Gauge
+	landing  prometheus.Histogram
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	m := &metrics{
+		answers:  counter("answerscope_reread_answers_total", "Kept answers told again."),
+		left:     counter("answerscope_reread_left_total", "Kept answers that could not be told again, or did not land."),
+		failures: counter("answerscope_reread_failures_total", "Interruptions of rereads, each followed by a pause."),
+		queued:   counter("answerscope_reread_swept_brands_total", "Brands that the sweep queued."),
+		brands:   gauge("answerscope_reread_waiting_brands", "Brands that are due to be read again, those in hand included, as last seen."),
+		seconds:  gauge("answerscope_reread_waiting_seconds", "Seconds for which the first of these brands has been due, as last seen."),
+		landing: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "answerscope_reread_landing_seconds", Help: "Seconds from the append of a page to its landing.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14),
+		}),
+	}
+	registerer.MustRegister(m.answers, m.left, m.failures, m.queued, m.brands, m.seconds, m.landing)
+	return m
+}

@@ -1,0 +1,254 @@
+package reread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// turn works on a brand until it is done or another one's turn has come, and lets go
+// of it. An error is trouble with the stores or the log.
+func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
+	why, pause, err := r.pages(ctx, run)
+	switch {
+	case errors.Is(err, postgres.ErrLost), errors.Is(err, postgres.ErrNotFound):
+		return nil // another process has it now, or the brand is gone
+	case ctx.Err() != nil:
+		why, pause = "", 0
+	case err != nil:
+		why, pause = err.Error(), r.cfg.Retry
+		err = fmt.Errorf("read brand %s again: %w", run.BrandID, err)
+	}
+	free := context.WithoutCancel(ctx)
+	_, left := within(free, min(r.cfg.Silence, 2*time.Second), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.queue.Leave(ctx, run.BrandID, pause, why)
+	})
+	return errors.Join(err, left)
+}
+
+// pages tells one page of a brand again after the other: until nothing older is left,
+// which ends the run, or until the turn is over. It says why nothing more can be done
+// for a while, if so.
+func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, pause time.Duration, err error) {
+	over := time.Now().Add(r.cfg.Turn)
+	at, left := placeOf(run), run.LeftOver
+	for ctx.Err() == nil {
+		names, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (postgres.Snapshot, error) { return r.control.Snapshot(ctx, run.BrandID) })
+		if err != nil {
+			return "", 0, err
+		}
+		stale, total, err := r.find(ctx, run, &names, at)
+		if err != nil {
+			return "", 0, err
+		}
+		if err := r.begin(ctx, &run, total); err != nil {
+			return "", 0, err
+		}
+		switch {
+		case len(stale) > 0:
+		case left == 0 && at.Day.After(time.Time{}):
+			at = clickhouse.AnswerPlace{} // what landed behind the cursor meanwhile
+			continue
+		default:
+			return "", 0, r.finish(ctx, run, left)
+		}
+		p, err := r.tell(ctx, &names, stale)
+		if err != nil {
+			return "", 0, err
+		}
+		lacking, stuck, err := r.land(ctx, &p)
+		if err != nil {
+			return "", 0, err
+		}
+		p.left += lacking
+		r.metrics.left.Add(float64(p.left))
+		at, left = p.end, left+int64(p.left)
+		asked, err := r.advance(ctx, &p)
+		if err != nil {
+			return "", 0, err
+		}
+		switch {
+		case stuck:
+			why = fmt.Sprintf("%d answers did not land within %v", lacking, r.cfg.Landing)
+			r.logger.Warn("reread does not land", "brand", run.BrandID, "answers", lacking, "waited", r.cfg.Landing)
+			return why, r.cfg.Landing, nil
+		case asked, time.Now().After(over):
+			return "", 0, nil
+		}
+	}
+	return "", 0, ctx.Err()
+}
+
+// placeOf is the place behind which a run goes on.
+func placeOf(run postgres.Reread) clickhouse.AnswerPlace {
+	if run.CursorDay == nil || run.CursorID == nil {
+		return clickhouse.AnswerPlace{}
+	}
+	return clickhouse.AnswerPlace{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
+}
+
+// find is the next page behind a place, and how many answers are older in all.
+func (r *Rereader) find(ctx context.Context, run postgres.Reread, names *postgres.Snapshot, at clickhouse.AnswerPlace) (page []clickhouse.StaleAnswer, total int64, err error) {
+	since, err := r.lives(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	of := r.renewal(names)
+	stale, err := clickhouse.StaleDays(ctx, r.kept, of, later(since, later(run.FirstDay, at.Day)), run.LastDay)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, d := range stale {
+		total += int64(d.Answers) //nolint:gosec // a count of rows
+	}
+	for len(stale) > 0 && len(page) == 0 {
+		var days []time.Time
+		for answers := uint64(0); len(days) < len(stale) && answers < uint64(r.cfg.Answers); { //nolint:gosec // validated
+			answers += stale[len(days)].Answers
+			days = append(days, stale[len(days)].Day)
+		}
+		if page, err = clickhouse.StaleAnswers(ctx, r.kept, of, days, at, r.cfg.Answers); err != nil {
+			return nil, 0, err
+		}
+		stale = stale[len(days):] // all of these days lie behind the place
+	}
+	return page, total, nil
+}
+
+func (r *Rereader) renewal(names *postgres.Snapshot) clickhouse.Renewal {
+	return clickhouse.Renewal{
+		OrganizationID: clickhouse.UUID(names.OrganizationID), BrandID: clickhouse.UUID(names.BrandID),
+		Revision: names.Revision, ExtractVersion: uint16(r.cfg.ExtractVersion), //nolint:gosec // of 16 bits in the warehouse
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// begin notes once how many answers a new run has before it.
+func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
+	if !run.Anew {
+		return nil
+	}
+	run.Anew = false
+	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.queue.Begin(ctx, run.BrandID, total)
+	})
+	return err
+}
+
+// finish ends a run that has nothing more to tell again.
+func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) error {
+	why := ""
+	if left > 0 {
+		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, or were refused", left)
+		r.logger.Warn("brand not wholly read again", "brand", run.BrandID, "answers", left)
+	}
+	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.queue.Finish(ctx, run.BrandID, why, r.cfg.Late)
+	})
+	return err
+}
+
+// advance notes a page.
+func (r *Rereader) advance(ctx context.Context, p *page) (asked bool, err error) {
+	id := uuid.UUID(p.end.ID)
+	return within(ctx, r.cfg.Silence, func(ctx context.Context) (bool, error) {
+		return r.queue.Advance(ctx, p.names.BrandID, postgres.Page{
+			CursorDay: &p.end.Day, CursorID: &id, Done: int64(len(p.told)), LeftOver: int64(p.left),
+			Revision: p.names.Revision, ExtractVersion: r.cfg.ExtractVersion,
+		})
+	})
+}
+
+// land waits until a page has landed, for some minutes. It returns how many of its
+// answers have not, and whether more may yet.
+func (r *Rereader) land(ctx context.Context, p *page) (lacking int, stuck bool, err error) {
+	if len(p.told) == 0 {
+		return 0, false, nil
+	}
+	begun, changed, held := time.Now(), time.Now(), time.Now()
+	last, pending := p.told[len(p.told)-1], p.told
+	for wait := 50 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
+		before := len(pending)
+		if pending, err = r.pending(ctx, p, pending); err != nil {
+			return 0, false, err
+		}
+		if len(pending) < before {
+			changed = time.Now()
+		}
+		switch {
+		case len(pending) == 0:
+			r.metrics.landing.Observe(time.Since(begun).Seconds())
+			return 0, false, nil
+		case pending[len(pending)-1] != last && time.Since(changed) > settled:
+			return len(pending), false, nil // a partition keeps its order: what came before the last one was refused
+		case time.Since(begun) > r.cfg.Landing:
+			return len(pending), true, nil
+		case time.Since(held) > r.cfg.Lease/3:
+			held = time.Now()
+			if err := r.hold(ctx, p.names.BrandID); err != nil {
+				return 0, false, err
+			}
+		}
+		if err := pause(ctx, wait); err != nil {
+			return 0, false, err
+		}
+	}
+}
+
+// settled is how long a replica may be behind the one that has the last answer of a page.
+const settled = 3 * time.Second
+
+// pending are those of ids that stand with a reading older than the page's.
+func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) ([]clickhouse.UUID, error) {
+	keys := make([]clickhouse.AnswerKey, len(ids))
+	for i, id := range ids {
+		keys[i] = clickhouse.AnswerKey{OrganizationID: clickhouse.UUID(p.names.OrganizationID), BrandID: clickhouse.UUID(p.names.BrandID), ID: id}
+	}
+	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+	standing, err := clickhouse.LandedAnswers(ctx, r.kept, keys, due, clickhouse.Below{})
+	if err != nil {
+		return nil, err
+	}
+	of := r.renewal(p.names)
+	want := clickhouse.Reading{Revision: of.Revision, ExtractVersion: of.ExtractVersion}
+	var pending []clickhouse.UUID
+	for i, key := range keys {
+		if was, there := standing[key]; there && was.Older(want) {
+			pending = append(pending, ids[i])
+		}
+	}
+	return pending, nil
+}
+
+// hold says that the brand is still in hand, while its page lands.
+func (r *Rereader) hold(ctx context.Context, brand uuid.UUID) error {
+	if err := r.survey(ctx); err != nil {
+		return err
+	}
+	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (bool, error) { return r.queue.Hold(ctx, brand) })
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

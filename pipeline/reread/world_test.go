@@ -1,0 +1,310 @@
+package reread_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/reread"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// world is a brand, Lumen, with a competitor, Glow, and a log and stores of their own.
+type world struct {
+	brokers []string
+	prefix  string
+	control *postgres.DB
+	kept    *clickhouse.Conn
+	log     *producer.Producer
+	brand   postgres.Brand
+}
+
+func newWorld(t *testing.T, brokers []string) *world {
+	t.Helper()
+	w := &world{brokers: brokers, prefix: testkit.Prefix(t)}
+	pg, ch := postgres.DefaultConfig(), clickhouse.DefaultConfig()
+	pg.DSN, ch.DSN = testkit.Postgres(t), testkit.ClickHouse(t)
+	topics := producer.DefaultTopicsConfig()
+	topics.Brokers, topics.Prefix, topics.Partitions = brokers, w.prefix, 2
+	_, err := producer.CreateTopics(t.Context(), topics)
+	err = errors.Join(err, postgres.Migrate(t.Context(), pg.DSN, func(uint, string) {}), clickhouse.Migrate(t.Context(), ch, func(string) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.control, err = postgres.Open(t.Context(), pg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.control.Close)
+	if w.kept, err = clickhouse.Open(t.Context(), ch); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.kept.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := producer.DefaultConfig()
+	cfg.Brokers, cfg.Prefix = brokers, w.prefix
+	if w.log, err = producer.New(cfg, quiet, prometheus.NewRegistry()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.in(t, w.log.Run))
+	w.brand = w.add(t, "Lumen")
+	return w
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func logger(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+
+// in runs a part in the background; stop ends it.
+func (w *world) in(t *testing.T, run func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// add makes a brand with the competitor Glow, which nothing is queued for yet.
+func (w *world) add(t *testing.T, name string) postgres.Brand {
+	t.Helper()
+	o, err := w.control.AddOrganization(t.Context(), "House of "+name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := w.control.AddBrand(t.Context(), o.ID, postgres.NewBrand{
+		Name: name, Domains: []string{"lumen.example"},
+		Competitors: []postgres.NewCompetitor{{Name: "Glow", Domains: []string{"glow.example"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.edit(t, "DELETE FROM private.rereads WHERE brand_id = $1", b.ID)
+	return b
+}
+
+func (w *world) edit(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := w.control.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(statement, err)
+	}
+}
+
+// compete adds a competitor, and what that queues is due at once.
+func (w *world) compete(t *testing.T, brand uuid.UUID, name string) {
+	t.Helper()
+	w.edit(t, "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[lower($2) || '.example'])", brand, name)
+	w.hurry(t)
+}
+
+// hurry makes everything that is queued due.
+func (w *world) hurry(t *testing.T) {
+	t.Helper()
+	w.edit(t, "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at IS NOT NULL")
+}
+
+func (w *world) snapshot(t *testing.T, brand uuid.UUID) postgres.Snapshot {
+	t.Helper()
+	s, err := w.control.Snapshot(t.Context(), brand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
+
+// answer is the n-th one of a brand, told with some names: of ten one was given up and
+// one has shopping cards; all others name Lumen, then Glow, then Blaze.
+func answer(s postgres.Snapshot, n int) *event.Answer {
+	at := day.AddDate(0, n%3, n%20)
+	topic, job := uuid.NewV5(s.BrandID, "topic"), uuid.NewV5(s.BrandID, "job")
+	a := &event.Answer{
+		V:              event.Version,
+		ID:             event.RunID(event.Identity{BrandID: s.BrandID, PromptText: "best lamp?", Platform: "openai", Model: "m", Sample: int64(n + 1), Due: at}),
+		OrganizationID: s.OrganizationID,
+		Brand:          event.Brand{Entity: event.Entity{ID: s.BrandID, Name: s.Name, Aliases: s.Aliases, Domains: s.Domains}, Revision: s.Revision},
+		Prompt:         event.Prompt{ID: uuid.NewV5(s.BrandID, fmt.Sprint("prompt", n%5)), Text: "best lamp?", SetID: uuid.NewV5(s.BrandID, "set"), TopicID: &topic},
+		Platform:       "openai", Model: "m", ServedModel: "m-2026", Region: "de", Language: "en", Sample: int64(n + 1), Surface: event.SurfaceAPI, JobID: &job,
+		AnsweredAt: event.At(at.Add(time.Minute)), Attempts: 2, LatencyMS: 1200, Finish: event.FinishComplete,
+		Text:          "Lumen is good. Glow is brighter. Blaze is the brightest.",
+		Citations:     []event.Citation{{URL: "https://lumen.example/a?utm_source=x", Title: "A", Cited: true}, {URL: "https://blaze.example/b", Cited: true}, {URL: "https://x.example/", Cited: false}},
+		SearchQueries: []string{"lamp", "best lamp"},
+		Usage:         &event.Usage{InputTokens: 10, OutputTokens: 20, Searches: 1, CostUSD: "0.001"},
+	}
+	for _, c := range s.Competitors {
+		a.Competitors = append(a.Competitors, event.Entity{ID: c.ID, Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+	}
+	switch n % 10 {
+	case 3:
+		a.Text, a.Citations, a.Finish, a.GivenUp = "", nil, "", &event.GivenUp{Class: "timeout", Error: "no answer in 60 s"}
+	case 7:
+		a.Platform = "google-shopping"
+		a.Products = []event.Product{{Title: "Blaze One", Brand: "Blaze", PriceAmount: "12.50", PriceCurrency: "EUR", Rating: 4.5, ReviewCount: 7}, {Title: "Torch", Position: 9}}
+	}
+	return a
+}
+
+// tell appends answers of a brand as a teller does who has read its names by then.
+func (w *world) tell(t *testing.T, s postgres.Snapshot, from, to int) {
+	t.Helper()
+	var records []producer.Record
+	for n := from; n < to; n++ {
+		a := answer(s, n)
+		if err := a.Check(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		value, err := event.EncodeAnswer(nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value})
+	}
+	if n, err := w.log.AppendAll(t.Context(), event.TopicAnswers, records); err != nil || n != len(records) {
+		t.Fatalf("appended %d of %d: %v", n, len(records), err)
+	}
+}
+
+// sink lands what is appended until stop.
+func (w *world) sink(t *testing.T) (stop func()) {
+	t.Helper()
+	cfg := consume.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
+	cfg.Limits.Linger = 20 * time.Millisecond
+	metrics := prometheus.NewRegistry()
+	c, err := consume.New(cfg, sink.New(w.kept, metrics, quiet), metrics, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.in(t, c.Run)
+}
+
+func config() reread.Config {
+	cfg := reread.DefaultConfig()
+	cfg.Answers, cfg.Poll, cfg.Retry, cfg.Late = 10, 20*time.Millisecond, 50*time.Millisecond, time.Hour
+	return cfg
+}
+
+func (w *world) rereader(t *testing.T, cfg reread.Config) *reread.Rereader {
+	t.Helper()
+	r, err := reread.New(cfg, w.control, w.kept, w.log, prometheus.NewRegistry(), logger(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// number is the answer to a question for one number.
+func (w *world) number(t *testing.T, question string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	if err := w.kept.QueryRow(context.WithoutCancel(t.Context()), "SELECT toInt64(("+question+"))", args...).Scan(&n); err != nil {
+		t.Fatal(question, err)
+	}
+	return n
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	bound := time.NewTimer(60 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer bound.Stop()
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-bound.C:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// landed waits for the first tellings of so many answers.
+func (w *world) landed(t *testing.T, answers int64) {
+	t.Helper()
+	until(t, fmt.Sprintf("%d answers have landed", answers), func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") == answers })
+}
+
+func (w *world) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
+	t.Helper()
+	all, err := w.control.Rereads(t.Context(), nil, &brand)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("rereads of %s: %v, %v", brand, all, err)
+	}
+	return all[0]
+}
+
+// done waits until a brand has been read again.
+func (w *world) done(t *testing.T, brand uuid.UUID) postgres.RereadState {
+	t.Helper()
+	until(t, "the brand is read again", func() bool { s := w.state(t, brand); return s.State == "done" || s.State == "incomplete" })
+	return w.state(t, brand)
+}
+
+// wantHistory holds every table to n answers of a brand, ten tenths of them as answer
+// makes them, all judged by its present names.
+func (w *world) wantHistory(t *testing.T, brand uuid.UUID, n int64, competitors ...string) {
+	t.Helper()
+	s := w.snapshot(t, brand)
+	of := "brand_id = '" + brand.String() + "'"
+	named := n * 8 / 10 // neither given up nor shopping
+	wants := map[string]int64{
+		"SELECT sum(sign) FROM answers WHERE " + of:                                                          n,
+		"SELECT uniqExact(id) FROM answers WHERE " + of:                                                      n,
+		"SELECT sum(answers) FROM answer_daily WHERE " + of:                                                  named,
+		"SELECT sum(given_up) FROM answer_daily WHERE " + of:                                                 n / 10,
+		"SELECT sum(runs) FROM answer_daily WHERE " + of:                                                     n * 9 / 10,
+		"SELECT sum(sign) FROM shopping_cards WHERE " + of:                                                   2 * n / 10,
+		"SELECT count() FROM answers WHERE sign = 1 AND NOT given_up AND text != '' AND " + of:               n * 9 / 10,
+		"SELECT sum(sign) FROM answers WHERE " + of + fmt.Sprintf(" AND revision = %d", s.Revision):          n,
+		"SELECT toInt64(round(sum(cost_usd) * 1000)) FROM answers WHERE " + of:                               n,
+		"SELECT uniqExact(prompt_id, topic_id, prompt_text, prompt_set_id, job_id) FROM answers WHERE " + of: 5,
+		"SELECT sum(sign) FROM citations WHERE owned AND " + of:                                              named,
+		"SELECT countIf(s != 1) FROM (SELECT id, sum(sign) AS s FROM answers WHERE " + of + " GROUP BY id)":  0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id = brand_id AND " + of:          named,
+		"SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND " + of:                           0,
+		"SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND " + of:         0,
+		"SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND " + of:                  0,
+	}
+	for _, c := range s.Competitors {
+		for _, name := range competitors {
+			if c.Name != name {
+				continue
+			}
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE entity_id != brand_id AND "+of] += named
+			wants["SELECT sum(mention_answers) FROM entity_prompt_daily WHERE "+of+" AND entity_id = '"+c.ID.String()+"'"] = named
+			if name == "Blaze" {
+				wants["SELECT sum(sign) FROM shopping_cards WHERE role = 'competitor' AND "+of] = n / 10
+				wants["SELECT sum(sign) FROM citations WHERE competitor_id != toUUIDOrZero('') AND "+of] = named
+			}
+		}
+	}
+	for question, want := range wants {
+		for patience := time.Now().Add(10 * time.Second); w.number(t, question) != want; { // a view's rows come after the answer's
+			if time.Now().After(patience) {
+				t.Errorf("%s: %d, want %d", question, w.number(t, question), want)
+				break
+			}
+		}
+	}
+}

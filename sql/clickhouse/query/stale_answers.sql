@@ -1,0 +1,17 @@
+-- stale_answers: the answers of a brand on some days, behind one of them, that stand with a reading older than the given one, and
+-- the reading of each one's first row.
+WITH minIf((answers.revision, answers.extract_version), sign = 1) AS first
+SELECT
+    day,
+    id,
+    first.1 AS revision,
+    first.2 AS extract_version
+FROM answers
+WHERE organization_id = {organization:UUID}
+  AND brand_id = {brand:UUID}
+  AND day IN {days:Array(Date)}
+  AND (day > {after_day:Date} OR day = {after_day:Date} AND id > {after_id:UUID})
+GROUP BY day, id
+HAVING maxIf((answers.revision, answers.extract_version), sign = 1) < ({reading_revision:Int64}, {reading_version:UInt16})
+ORDER BY day, id
+LIMIT {most:UInt32}

@@ -1,0 +1,21 @@
+-- stale_brands: the brands that have answers, with the oldest reading that stands of any of them, from a day on.
+-- A correction takes back what it replaces, so signs add up to the answers of which a reading stands.
+WITH min((standing.revision, standing.extract_version)) AS oldest
+SELECT
+    organization_id,
+    brand_id,
+    oldest.1 AS revision,
+    oldest.2 AS extract_version
+FROM (
+    SELECT
+        organization_id,
+        brand_id,
+        revision,
+        extract_version
+    FROM answers
+    WHERE day >= {since:Date}
+    GROUP BY organization_id, brand_id, revision, extract_version
+    HAVING sum(sign) > 0
+) AS standing
+GROUP BY organization_id, brand_id
+ORDER BY organization_id, brand_id

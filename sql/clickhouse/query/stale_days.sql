@@ -1,0 +1,12 @@
+-- stale_days: how many answers of a brand stand with a reading older than the given one, by day.
+SELECT
+    day,
+    toUInt64(sum(sign)) AS answers
+FROM answers
+WHERE organization_id = {organization:UUID}
+  AND brand_id = {brand:UUID}
+  AND day BETWEEN {first_day:Date} AND {last_day:Date}
+  AND (revision, extract_version) < ({reading_revision:Int64}, {reading_version:UInt16})
+GROUP BY day
+HAVING sum(sign) > 0
+ORDER BY day
