@@ -56,10 +56,11 @@ func assemblePipeline(_ context.Context, s *service) error {
 	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
 		return err
 	}
+	landing := sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)
 	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
-	visits.Gate = s.db.HoldSinks
+	visits.Gate, visits.Assigned = s.db.HoldSinks, landing.Keep
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
-	if err := consuming(s, sinkOfVisits, visits, sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)); err != nil {
+	if err := consuming(s, sinkOfVisits, visits, landing); err != nil {
 		return err
 	}
 	if err := assembleResults(s); err != nil {

@@ -68,6 +68,7 @@ const idleCheck = 30 * time.Second
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
+	b.batch.Plan.Shard = int(p.id) % p.cfg.Shards
 	b.batch.Fetch, b.batch.FetchAll = p.again, p.allAgain
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
@@ -197,7 +198,6 @@ func (p *partition[T]) gone(err error, next int64) error {
 // fetcher reads one partition in order.
 type fetcher struct {
 	reader *kafka.Reader
-	lag    func(int64)
 }
 
 func (f fetcher) fetch(ctx context.Context) (*Record, error) {
@@ -205,7 +205,6 @@ func (f fetcher) fetch(ctx context.Context) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.lag(m.HighWaterMark - m.Offset - 1)
 	r := &Record{Topic: m.Topic, Partition: int32(m.Partition), Offset: m.Offset, Key: m.Key, Value: m.Value, Time: m.Time}
 	for _, h := range m.Headers {
 		r.Headers = append(r.Headers, Header{h.Key, h.Value})
@@ -231,7 +230,7 @@ func (c *Consumer[T]) reader(topic string, partition int, from int64) (fetcher, 
 		MaxWait:               500 * time.Millisecond,
 		ReadBatchTimeout:      10 * time.Second,
 		QueueCapacity:         16, // of the largest records, 128 MB
-		ReadLagInterval:       -1, // the high-water mark comes with every record
+		ReadLagInterval:       -1, // see watch
 		ReadBackoffMin:        50 * time.Millisecond,
 		ReadBackoffMax:        time.Second,
 		MaxAttempts:           3,
@@ -241,6 +240,5 @@ func (c *Consumer[T]) reader(topic string, partition int, from int64) (fetcher, 
 	if err := r.SetOffset(from); err != nil {
 		return fetcher{}, errors.Join(fmt.Errorf("open %s/%d@%d: %w", topic, partition, from, err), r.Close())
 	}
-	lag := c.metrics.lag.WithLabelValues(fmt.Sprint(partition))
-	return fetcher{r, func(n int64) { lag.Set(float64(n)) }}, nil
+	return fetcher{r}, nil
 }

@@ -22,12 +22,18 @@ type Config struct {
 	Group          string // consumer group
 	Topic          string // with the configured prefix
 	Limits         Limits
+	Shards         int                  // of the target: partition n goes to shard n modulo so many
 	FetchBytes     int                  // most that one fetch brings; at least the largest record
 	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
 	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away
 	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
 	Gate           Gate                 // what a batch waits for before it is planned; nil: nothing
+	Assigned       Assigned             // is told what is read from now on; may be nil
 }
+
+// Assigned hears which partitions of a topic this member reads, so that what is kept
+// of others can go. None of them is being read when it is called.
+type Assigned func(topic string, partitions []int32)
 
 // Gate waits until the sinks of a shard may work and keeps them from being stopped,
 // as postgres.DB.HoldSinks does.
@@ -37,6 +43,7 @@ type Gate func(ctx context.Context, shard int) (*postgres.SinkHold, error)
 func DefaultConfig() Config {
 	return Config{
 		Limits:         Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
+		Shards:         1,
 		FetchBytes:     9 << 20,
 		SessionTimeout: 10 * time.Second,
 		Finish:         8 * time.Second,
@@ -53,6 +60,7 @@ func (c Config) Validate() error {
 	}
 	check(c.Group != "" && c.Topic != "", "consume group and topic: want both")
 	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
+	check(c.Shards > 0, "consume shards %d: want at least 1", c.Shards)
 	check(c.SessionTimeout >= 6*time.Second, "consume session timeout %s: brokers take no less than 6s", c.SessionTimeout)
 	check(c.Finish > 0 && c.Finish < c.SessionTimeout, "consume finish %s: want more than 0 and less than the session timeout", c.Finish)
 	return errors.Join(errs...)
@@ -68,9 +76,10 @@ type Consumer[T any] struct {
 	traces  traces
 	log     *slog.Logger
 
-	joined  atomic.Bool
-	trouble trouble
-	seldom  seldom
+	joined   atomic.Bool
+	progress progress
+	trouble  trouble
+	seldom   seldom
 }
 
 // New does nothing yet.
@@ -137,11 +146,21 @@ func (c *Consumer[T]) serve(g *kafka.Generation) {
 	assigned := g.Assignments[c.cfg.Topic]
 	c.log.Info("partitions assigned", "generation", g.ID, "partitions", len(assigned))
 	c.trouble.reset()
+	c.progress.reset()
+	c.metrics.reset()
 	c.joined.Store(true)
-	c.metrics.stopped.Reset()
-	c.metrics.lag.Reset()
-	for _, a := range assigned {
-		g.Start(func(ctx context.Context) { c.read(ctx, g, a.ID) })
+	ids, numbers := make([]int, len(assigned)), make([]int32, len(assigned))
+	for i, a := range assigned {
+		ids[i], numbers[i] = a.ID, int32(a.ID)
+	}
+	if c.cfg.Assigned != nil {
+		c.cfg.Assigned(c.cfg.Topic, numbers)
+	}
+	for _, id := range ids {
+		g.Start(func(ctx context.Context) { c.read(ctx, g, id) })
+	}
+	if len(ids) > 0 {
+		g.Start(func(ctx context.Context) { c.watch(ctx, ids) })
 	}
 }
 
@@ -155,13 +174,14 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 		offsets: &offsets{
 			client: c.client, group: c.cfg.Group, topic: c.cfg.Topic, partition: id, generation: int(g.ID), member: g.MemberID,
 		},
-		target:  c.target,
-		metrics: c.metrics,
-		log:     c.log.With("partition", id),
-		trouble: &c.trouble,
-		seldom:  &c.seldom,
-		open:    c.reader,
-		traces:  c.traces,
+		target:   c.target,
+		metrics:  c.metrics,
+		log:      c.log.With("partition", id),
+		progress: &c.progress,
+		trouble:  &c.trouble,
+		seldom:   &c.seldom,
+		open:     c.reader,
+		traces:   c.traces,
 	}
 	err := p.run(ctx)
 	if err == nil {

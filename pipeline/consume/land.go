@@ -24,6 +24,7 @@ type landing[T any] struct {
 func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	defer func() { b.trace.end(err) }()
 	l := landing[T]{partition: p, batch: b, began: time.Now()}
+	p.progress.at(p.id, b.First, b.oldest)
 	ctx = b.trace.within(ctx)
 	defer l.letGo()
 	if err := l.repeated(ctx, "hold sinks", l.hold); err != nil {
@@ -40,6 +41,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	if err != nil {
 		return err
 	}
+	p.progress.at(p.id, b.Last+1, time.Time{})
 	p.metrics.landed(p.id, len(b.Items), b.bytes, b.Last, time.Since(l.began))
 	return nil
 }

@@ -17,6 +17,7 @@ type metrics struct {
 	replays prometheus.Counter
 	retries prometheus.Counter
 	lag     *prometheus.GaugeVec
+	age     *prometheus.GaugeVec
 	offset  *prometheus.GaugeVec
 	stopped *prometheus.GaugeVec
 }
@@ -31,12 +32,20 @@ func newMetrics(registerer prometheus.Registerer, group, topic string) *metrics 
 		waits:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_lock_wait_seconds", Help: "Seconds that a batch waited for the lock of the sinks before it was planned.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}),
 		replays: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_replays_total", Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_retries_total", Help: "Steps that failed and were tried again.", ConstLabels: labels}),
-		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log after the last one fetched.", ConstLabels: labels}, []string{"partition"}),
+		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log that have not landed.", ConstLabels: labels}, []string{"partition"}),
+		age:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_seconds", Help: "Seconds since the oldest record of the log that has not landed was appended, 0 when all has.", ConstLabels: labels}, []string{"partition"}),
 		offset:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_offset", Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
 		stopped: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_stopped", Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
 	}
-	registerer.MustRegister(m.records, m.batches, m.bytes, m.seconds, m.waits, m.replays, m.retries, m.lag, m.offset, m.stopped)
+	registerer.MustRegister(m.records, m.batches, m.bytes, m.seconds, m.waits, m.replays, m.retries, m.lag, m.age, m.offset, m.stopped)
 	return m
+}
+
+// reset forgets the partitions, which were assigned anew.
+func (m *metrics) reset() {
+	for _, g := range []*prometheus.GaugeVec{m.stopped, m.lag, m.age, m.offset} {
+		g.Reset()
+	}
 }
 
 func (m *metrics) landed(partition int32, records, bytes int, last int64, took time.Duration) {

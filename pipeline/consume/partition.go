@@ -13,23 +13,29 @@ import (
 
 // partition reads one partition in one generation of the group.
 type partition[T any] struct {
-	topic   string
-	id      int32
-	cfg     Config
-	offsets *offsets
-	target  Target[T]
-	metrics *metrics
-	log     *slog.Logger
-	trouble *trouble
-	seldom  *seldom
-	open    func(topic string, partition int, from int64) (fetcher, error)
-	traces  traces
+	topic    string
+	id       int32
+	cfg      Config
+	offsets  *offsets
+	target   Target[T]
+	metrics  *metrics
+	log      *slog.Logger
+	progress *progress
+	trouble  *trouble
+	seldom   *seldom
+	open     func(topic string, partition int, from int64) (fetcher, error)
+	traces   traces
 }
 
 // run reads until the partition is taken away, which is no error, or stops with
 // a StoppedError. What was planned is finished first, within Config.Finish.
 func (p *partition[T]) run(ctx context.Context) error {
-	at, err := retry(ctx, p, "start partition", func() (position, error) { return p.start(ctx) })
+	began := time.Now()
+	at, err := retry(ctx, p, "start partition", func() (position, error) {
+		at, err := p.start(ctx)
+		p.trouble.set(p.id, began, err)
+		return at, err
+	})
 	if err != nil {
 		return p.ended(ctx, err)
 	}
@@ -108,6 +114,9 @@ func (p *partition[T]) read(version int, r *Record, trace *journey) (item T, mon
 func (p *partition[T]) replay(ctx context.Context, at position) error {
 	if !p.target.Supports(at.plan.ExtractVersion) {
 		return p.stopped(fmt.Sprintf("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion))
+	}
+	if at.plan.Shard < 0 || at.plan.Shard >= p.cfg.Shards {
+		return p.stopped(fmt.Sprintf("batch %d to %d was planned for shard %d, and there are %d, counted from 0", at.next, at.plan.Last, at.plan.Shard, p.cfg.Shards))
 	}
 	trace := p.traces.depart(p.topic, p.id)
 	trace.replayed()

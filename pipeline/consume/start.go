@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // A StoppedError is why a partition is not read any further until a person has
@@ -81,6 +82,9 @@ func (p *partition[T]) start(ctx context.Context) (position, error) {
 	if s.first, s.end, err = p.offsets.bounds(ctx); err != nil {
 		return position{}, err
 	}
+	if s.committed >= 0 {
+		p.progress.at(p.id, s.committed, time.Time{}) // already while the target is away
+	}
 	if s.landed, s.hasLanded, err = p.target.Position(ctx, p.topic, p.id); err != nil {
 		return position{}, err
 	}
@@ -91,5 +95,6 @@ func (p *partition[T]) start(ctx context.Context) (position, error) {
 	if reason != "" {
 		return position{}, p.stopped(reason)
 	}
+	p.progress.at(p.id, at.next, time.Time{})
 	return at, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -159,6 +161,16 @@ func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], fates []fat
 		known[places[n]] = landed[key]
 	}
 	return known, err
+}
+
+// Keep forgets the partitions of a topic that are not among those: others read them
+// now. It is a consume.Assigned.
+func (s *Visits) Keep(topic string, partitions []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.recent, func(at partition, _ *recent) bool {
+		return at.topic == topic && !slices.Contains(partitions, at.id)
+	})
 }
 
 // memory takes the memory of the rows below an offset away from s, or reads it.

@@ -29,6 +29,9 @@ type world struct {
 
 	control *postgres.DB // nil: the sinks ask no gate and nothing is buried; see governed
 	gate    consume.Gate // in place of control's
+
+	registry *prometheus.Registry // of the next consumer; nil: nobody looks
+	assigned consume.Assigned     // of consumers
 }
 
 // migrated is a fresh database with our schema.
@@ -150,7 +153,12 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	if cfg.Gate == nil && w.control != nil {
 		cfg.Gate = w.control.HoldSinks
 	}
-	c, err := consume.New(cfg, target, prometheus.NewRegistry(), logTo(t))
+	cfg.Assigned = w.assigned
+	registry := w.registry
+	if registry == nil {
+		registry = prometheus.NewRegistry()
+	}
+	c, err := consume.New(cfg, target, registry, logTo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
