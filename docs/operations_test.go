@@ -85,7 +85,7 @@ func TestEveryAlertIsExplainedAndTried(t *testing.T) {
 func codedMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	eachSource(t, func(name string, file *ast.File) {
+	eachSource(t, func(name string, file *ast.File, _ func(ast.Node) int) {
 		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.HasPrefix(i.Path.Value, `"github.com/prometheus/`) }) {
 			return
 		}
@@ -111,8 +111,8 @@ func codedMetrics(t *testing.T) map[string]string {
 	return found
 }
 
-// eachSource visits every Go file of the program, but its tests.
-func eachSource(t *testing.T, visit func(name string, file *ast.File)) {
+// eachSource visits every Go file of the program, but its tests. at tells lines.
+func eachSource(t *testing.T, visit func(name string, file *ast.File, at func(ast.Node) int)) {
 	t.Helper()
 	root := os.DirFS("..")
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -128,9 +128,10 @@ func eachSource(t *testing.T, visit func(name string, file *ast.File)) {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, text, 0)
 		if err == nil {
-			visit(name, file)
+			visit(name, file, func(n ast.Node) int { return set.Position(n.Pos()).Line })
 		}
 		return err
 	})
@@ -151,4 +152,63 @@ func read(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// A line that wakes somebody says what to do, or that there is nothing to do yet.
+func TestEveryWarningSaysWhatIsNext(t *testing.T) {
+	lines := 0
+	eachSource(t, func(name string, file *ast.File, at func(ast.Node) int) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !warns(call) {
+				return true
+			}
+			if last, ok := call.Args[len(call.Args)-1].(*ast.Ident); ok && call.Ellipsis.IsValid() && last.Name == "attrs" {
+				return true // they were put together above
+			}
+			lines++
+			if !saysNext(call) {
+				t.Errorf("%s:%d: a line of level warn or error lacks the attribute next: what should whoever reads it at night do?", name, at(call))
+			}
+			return true
+		})
+	})
+	if lines < 15 {
+		t.Errorf("found %d such lines", lines)
+	}
+}
+
+// warns tells a call of a logger that writes at a level which wakes somebody.
+func warns(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) < 2 {
+		return false
+	}
+	switch method.Sel.Name {
+	case "Warn", "Error", "WarnContext", "ErrorContext":
+		logger := ""
+		switch of := method.X.(type) {
+		case *ast.Ident:
+			logger = of.Name
+		case *ast.SelectorExpr:
+			logger = of.Sel.Name
+		}
+		return strings.EqualFold(logger, "log") || strings.EqualFold(logger, "logger") || logger == "slog"
+	case "LogAttrs", "Log":
+		return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+			level, ok := arg.(*ast.SelectorExpr)
+			return ok && (level.Sel.Name == "LevelWarn" || level.Sel.Name == "LevelError")
+		})
+	}
+	return false
+}
+
+// saysNext finds the attribute among the arguments; those that were put together earlier carry it there.
+func saysNext(call *ast.CallExpr) (says bool) {
+	ast.Inspect(call, func(n ast.Node) bool {
+		text, ok := n.(*ast.BasicLit)
+		says = says || ok && text.Value == `"next"`
+		return !says
+	})
+	return says
 }

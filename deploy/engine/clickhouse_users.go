@@ -69,7 +69,7 @@ func (c *ClickHouse) usersChanged() bool {
 		return false
 	}
 	if err := wellFormed(dir); err != nil {
-		c.cfg.Log.Warn("users are not read yet", "engine", "clickhouse", "error", err)
+		c.cfg.Log.Warn("users are not read yet", "engine", "clickhouse", "error", err, "next", "nothing while the file is being written; else correct it")
 		return false
 	}
 	return true

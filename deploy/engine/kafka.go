@@ -97,6 +97,6 @@ type kafkaLog struct{ log *slog.Logger }
 
 func (l kafkaLog) Logf(level kfake.LogLevel, format string, args ...any) {
 	if level <= kfake.LogLevelWarn {
-		l.log.Warn("embedded kafka", "detail", fmt.Sprintf(format, args...))
+		l.log.Warn("embedded kafka", "detail", fmt.Sprintf(format, args...), "next", "see whether the disk of the data directory is full or broken")
 	}
 }

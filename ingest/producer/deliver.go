@@ -28,7 +28,8 @@ func (p *Producer) deliver(topic string, partition int, b *batch, late func()) e
 		return fmt.Errorf("append batch of %d to %s/%d: %w", len(b.ends), topic, partition, err)
 	}
 	if attempts > 1 {
-		p.log.Warn("batch was sent more than once", "topic", topic, "partition", partition, "records", len(b.ends), "attempts", attempts)
+		p.log.Warn("batch was sent more than once", "topic", topic, "partition", partition, "records", len(b.ends), "attempts", attempts,
+			"next", "nothing: readers count an id once; if it goes on, look at the brokers")
 	}
 	return nil
 }

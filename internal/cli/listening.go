@@ -71,7 +71,8 @@ func (a administered) operator(ctx context.Context, p *process) (net.Listener, e
 	if errors.Is(err, syscall.EADDRINUSE) && a.Admin == defaultAdmin {
 		listener, err = httpd.Listen(ctx, "127.0.0.1:0")
 		if err == nil {
-			p.log.Warn("admin port taken", "wanted", a.Admin, "listening", listener.Addr().String())
+			p.log.Warn("admin port taken", "wanted", a.Admin, "listening", listener.Addr().String(),
+				"next", "nothing, unless something scrapes that port: then give --admin an address")
 		}
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {

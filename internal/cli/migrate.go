@@ -125,7 +125,8 @@ func (p *process) pending(ctx context.Context, need needs, e *engines) ([]step, 
 				add("kafka", []string{"topic " + t.Name})
 			}
 			if len(t.Differs) > 0 {
-				p.log.Warn("topic is not as configured and is used as it is", "topic", t.Name, "differs", strings.Join(t.Differs, "; "))
+				p.log.Warn("topic is not as configured and is used as it is", "topic", t.Name, "differs", strings.Join(t.Differs, "; "),
+					"next", "nothing, if that is meant; else change the topic, or the setting")
 			}
 		}
 	}

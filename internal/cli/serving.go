@@ -172,7 +172,7 @@ func (s *service) public(name string) *httpd.Server {
 func (s *service) onClose(name string, end func() error) {
 	s.closes = append(s.closes, func() {
 		if err := end(); err != nil {
-			s.log.Warn("close", "what", name, "error", err)
+			s.log.Warn("close", "what", name, "error", err, "next", "nothing: the process ends")
 		}
 	})
 }

@@ -22,6 +22,14 @@ var statuses = map[problem.Kind]int{
 	problem.Internal: http.StatusInternalServerError,
 }
 
+// next is what whoever reads of a failed request should do.
+func next(status int) string {
+	if status == http.StatusServiceUnavailable {
+		return "see the engine that the error names; /readyz says when it is back"
+	}
+	return "if it goes on, keep this line for whoever mends it"
+}
+
 // refuse answers a failed request with {"error": message} and the status of its kind. Only a problem's public message
 // leaves the house; a cause, a panic and its stack are in the log, beside the request's id.
 func (s *Server) refuse(c *fiber.Ctx, err error) error {
@@ -30,6 +38,7 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 		attrs := []slog.Attr{
 			slog.String("request", string(c.Response().Header.Peek(fiber.HeaderXRequestID))),
 			slog.String("method", c.Method()), slog.String("path", c.Path()), slog.Any("error", err),
+			slog.String("next", next(status)),
 		}
 		if p, ok := errors.AsType[*panicked](err); ok {
 			attrs = append(attrs, slog.String("stack", string(p.stack)))

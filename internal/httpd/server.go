@@ -141,7 +141,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.log.Debug("listener ended", "error", ended)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("requests cut off", "after", s.cfg.Drain)
+		s.log.Warn("requests cut off", "after", s.cfg.Drain, "next", "nothing: their clients may ask again")
 		return nil
 	}
 	if err != nil {

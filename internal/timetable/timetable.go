@@ -145,7 +145,8 @@ func (t *Timetable) do(ctx context.Context, c chore) {
 			err = errors.Join(lost, err)
 		}
 		t.failed.WithLabelValues(c.name).SetToCurrentTime()
-		t.log.Error("chore failed", "chore", c.name, "took", took, "cause", err)
+		t.log.Error("chore failed", "chore", c.name, "took", took, "cause", err,
+			"next", "nothing: it runs again at its time; what the cause names may need a look by then")
 	}
 }
 
@@ -189,7 +190,7 @@ type election struct{ *Timetable }
 func (e election) IsLeader(ctx context.Context) error {
 	err := e.leads(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) && err != errNotLeading { //nolint:errorlint // only the bare one is no trouble
-		e.log.Warn("no election, chores are passed over until there is one", "cause", err)
+		e.log.Warn("no election, chores are passed over until there is one", "cause", err, "next", "see that postgres answers")
 	}
 	return err
 }

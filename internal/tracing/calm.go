@@ -34,7 +34,7 @@ func (c *calm) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error 
 	if !c.said.IsZero() && time.Since(c.said) < seldom {
 		return nil
 	}
-	c.log.Warn("traces not sent", "spans", c.lost, "cause", err)
+	c.log.Warn("traces not sent", "spans", c.lost, "cause", err, "next", "nothing but traces is lost; see the collector of ANSWERSCOPE_OTLP_ENDPOINT")
 	c.said, c.lost = time.Now(), 0
 	return nil
 }

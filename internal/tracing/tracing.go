@@ -118,7 +118,7 @@ func (t *Traces) Run(ctx context.Context) error {
 	patience, done := context.WithTimeout(context.WithoutCancel(ctx), t.flush)
 	defer done()
 	if err := t.provider.Shutdown(patience); err != nil {
-		t.log.Warn("last traces not sent", "cause", err) // no reason to fail
+		t.log.Warn("last traces not sent", "cause", err, "next", "nothing but traces is lost") // no reason to fail
 	}
 	return nil
 }

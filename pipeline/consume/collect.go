@@ -127,7 +127,7 @@ func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
 		case err == nil, errors.Is(err, kafka.OffsetOutOfRange), ctx.Err() != nil:
 			return r, err
 		case p.seldom.now():
-			p.log.Warn("fetching", "cause", err)
+			p.log.Warn("fetching", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (p *partition[T]) shrunk(ctx context.Context, next int64) error {
 	_, end, err := p.offsets.bounds(ctx)
 	if err != nil {
 		if ctx.Err() == nil && p.seldom.now() {
-			p.log.Warn("looking at the log", "cause", err)
+			p.log.Warn("looking at the log", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 		}
 		return nil
 	}
@@ -214,7 +214,7 @@ func (f fetcher) fetch(ctx context.Context) (*Record, error) {
 
 func (f fetcher) close(log *slog.Logger) {
 	if err := f.reader.Close(); err != nil {
-		log.Warn("closing reader", "cause", err)
+		log.Warn("closing reader", "cause", err, "next", "nothing: another one is opened")
 	}
 }
 

@@ -133,7 +133,7 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 			// The first group of a new cluster is refused until its coordinator
 			// exists, and any group while the broker is away.
 			if c.seldom.now() {
-				c.log.Warn("joining group", "cause", err)
+				c.log.Warn("joining group", "cause", err, "next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
 			}
 			continue
 		}
@@ -187,7 +187,7 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	if err == nil {
 		return // given up, or fenced: the next generation says who reads on
 	}
-	p.log.Error("partition stopped", "cause", err)
+	p.log.Error("partition stopped", "cause", err, "next", "see AnswerscopePartitionStopped in docs/operations.md; do not touch the group's offset before")
 	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
 	c.trouble.stop(int32(id), err)
 	<-ctx.Done()

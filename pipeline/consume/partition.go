@@ -98,7 +98,8 @@ func (p *partition[T]) read(version int, r *Record, trace *journey) (item T, mon
 	defer func() {
 		trace.read(began)
 		if cause := recover(); cause != nil {
-			p.log.Error("panic", "offset", r.Offset, "cause", cause, "stack", string(debug.Stack()))
+			p.log.Error("panic", "offset", r.Offset, "cause", cause, "stack", string(debug.Stack()),
+				"next", "keep this line for whoever mends it; the partition stops here")
 			err = p.stopped(fmt.Sprintf("offset %d: panic: %v", r.Offset, cause))
 		}
 	}()
@@ -188,7 +189,8 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
 		again(ctx, what, err)
-		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err)
+		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err,
+			"next", "nothing for a minute; then see the engine that the cause names")
 	}))
 }
 

@@ -89,7 +89,8 @@ func (p *partition[T]) start(ctx context.Context) (position, error) {
 		return position{}, err
 	}
 	if s.committed < 0 && !s.hasLanded && s.first > 0 {
-		p.log.Warn("earlier records expired before this group first read", "first", s.first)
+		p.log.Warn("earlier records expired before this group first read", "first", s.first,
+			"next", "nothing, if the topic is older than this installation; else import them again")
 	}
 	at, reason := decide(s)
 	if reason != "" {

@@ -79,7 +79,8 @@ func (m *Mirror) Run(ctx context.Context) error {
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			cause := err.Error()
 			m.lost.Store(&cause)
-			m.log.Warn("mirror interrupted", "wait", wait, "cause", err)
+			m.log.Warn("mirror interrupted", "wait", wait, "cause", err,
+				"next", "nothing for a minute; then see the engine that the cause names")
 		}))
 	if ctx.Err() == nil {
 		return err
@@ -103,7 +104,7 @@ func (m *Mirror) round(ctx context.Context) error {
 	}
 	defer func() {
 		if err := outbox.Close(); err != nil {
-			m.log.Warn("closing outbox", "cause", err)
+			m.log.Warn("closing outbox", "cause", err, "next", "nothing: another one is opened")
 		}
 	}()
 	if err := m.standBy(ctx, outbox); err != nil {

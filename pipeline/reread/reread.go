@@ -108,7 +108,8 @@ func (r *Rereader) Run(ctx context.Context) error {
 		backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			r.metrics.failures.Inc()
-			r.logger.Warn("reread interrupted", "wait", wait, "cause", err)
+			r.logger.Warn("reread interrupted", "wait", wait, "cause", err,
+				"next", "nothing for some minutes; then see the engine that the cause names")
 		}))
 	if ctx.Err() == nil {
 		return err

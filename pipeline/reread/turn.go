@@ -77,7 +77,8 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, 
 		switch {
 		case stuck:
 			why = fmt.Sprintf("%d answers did not land within %v", lacking, r.cfg.Landing)
-			r.logger.Warn("reread does not land", "brand", run.BrandID, "answers", lacking, "waited", r.cfg.Landing)
+			r.logger.Warn("reread does not land", "brand", run.BrandID, "answers", lacking, "waited", r.cfg.Landing,
+				"next", "see how far behind the sink of answers is; it is tried again")
 			return why, r.cfg.Landing, nil
 		case asked, time.Now().After(over):
 			return "", 0, nil
@@ -153,7 +154,8 @@ func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) 
 	why := ""
 	if left > 0 {
 		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, or were refused", left)
-		r.logger.Warn("brand not wholly read again", "brand", run.BrandID, "answers", left)
+		r.logger.Warn("brand not wholly read again", "brand", run.BrandID, "answers", left,
+			"next", "answerscope deadletters list, for what did not land; the hourly sweep tries again")
 	}
 	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.queue.Finish(ctx, run.BrandID, why, r.cfg.Late)

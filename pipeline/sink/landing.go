@@ -39,7 +39,8 @@ func (l *landing[R]) take(ctx context.Context, batch, token string, rows []R, le
 	}
 	l.metrics.count(len(rows), of, letters)
 	if len(letters) > 0 { // one line for a batch, however much of it is garbage
-		l.log.Warn("dead letters", "batch", batch, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail)
+		l.log.Warn("dead letters", "batch", batch, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail,
+			"next", "in the morning: answerscope deadletters list")
 	}
 	return nil
 }

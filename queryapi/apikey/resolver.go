@@ -101,6 +101,6 @@ func (r *Resolver) touch(ctx context.Context, used []uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, touchTime)
 	defer cancel()
 	if err := r.db.TouchKeys(ctx, used); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		r.log.Warn("uses of keys not noted", "keys", len(used), "error", err)
+		r.log.Warn("uses of keys not noted", "keys", len(used), "error", err, "next", "nothing: only when a key was last used is not known; see postgres if it goes on")
 	}
 }
