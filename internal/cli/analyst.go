@@ -29,7 +29,7 @@ type usersAt struct {
 
 // usersDir is where the server reads users; "" when nobody has said so.
 func (p *process) usersDir(given usersAt) string {
-	if given.UsersDir == "" && !p.ClickHouse.IsSet() {
+	if given.UsersDir == "" && !p.HasWarehouse() {
 		return engine.ClickHouseUsersDir(p.DataDir)
 	}
 	return given.UsersDir
@@ -162,7 +162,7 @@ func (p *process) introduce(e *engines, added analystAdded) {
 	}
 	address := e.clickhouseAs(added.Login, secret)
 	p.tell("connect with %s", address)
-	if e.set == nil || p.ClickHouse.IsSet() {
+	if e.set == nil || p.HasWarehouse() {
 		return
 	}
 	p.tell("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",

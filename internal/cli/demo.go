@@ -263,8 +263,8 @@ func (d *demoSample) question() string {
 // sqlClient is a command that asks the warehouse a question: by HTTP where the engine is embedded, since everyone has
 // curl, and else by the client that whoever runs the server has.
 func (s *service) sqlClient(question string) string {
-	if s.ClickHouse.IsSet() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.ClickHouse.Masked())
+	if s.HasWarehouse() {
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.ClickHouse.Masked()+s.Shards.Masked())
 	}
 	address, err := url.Parse(s.set.ClickHouse())
 	if err != nil {

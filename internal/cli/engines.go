@@ -16,6 +16,8 @@ type needs struct{ clickhouse, postgres, kafka bool }
 // engines are where a command finds what it needs: given addresses, engines that it has joined, or its own.
 type engines struct {
 	set        *engine.Set // nil when every address is given
+	shards     string      // DSNs with credentials, in place of the next
+	cluster    string      // what the servers of shards call it
 	clickhouse string      // DSN with credentials
 	trust      *tls.Config // whom ClickHouse is believed by; nil is the system's trust
 	postgres   string      // DSN with credentials
@@ -45,7 +47,7 @@ func (p *process) open(ctx context.Context, need needs, how ownership) (*engines
 	if err := p.Settings.Validate(); err != nil {
 		return nil, usageError{err}
 	}
-	e := &engines{clickhouse: p.ClickHouse.Reveal(), postgres: p.Postgres.Reveal(), brokers: p.Kafka.Brokers}
+	e := &engines{clickhouse: p.ClickHouse.Reveal(), shards: p.Shards.Reveal(), cluster: p.Cluster, postgres: p.Postgres.Reveal(), brokers: p.Kafka.Brokers}
 	if p.ClickHouseTrust.IsSet() {
 		var err error
 		if e.trust, err = p.ClickHouseTrust.TLS(); err != nil {
@@ -54,7 +56,7 @@ func (p *process) open(ctx context.Context, need needs, how ownership) (*engines
 	}
 	options := engine.Options{
 		DataDir:    p.DataDir,
-		ClickHouse: need.clickhouse && e.clickhouse == "",
+		ClickHouse: need.clickhouse && !p.HasWarehouse(),
 		Postgres:   need.postgres && e.postgres == "",
 		Kafka:      need.kafka && len(e.brokers) == 0,
 		Owner:      how.command,

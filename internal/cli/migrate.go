@@ -201,7 +201,7 @@ func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 	mine := needs{}
 	if e.own() {
 		mine = needs{
-			clickhouse: need.clickhouse && !p.ClickHouse.IsSet(),
+			clickhouse: need.clickhouse && !p.HasWarehouse(),
 			postgres:   need.postgres && !p.Postgres.IsSet(),
 			kafka:      need.kafka && len(p.Kafka.Brokers) == 0,
 		}

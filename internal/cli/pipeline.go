@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // pipeline runs the sinks and the mirror.
@@ -53,12 +56,26 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
 	answers.Gate = s.db.HoldSinks
-	if err := consuming(s, sinkOfAnswers, answers, sink.New(s.warehouse, s.metrics, s.log)); err != nil {
+	answering, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Answers {
+		return sink.New(shard, metrics, s.log)
+	})
+	if err != nil {
 		return err
 	}
-	landing := sink.NewVisits(s.warehouse, sink.Remembered, s.metrics, s.log)
-	visits := s.reading("answerscope-sink-visits", event.TopicVisits)
-	visits.Gate, visits.Assigned = s.db.HoldSinks, landing.Keep
+	if err := consuming(s, sinkOfAnswers, answers, answering); err != nil {
+		return err
+	}
+	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Visits {
+		return sink.NewVisits(shard, sink.Remembered, metrics, s.log)
+	})
+	if err != nil {
+		return err
+	}
+	visits := s.reading(groupOfVisits, event.TopicVisits)
+	visits.Gate = s.db.HoldSinks
+	visits.Assigned = func(topic string, partitions []int32) {
+		landing.Each(func(shard *sink.Visits) { shard.Keep(topic, partitions) })
+	}
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
 	if err := consuming(s, sinkOfVisits, visits, landing); err != nil {
 		return err
@@ -67,6 +84,9 @@ func assemblePipeline(_ context.Context, s *service) error {
 		return err
 	}
 	if err := assembleReread(s); err != nil {
+		return err
+	}
+	if err := assembleReconcile(s); err != nil {
 		return err
 	}
 
@@ -83,12 +103,16 @@ const (
 // groupOfAnswers reads topic answers.
 const groupOfAnswers = "answerscope-sink"
 
+// groupOfVisits reads topic visits.
+const groupOfVisits = "answerscope-sink-visits"
+
 // reading is how a group reads a topic, both without the prefix.
 func (s *service) reading(group, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
 	cfg.Connection = s.kafka(s.engines)
 	cfg.Group = s.Kafka.TopicPrefix + group
 	cfg.Topic = s.Kafka.TopicPrefix + topic
+	cfg.Shards = s.warehouse.Shards()
 	cfg.Traces = s.traces
 	return cfg
 }

@@ -35,7 +35,10 @@ func (e *engines) openPostgres(ctx context.Context) (*postgres.DB, error) {
 // clickhouseConfig is how the warehouse is reached.
 func (e *engines) clickhouseConfig() clickhouse.Config {
 	cfg := clickhouse.DefaultConfig()
-	cfg.DSN, cfg.TLS = e.clickhouse, e.trust
+	cfg.DSN, cfg.Shards, cfg.TLS = e.clickhouse, e.shards, e.trust
+	if e.shards != "" {
+		cfg.Cluster = e.cluster
+	}
 	return cfg
 }
 

@@ -12,6 +12,7 @@ import (
 // Outside is what comes from the environment alone: how engines that run elsewhere are entered, and secrets.
 type Outside struct {
 	ClickHouse    DSN    // clickhouse:// or http(s)://; none starts the embedded engine
+	Shards        Shards // in its place, the servers of a cluster
 	Postgres      DSN    // postgres://; none starts the embedded engine
 	KafkaUsername string // of SASL
 	KafkaPassword Secret
@@ -44,6 +45,7 @@ func FromEnvironment(environ []string) Outside {
 	}
 	return Outside{
 		ClickHouse:    NewDSN(env[Prefix+"CLICKHOUSE_DSN"]),
+		Shards:        NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
 		Postgres:      NewDSN(env[Prefix+"POSTGRES_DSN"]),
 		KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
 		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]),
@@ -59,6 +61,7 @@ func FromEnvironment(environ []string) Outside {
 func (o Outside) Variables() []Variable {
 	list := []Variable{
 		{Prefix + "CLICKHOUSE_DSN", o.ClickHouse.Masked()},
+		{Prefix + "CLICKHOUSE_SHARDS", o.Shards.Masked()},
 		{Prefix + "POSTGRES_DSN", o.Postgres.Masked()},
 		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
 		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
@@ -101,8 +104,12 @@ func platforms(env map[string]string) []Platform {
 func (o Outside) validate() error {
 	errs := []error{
 		address("CLICKHOUSE_DSN", o.ClickHouse, "clickhouse", "http", "https"),
+		o.Shards.validate(),
 		address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql"),
 		o.Traces.validate(),
+	}
+	if o.ClickHouse.IsSet() && o.Shards.IsSet() {
+		errs = append(errs, wrong("CLICKHOUSE_SHARDS", o.Shards.Masked(), "want either it or "+Prefix+"CLICKHOUSE_DSN"))
 	}
 	for _, p := range o.Platforms {
 		if p.BaseURL == "" {

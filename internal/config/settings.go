@@ -29,6 +29,7 @@ type Settings struct {
 	LogFormat       string `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka  `embed:"" prefix:"kafka-"`
 	ClickHouseTrust Trust  `embed:"" prefix:"clickhouse-"`
+	Cluster         string `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"What the servers of ANSWERSCOPE_CLICKHOUSE_SHARDS call their cluster in remote_servers (default answerscope)."`
 	Outside         `kong:"-"`
 }
 
@@ -61,9 +62,9 @@ func (s Settings) Validate() error {
 
 // warehouse checks whom ClickHouse is believed by; PostgreSQL's certificates are parameters of its address.
 func (s Settings) warehouse() error {
-	if s.ClickHouseTrust.IsSet() && !s.ClickHouse.encrypted() {
+	if s.ClickHouseTrust.IsSet() && !s.ClickHouse.encrypted() && !s.Shards.encrypted() {
 		return fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin with https:// or to have secure=true",
-			Prefix, s.ClickHouse.Masked())
+			Prefix, s.ClickHouse.Masked()+s.Shards.Masked())
 	}
 	return s.ClickHouseTrust.validate("CLICKHOUSE")
 }

@@ -37,7 +37,9 @@ var shards = sync.OnceValues(func() (servers []addresses, err error) {
 	servers, errs := make([]addresses, len(ports)), make([]error, len(ports))
 	var wg sync.WaitGroup
 	for i, port := range ports {
-		wg.Go(func() { servers[i], errs[i] = own.startShard(ctx, home, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports) })
+		wg.Go(func() {
+			servers[i], errs[i] = own.startShard(ctx, home, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports)
+		})
 	}
 	wg.Wait()
 	return servers, errors.Join(errs...)
