@@ -85,16 +85,18 @@ func settleDemo(ctx context.Context, s *service) (demoSample, error) {
 	if sample.organization, err = demoOrganization(ctx, s.db); err != nil {
 		return sample, err
 	}
-	return sample, s.taking(ctx, s.engines, s.metrics, func(ctx context.Context, in *intake.Intake, db *postgres.DB) error {
-		brand, _, err := intake.EnsureBrand(ctx, db, sample.organization.ID, simulator.DemoBrand())
-		if err != nil {
-			return err
-		}
-		if sample.brand, err = in.Snapshot(ctx, brand.ID); err != nil {
-			return err
-		}
-		return sample.bring(ctx, s, in)
-	})
+	in, err := intake.New(intake.DefaultConfig(), s.appends, s.db, landings{s.warehouse}, time.Now)
+	if err != nil {
+		return sample, err
+	}
+	brand, _, err := intake.EnsureBrand(ctx, s.db, sample.organization.ID, simulator.DemoBrand())
+	if err != nil {
+		return sample, err
+	}
+	if sample.brand, err = in.Snapshot(ctx, brand.ID); err != nil {
+		return sample, err
+	}
+	return sample, sample.bring(ctx, s, in)
 }
 
 func demoOrganization(ctx context.Context, db *postgres.DB) (postgres.Organization, error) {

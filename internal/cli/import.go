@@ -179,10 +179,7 @@ func (p *process) taking(ctx context.Context, e *engines, metrics prometheus.Reg
 
 // appending runs a chore with a producer, and waits for what it has taken.
 func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *producer.Producer) error) error {
-	cfg := producer.DefaultConfig()
-	cfg.Connection = p.kafka(e)
-	cfg.Prefix = p.Kafka.TopicPrefix
-	log, err := producer.New(cfg, p.log, metrics)
+	log, err := p.newProducer(e, metrics)
 	if err != nil {
 		return err
 	}
@@ -192,6 +189,14 @@ func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.
 	err = chore(ctx, log)
 	stop()
 	return errors.Join(err, <-stopped)
+}
+
+// newProducer makes a producer that is not running yet.
+func (p *process) newProducer(e *engines, metrics prometheus.Registerer) (*producer.Producer, error) {
+	cfg := producer.DefaultConfig()
+	cfg.Connection = p.kafka(e)
+	cfg.Prefix = p.Kafka.TopicPrefix
+	return producer.New(cfg, p.log, metrics)
 }
 
 // landings asks the warehouse which answers it has.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -139,20 +138,16 @@ func line(out io.Writer, s postgres.RereadState) {
 	fmt.Fprintf(out, "%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
 }
 
-// assembleReread adds what reads kept answers again, with a producer of its own.
-func assembleReread(s *service) error {
-	cfg := producer.DefaultConfig()
-	cfg.Connection = s.kafka(s.engines)
-	cfg.Prefix = s.Kafka.TopicPrefix
-	log, err := producer.New(cfg, s.log, s.metrics)
+// assembleReread adds what reads kept answers again, and the producer of the pipeline.
+func assembleReread(s *service) (err error) {
+	if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
+		return err
+	}
+	again, err := reread.New(reread.DefaultConfig(), s.db, s.warehouse, s.appends, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
-	again, err := reread.New(reread.DefaultConfig(), s.db, s.warehouse, log, s.metrics, s.log)
-	if err != nil {
-		return err
-	}
-	s.part("producer of rereads", log.Run)
+	s.part("producer", s.appends.Run)
 	s.part("reread", again.Run)
 	s.chores.Every("sweep of rereads", timetable.Hourly(17), again.Sweep)
 	return nil

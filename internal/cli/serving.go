@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
@@ -29,6 +30,7 @@ type service struct {
 	listener  net.Listener         // of the public surfaces
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
+	appends   *producer.Producer   // of the pipeline; a part of its own
 	chores    *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
 	closes    []func() // of what parts hold, last opened first

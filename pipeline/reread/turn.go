@@ -38,17 +38,17 @@ func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 // for a while, if so.
 func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, pause time.Duration, err error) {
 	over := time.Now().Add(r.cfg.Turn)
-	at, left := placeOf(run), run.LeftOver
+	at, left, days := placeOf(run), run.LeftOver, search{run: run}
 	for ctx.Err() == nil {
 		names, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (postgres.Snapshot, error) { return r.control.Snapshot(ctx, run.BrandID) })
 		if err != nil {
 			return "", 0, err
 		}
-		stale, total, err := r.find(ctx, run, &names, at)
+		stale, err := r.find(ctx, &days, &names, at)
 		if err != nil {
 			return "", 0, err
 		}
-		if err := r.begin(ctx, &run, total); err != nil {
+		if err := r.begin(ctx, &run, days.total); err != nil {
 			return "", 0, err
 		}
 		switch {
@@ -95,32 +95,53 @@ func placeOf(run postgres.Reread) clickhouse.AnswerPlace {
 	return clickhouse.AnswerPlace{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
 }
 
-// find is the next page behind a place, and how many answers are older in all.
-func (r *Rereader) find(ctx context.Context, run postgres.Reread, names *postgres.Snapshot, at clickhouse.AnswerPlace) (page []clickhouse.StaleAnswer, total int64, err error) {
+// A search goes through the days on which answers of a brand are older. Which days
+// these are is asked once a turn, since that reads as many rows as the brand has.
+type search struct {
+	run   postgres.Reread
+	of    clickhouse.Renewal
+	stale []clickhouse.StaleDay // those that lie before us
+	total int64                 // answers that were older when they were asked for
+}
+
+// find is the next page behind a place; none when no day behind it has any.
+func (r *Rereader) find(ctx context.Context, s *search, names *postgres.Snapshot, at clickhouse.AnswerPlace) ([]clickhouse.StaleAnswer, error) {
+	if of := r.renewal(names); s.of != of || at == (clickhouse.AnswerPlace{}) {
+		s.of = of
+		if err := r.look(ctx, s, at); err != nil {
+			return nil, err
+		}
+	}
+	for len(s.stale) > 0 && s.stale[0].Day.Before(at.Day) {
+		s.stale = s.stale[1:]
+	}
+	for len(s.stale) > 0 {
+		var days []time.Time
+		for answers := uint64(0); len(days) < len(s.stale) && answers < uint64(r.cfg.Answers); { //nolint:gosec // validated
+			answers += s.stale[len(days)].Answers
+			days = append(days, s.stale[len(days)].Day)
+		}
+		page, err := clickhouse.StaleAnswers(ctx, r.kept, s.of, days, at, r.cfg.Answers)
+		if err != nil || len(page) > 0 {
+			return page, err
+		}
+		s.stale = s.stale[len(days):] // all of these lie behind us
+	}
+	return nil, nil
+}
+
+// look asks for the days from a place on.
+func (r *Rereader) look(ctx context.Context, s *search, at clickhouse.AnswerPlace) error {
 	since, err := r.lives(ctx)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	of := r.renewal(names)
-	stale, err := clickhouse.StaleDays(ctx, r.kept, of, later(since, later(run.FirstDay, at.Day)), run.LastDay)
-	if err != nil {
-		return nil, 0, err
+	s.stale, err = clickhouse.StaleDays(ctx, r.kept, s.of, later(since, later(s.run.FirstDay, at.Day)), s.run.LastDay)
+	s.total = 0
+	for _, d := range s.stale {
+		s.total += int64(d.Answers) //nolint:gosec // a count of rows
 	}
-	for _, d := range stale {
-		total += int64(d.Answers) //nolint:gosec // a count of rows
-	}
-	for len(stale) > 0 && len(page) == 0 {
-		var days []time.Time
-		for answers := uint64(0); len(days) < len(stale) && answers < uint64(r.cfg.Answers); { //nolint:gosec // validated
-			answers += stale[len(days)].Answers
-			days = append(days, stale[len(days)].Day)
-		}
-		if page, err = clickhouse.StaleAnswers(ctx, r.kept, of, days, at, r.cfg.Answers); err != nil {
-			return nil, 0, err
-		}
-		stale = stale[len(days):] // all of these days lie behind the place
-	}
-	return page, total, nil
+	return err
 }
 
 func (r *Rereader) renewal(names *postgres.Snapshot) clickhouse.Renewal {
