@@ -111,9 +111,13 @@ type Mark struct {
 
 var deadLetterMarks = table[Mark]("deadletter_marks")
 
-// MarkRecords writes marks down for good.
+// MarkRecords writes marks down for good, of a cluster on whichever shard.
 func MarkRecords(ctx context.Context, conn *Conn, marks []Mark) error {
-	return deadLetterMarks.Insert(ctx, conn, "", marks)
+	shard, err := conn.Shard(0)
+	if err != nil {
+		return err
+	}
+	return deadLetterMarks.Insert(ctx, shard, "", marks)
 }
 
 // A MarkRead is a mark with its time.
