@@ -8,6 +8,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/fault"
 )
 
 // deliver sends a batch to one partition until that acknowledges or refuses it,
@@ -42,10 +44,13 @@ func (p *Producer) produce(ctx context.Context, topic string, partition int, b *
 		Compression:  kafka.Lz4,
 		Records:      &records{batch: b},
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = res.Error
 	}
-	return res.Error
+	if err == nil {
+		fault.Pass(fault.Produced)
+	}
+	return err
 }
 
 func (p *Producer) deadline() time.Time { return time.Now().Add(p.cfg.AckTimeout) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/fault"
 )
 
 // planValid is how long a plan proves that the partition is ours. An older one
@@ -35,12 +37,14 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	if err := l.repeated(ctx, "land batch", l.attempt); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
+	fault.Pass(fault.Landed)
 	_, err = retry(ctx, p, "commit batch", func() (struct{}, error) {
 		return struct{}{}, step(ctx, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
 	})
 	if err != nil {
 		return err
 	}
+	fault.Pass(fault.Committed)
 	p.progress.at(p.id, b.Last+1, time.Time{})
 	p.metrics.landed(p.id, len(b.Items), b.bytes, b.Last, time.Since(l.began))
 	return nil
@@ -94,6 +98,7 @@ func (l *landing[T]) plan(ctx context.Context) error {
 	if err := step(ctx, "plan", commit); err != nil {
 		return err
 	}
+	fault.Pass(fault.Planned)
 	l.planned = time.Now()
 	return nil
 }

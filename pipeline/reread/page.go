@@ -8,6 +8,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -71,6 +72,7 @@ func (r *Rereader) tell(ctx context.Context, names *postgres.Snapshot, stale []c
 	if err := send(); err != nil {
 		return p, err
 	}
+	fault.Pass(fault.Requested)
 	r.metrics.answers.Add(float64(len(p.told)))
 	return p, nil
 }

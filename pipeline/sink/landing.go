@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -30,6 +31,7 @@ func (l *landing[R]) take(ctx context.Context, batch, token string, rows []R, le
 	if err := l.table.Insert(ctx, l.conn, token, rows); err != nil {
 		return err
 	}
+	fault.Pass(fault.Inserted)
 	if err := ours(); err != nil {
 		return err
 	}

@@ -1,0 +1,61 @@
+// Package fault has the named points at which a process may die in a test: between
+// an append and its acknowledgement, between a plan, an insert and a commit. What a
+// crash leaves there is what the protocol is about, and a kill at a random moment
+// seldom finds it.
+//
+// The program passes its points and never arms one: a test does, in a process of
+// its own.
+package fault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// A Point is a place in the program, named for what has just happened there.
+type Point string
+
+// The points, in the order in which a record passes them.
+const (
+	Produced  Point = "produced"  // a broker has acknowledged records, and nobody was told yet
+	Planned   Point = "planned"   // a batch is planned, and nothing of it was sent
+	Inserted  Point = "inserted"  // its rows have landed, its dead letters have not
+	Landed    Point = "landed"    // all of it has landed, and it is not committed
+	Committed Point = "committed" // it is committed, and the next one is not planned
+	Requested Point = "requested" // a page of kept answers is on the log again, and that is not written down
+)
+
+// Points are all of them.
+var Points = []Point{Produced, Planned, Inserted, Landed, Committed, Requested}
+
+// armed is nil in the program.
+var armed atomic.Pointer[trap]
+
+type trap struct {
+	at   Point
+	left atomic.Int64
+}
+
+// Pass dies here, with all that an operating system does not keep, if a test wants it.
+func Pass(p Point) {
+	if t := armed.Load(); t != nil && t.at == p && t.left.Add(-1) == 0 {
+		_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+		select {} // it comes at the next scheduling
+	}
+}
+
+// Arm makes the n-th pass of a point this process's last, given point:n.
+func Arm(text string) error {
+	name, times, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseInt(times, 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("fault %q: want a point, a colon and which pass of it, such as %s:1", text, Landed)
+	}
+	t := &trap{at: Point(name)}
+	t.left.Store(n)
+	armed.Store(t)
+	return nil
+}
