@@ -36,6 +36,8 @@ type grammar struct {
 	Reread  rereads `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench   bench   `cmd:"" help:"Measure this machine."`
 	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`
+
+	Reconcile reconciles `cmd:"" help:"Compare figures with the facts that they come from, and mend them."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`

@@ -17,6 +17,7 @@ import (
 type OpenBatch struct {
 	Partition int32
 	First     int64 // nothing at or beyond it is of another batch that has landed
+	Shard     int   // on which it lands
 }
 
 // membersGone is how long a consumer that was killed stays a member, and more.
@@ -46,7 +47,7 @@ func Planned(ctx context.Context, c producer.Connection, group, topic string) ([
 }
 
 // asking asks about the partitions of a topic.
-func asking(ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]OpenBatch, error)) ([]OpenBatch, error) {
+func asking[R any](ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]R, error)) ([]R, error) {
 	transport, err := c.Transport(topic)
 	if err != nil {
 		return nil, err
@@ -113,8 +114,12 @@ func planned(ctx context.Context, client *kafka.Client, group, topic string, par
 		if p.Error != nil {
 			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, p.Error)
 		}
-		if p.CommittedOffset >= 0 && p.Metadata != "" {
-			open = append(open, OpenBatch{int32(p.Partition), p.CommittedOffset})
+		plan, err := readPlan(p.CommittedOffset, p.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, err)
+		}
+		if p.CommittedOffset >= 0 && plan != nil {
+			open = append(open, OpenBatch{int32(p.Partition), p.CommittedOffset, plan.Shard})
 		}
 	}
 	return open, nil

@@ -15,6 +15,20 @@ func MonthOf(t time.Time) Month {
 	return Month(t.Year()*100 + int(t.Month()))
 }
 
+// First is the first instant of the month.
+func (m Month) First() time.Time {
+	return time.Date(int(m)/100, time.Month(int(m)%100), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// ParseMonth reads what String writes.
+func ParseMonth(text string) (Month, error) {
+	t, err := time.Parse("2006-01", text)
+	if err != nil {
+		return 0, fmt.Errorf("month %q: want one such as 2026-03", text)
+	}
+	return MonthOf(t), nil
+}
+
 // String is the month as people write it: 2026-03.
 func (m Month) String() string { return fmt.Sprintf("%04d-%02d", int(m)/100, int(m)%100) }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // logProgress is the rollup that has no months: the largest offset of each log.
@@ -13,23 +15,23 @@ const logProgress = "log_progress"
 // Progress is the largest offset of each log that has landed.
 type Progress map[Log]int64
 
-// LandedProgress is what the views of log_progress make of all rows that there are.
+// LandedProgress is, of one shard, what the views of log_progress make of all rows that there are.
 func LandedProgress(ctx context.Context, conn *Conn) (Progress, error) {
 	const views = `
 SELECT groupArray(as_select) AS texts
 FROM system.tables
-WHERE database = currentDatabase() AND target_database = currentDatabase() AND target_table = 'log_progress'
+WHERE database = currentDatabase() AND target_database = currentDatabase() AND target_table = {table:String}
 SETTINGS log_comment = 'views of log_progress'`
 	var texts []string
-	if err := conn.QueryRow(ctx, views).Scan(&texts); err != nil {
+	if err := conn.QueryRow(ctx, views, clickhouse.Named("table", conn.Local(logProgress))).Scan(&texts); err != nil {
 		return nil, fmt.Errorf("list views of log_progress: %w", err)
 	}
 	return progress(ctx, conn, strings.Join(texts, " UNION ALL "))
 }
 
-// KeptProgress is what log_progress has.
+// KeptProgress is what a shard's log_progress has.
 func KeptProgress(ctx context.Context, conn *Conn) (Progress, error) {
-	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM log_progress")
+	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM "+conn.Local(logProgress))
 }
 
 func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
@@ -52,8 +54,8 @@ func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
 	return p, nil
 }
 
-// ReplaceProgress puts other offsets in the place of those of log_progress. The
-// caller holds the sinks.
+// ReplaceProgress puts other offsets in the place of those of a shard's log_progress.
+// The caller holds the sinks.
 func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
 	twin := newRebuild()
 	database, err := Twin(ctx, conn, twin, 0)
@@ -61,7 +63,8 @@ func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
 	defer func() { err = errors.Join(err, DropTwin(context.WithoutCancel(ctx), conn, twin)) }()
-	anew := quoted(database) + "." + logProgress
+	table := conn.Local(logProgress)
+	anew := quoted(database) + "." + table
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+anew+" (log_topic, log_partition, last_offset)")
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
@@ -75,7 +78,7 @@ func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	if err := conn.Exec(ctx, "ALTER TABLE "+logProgress+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
+	if err := conn.Exec(ctx, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}
 	return nil

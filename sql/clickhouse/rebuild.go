@@ -2,11 +2,13 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -181,3 +183,31 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Finished does something that the server may go on doing when nobody waits for it,
+// and returns once it does so no more: when it has answered, or, where the connection
+// was lost, when it knows of it no more.
+func Finished(ctx context.Context, conn *Conn, do func(ctx context.Context) error) error {
+	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
+	err := do(clickhouse.Context(ctx, clickhouse.WithQueryID(id)))
+	if _, answered := errors.AsType[*clickhouse.Exception](err); err == nil || answered {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), vanishing)
+	defer cancel()
+	for {
+		var running uint64
+		asked := conn.QueryRow(ctx, "SELECT count() FROM system.processes WHERE query_id = {id:String}", clickhouse.Named("id", id)).Scan(&running)
+		if asked == nil && running == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, fmt.Errorf("statement %s may still run: %w", id, errors.Join(ctx.Err(), asked)))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// vanishing bounds how long a statement is waited for that has lost its connection.
+const vanishing = time.Minute

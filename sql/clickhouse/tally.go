@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -36,12 +38,45 @@ func (r *Rollup) nothing() Tally {
 	return Tally{make([]int64, n), make([]int64, n)}
 }
 
+// An Amount is a sum as people write it: Units of a number with so many Digits after
+// the point.
+type Amount struct {
+	Units  int64
+	Digits int
+}
+
+// String writes the number.
+func (a Amount) String() string {
+	text := strconv.FormatInt(a.Units, 10)
+	if a.Digits == 0 {
+		return text
+	}
+	sign := ""
+	if a.Units < 0 {
+		sign, text = "-", text[1:]
+	}
+	text = strings.Repeat("0", max(0, a.Digits+1-len(text))) + text
+	point := len(text) - a.Digits
+	return sign + text[:point] + "." + text[point:]
+}
+
+// MarshalJSON writes the number as one of JSON.
+func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
+
 // A Difference is a column of which two tallies tell otherwise; Want and Have are
 // the same where only the keys differ under which it stands.
 type Difference struct {
 	Column string `json:"column"`
-	Want   int64  `json:"want"`
-	Have   int64  `json:"have"`
+	Want   Amount `json:"want"`
+	Have   Amount `json:"have"`
+}
+
+// String says both.
+func (d Difference) String() string {
+	if d.Want == d.Have {
+		return fmt.Sprintf("%s %s under other keys", d.Column, d.Have)
+	}
+	return fmt.Sprintf("%s %s, want %s", d.Column, d.Have, d.Want)
 }
 
 // Differences are those between what a rollup should have and what it has.
@@ -49,10 +84,24 @@ func (r *Rollup) Differences(want, have Tally) []Difference {
 	var all []Difference
 	for i, column := range r.Sums() {
 		if want.Sums[i] != have.Sums[i] || want.marks[i] != have.marks[i] {
-			all = append(all, Difference{column, want.Sums[i], have.Sums[i]})
+			digits := r.digits(column)
+			all = append(all, Difference{column, Amount{want.Sums[i], digits}, Amount{have.Sums[i], digits}})
 		}
 	}
 	return all
+}
+
+// scale finds in the type of a decimal how many digits it has after the point.
+var scale = regexp.MustCompile(`^Decimal\(\d+, (\d+)\)$`)
+
+func (r *Rollup) digits(column string) int {
+	for _, c := range r.columns {
+		if m := scale.FindStringSubmatch(c.typed); m != nil && c.name == column {
+			n, _ := strconv.Atoi(m[1]) // it is digits
+			return n
+		}
+	}
+	return 0
 }
 
 // marked is a SELECT of hash and measures v0, v1, … of rows that have the columns of

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/pipeline/reconcile"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// reconciles is the command reconcile.
+type reconciles struct {
+	From  string `placeholder:"MONTH" help:"First month, as 2026-03 (default: the first that there is)."`
+	To    string `placeholder:"MONTH" help:"Last month (default: the last that there is)."`
+	Org   string `placeholder:"SLUG" help:"Compare only the rows of an organization."`
+	Brand string `placeholder:"SLUG" help:"Compare only the rows of a brand of --org."`
+	Fix   bool   `help:"Make anew what differs, from the landing tables; a month is mended for everybody."`
+	JSON  bool   `name:"json" help:"One JSON document."`
+}
+
+func (reconciles) Help() string {
+	return `Compares every rollup of the warehouse with what its view makes of the landing rows, month by month, while inserts and
+queries go on. What still differs after two looks is looked at a third time while the sinks stand still, for a second or
+a few. Prints what differs, and ends with status 1 if anything is left so. With --fix, a month that differs is made anew
+beside the old one and put in its place; interrupted, it is simply run again.
+
+If a rollup has more than its landing rows make, see first that no landing rows were lost: --fix takes it away.
+
+Example:
+
+  answerscope reconcile --from 2026-03 --fix`
+}
+
+// errDiffers says that the differences which were printed are left.
+var errDiffers = errors.New("rollups are not what their landing rows make")
+
+func (c *reconciles) Run(ctx context.Context, p *process) error {
+	scope, err := c.scope()
+	if err != nil {
+		return usageError{err}
+	}
+	everything := needs{clickhouse: true, postgres: true, kafka: true}
+	return p.with(ctx, everything, "reconcile", func(ctx context.Context, e *engines) error {
+		db, err := e.openPostgres(ctx)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		warehouse, err := e.openClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer warehouse.Close()
+		if scope.Whose, err = c.whose(ctx, db); err != nil {
+			return err
+		}
+		reconciler, err := p.reconciler(e, db, warehouse, prometheus.NewRegistry())
+		if err != nil {
+			return err
+		}
+		var shown *meter
+		report, err := reconciler.Reconcile(ctx, scope, func(done, total int) {
+			if shown == nil {
+				shown = p.meter("reconcile: months of rollups", int64(total))
+			}
+			shown.reach(int64(done))
+		})
+		if shown != nil {
+			shown.end()
+		}
+		if report == nil {
+			return err
+		}
+		return errors.Join(err, c.report(p, report))
+	})
+}
+
+// scope is what the flags say without asking anybody.
+func (c *reconciles) scope() (s reconcile.Scope, err error) {
+	if c.Brand != "" && c.Org == "" {
+		return s, errors.New("--brand needs --org")
+	}
+	if c.Fix {
+		s.Mend = reconcile.Everything
+	}
+	month := func(text string) (m clickhouse.Month) {
+		if text == "" {
+			return 0
+		}
+		m, wrong := clickhouse.ParseMonth(text)
+		err = errors.Join(err, wrong)
+		return m
+	}
+	s.From, s.To = month(c.From), month(c.To)
+	if err == nil && s.To != 0 && s.From > s.To {
+		err = fmt.Errorf("--from %s is after --to %s", s.From, s.To)
+	}
+	return s, err
+}
+
+func (c *reconciles) whose(ctx context.Context, db *postgres.DB) (w clickhouse.Whose, err error) {
+	if c.Org == "" {
+		return w, nil
+	}
+	organization, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return w, err
+	}
+	w.OrganizationID = clickhouse.UUID(organization.ID)
+	if c.Brand == "" {
+		return w, nil
+	}
+	brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
+	w.BrandID = clickhouse.UUID(brand.ID)
+	return w, err
+}
+
+func (c *reconciles) report(p *process, report *reconcile.Report) error {
+	if c.JSON {
+		if err := p.printJSON(report); err != nil {
+			return err
+		}
+	} else if err := c.print(p, report); err != nil {
+		return err
+	}
+	switch {
+	case report.Open == 0:
+		return nil
+	case c.Fix:
+		return fmt.Errorf("%w: %d of %d months of rollups", errDiffers, report.Open, report.Compared)
+	}
+	return fmt.Errorf("%w: %d of %d months of rollups; to mend them run: answerscope reconcile --fix", errDiffers, report.Open, report.Compared)
+}
+
+func (c *reconciles) print(p *process, report *reconcile.Report) error {
+	for _, f := range report.Findings {
+		if err := p.print(findingLine(&f)); err != nil {
+			return err
+		}
+	}
+	return p.print(fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Mended, report.Open, len(report.Frozen)))
+}
+
+// findingLine is a finding as a person reads it.
+func findingLine(f *reconcile.Finding) string {
+	line := f.State + " " + f.Table
+	if f.Month != 0 {
+		line += " " + f.Month.String()
+	}
+	var told []string
+	for _, d := range f.Differences {
+		told = append(told, d.String())
+	}
+	for _, l := range f.Logs {
+		told = append(told, fmt.Sprintf("%s/%d %d, want %d", l.Topic, l.Partition, l.Have, l.Want))
+	}
+	if len(f.Brands) > 0 {
+		var ids []string
+		for _, b := range f.Brands {
+			ids = append(ids, b.BrandID.String())
+		}
+		told = append(told, "brands "+strings.Join(ids, " "))
+	}
+	if f.Cause != "" {
+		told = append(told, f.Cause)
+	}
+	return line + ": " + strings.Join(told, "; ")
+}
+
+// reconciler is what compares, and whose sinks it holds.
+func (p *process) reconciler(e *engines, db *postgres.DB, warehouse *clickhouse.Conn, metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
+	cfg := reconcile.DefaultConfig()
+	cfg.Connection = p.kafka(e)
+	for group, topic := range map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits} {
+		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
+	}
+	return reconcile.New(cfg, db, warehouse, metrics, p.log)
+}
+
+// suspicionsEvery is how long records that the server refused wait for being replayable, about.
+const suspicionsEvery = 5 * time.Minute
+
+// assembleReconcile has rollups compared every night.
+func assembleReconcile(s *service) error {
+	reconciler, err := s.reconciler(s.engines, s.db, s.warehouse, s.metrics)
+	if err != nil {
+		return err
+	}
+	s.chores.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
+	s.chores.Every("reconcile refused records", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
+	return nil
+}

@@ -1,0 +1,110 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// progress compares log_progress. It has no months, and rows that were purged or have
+// expired are rightly in it still: of each log it must have no less than the rows that
+// are there tell, and no more than its group of consumers has reached.
+func (r *run) progress(ctx context.Context) (*Finding, error) {
+	f := &Finding{Place: Place{Table: "log_progress"}, State: Differs}
+	for range 2 {
+		logs, _, err := r.logs(ctx)
+		if err != nil {
+			return f, err
+		}
+		if len(logs) == 0 {
+			return nil, nil
+		}
+	}
+	err := r.held(ctx, task{
+		prepare: func(context.Context) error { return nil },
+		left:    func(context.Context) (uint64, error) { return 0, nil },
+		do: func(ctx context.Context, stop *postgres.SinkStop) error {
+			logs, right, err := r.logs(ctx)
+			if err != nil || len(logs) == 0 {
+				return err
+			}
+			f.Logs = logs
+			if r.scope.Mend == Nothing {
+				return nil
+			}
+			replace := func(ctx context.Context) error { return clickhouse.ReplaceProgress(ctx, r.conn, right) }
+			if err := r.alone(ctx, stop, replace); err != nil {
+				return err
+			}
+			f.State = Mended
+			return nil
+		},
+	})
+	if err == nil && f.Logs == nil {
+		return nil, nil
+	}
+	return f, err
+}
+
+// logs are those of which log_progress has another offset than it should, and all
+// offsets as they should be. What has landed is asked first, and what was reached
+// last, so that both bounds hold beside the sinks but for batches half landed.
+func (r *run) logs(ctx context.Context) (wrong []Log, right clickhouse.Progress, err error) {
+	landed, err := clickhouse.LandedProgress(ctx, r.conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, err := clickhouse.KeptProgress(ctx, r.conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	reached, err := r.reached(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	right = maps.Clone(kept)
+	for log, last := range landed {
+		right[log] = max(last, withDefault(kept, log, last))
+	}
+	for log, have := range right {
+		if last, ok := reached[log]; ok && have > last {
+			right[log] = max(last, withDefault(landed, log, last))
+		}
+	}
+	for log, want := range right {
+		if have, ok := kept[log]; !ok || have != want {
+			wrong = append(wrong, Log{log.Topic, log.Partition, want, withDefault(kept, log, -1)})
+		}
+	}
+	slices.SortFunc(wrong, func(a, b Log) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return wrong, right, nil
+}
+
+func withDefault(p clickhouse.Progress, log clickhouse.Log, none int64) int64 {
+	if last, ok := p[log]; ok {
+		return last
+	}
+	return none
+}
+
+// reached is how far the sinks are.
+func (r *run) reached(ctx context.Context) (clickhouse.Progress, error) {
+	all := clickhouse.Progress{}
+	for _, sink := range r.cfg.Sinks {
+		partitions, err := consume.LastReached(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range partitions {
+			all[clickhouse.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,105 @@
+package reconcile
+
+import (
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A Report is what was compared and found.
+type Report struct {
+	Compared int       `json:"compared"` // months of rollups that were compared
+	Mended   int       `json:"mended"`   // of Findings
+	Open     int       `json:"open"`     // of Findings: that are as they were found
+	Frozen   []Place   `json:"frozen"`   // months of rollups that were left alone
+	Findings []Finding `json:"findings"` // what differed, or could not be told
+}
+
+// A Place is a month of a rollup.
+type Place struct {
+	Table string           `json:"table"`
+	Month clickhouse.Month `json:"month,omitzero"` // none of log_progress
+	Shard int              `json:"shard"`
+}
+
+// What became of a finding.
+const (
+	Differs = "differs" // and is as it was found
+	Mended  = "mended"  // and is as it should be
+	Kept    = "kept"    // has what its landing rows do not make: a person must say whether it goes
+	Unknown = "unknown" // could not be compared, or not be mended: the cause says why
+)
+
+// A Finding is a place that is not as it should be.
+type Finding struct {
+	Place
+	State       string                  `json:"state"`
+	Differences []clickhouse.Difference `json:"differences,omitempty"`
+	Brands      []clickhouse.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
+	Logs        []Log                   `json:"logs,omitempty"`   // of log_progress
+	Cause       string                  `json:"cause,omitempty"`
+}
+
+// A Log is a partition of which log_progress has another offset than it should.
+type Log struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Want      int64  `json:"want"`
+	Have      int64  `json:"have"`
+}
+
+// mostBrands bounds the brands of a finding.
+const mostBrands = 100
+
+func (r *Report) leave(table string, month clickhouse.Month) {
+	r.Frozen = append(r.Frozen, Place{Table: table, Month: month})
+}
+
+// open says whether anything of a month is not as it should be.
+func (r *Report) open(month clickhouse.Month) bool {
+	for _, f := range r.Findings {
+		if f.Month == month && f.State != Mended {
+			return true
+		}
+	}
+	return false
+}
+
+// tell adds what came of a place; a nil finding is that all is well.
+func (r *run) tell(f *Finding, err error) {
+	r.report.Compared++
+	if f == nil {
+		return
+	}
+	if err != nil {
+		f.State, f.Cause = Unknown, err.Error()
+	}
+	if f.State == Mended {
+		r.report.Mended++
+	} else {
+		r.report.Open++
+	}
+	f.Shard = r.shard
+	r.report.Findings = append(r.report.Findings, *f)
+	r.metrics.found(f)
+	r.logFinding(f)
+}
+
+func (r *run) logFinding(f *Finding) {
+	of := []any{"table", f.Table, "month", f.Month, "shard", f.Shard, "state", f.State}
+	for _, d := range f.Differences {
+		of = append(of, d.Column, d.String())
+	}
+	for _, l := range f.Logs {
+		of = append(of, "log", l)
+	}
+	switch f.State {
+	case Unknown:
+		r.log.Error("rollup not reconciled", append(of, "cause", f.Cause, "next", "read the cause; the next run tries again")...)
+	case Mended:
+		r.log.Warn("rollup mended", append(of, "next", "nothing: it is as it should be; ask what had happened to it")...)
+	case Kept:
+		r.log.Error("rollup has more than its landing rows", append(of,
+			"next", "see whether landing rows were lost, and restore them; if not, run: answerscope reconcile --fix")...)
+	default:
+		r.log.Error("rollup differs from its landing rows", append(of, "next", "run: answerscope reconcile --fix")...)
+	}
+}
