@@ -887,7 +887,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read. [8120d59aa6eb]'
+COMMENT 'every answer and given-up run of a brand as it stands now: first the fields that an import takes, then how it was asked, then how it is read. [08eb0efee1ec]'
 AS SELECT
     platform,
     prompt,
@@ -898,7 +898,12 @@ AS SELECT
     surface,
     region,
     language,
-    topics.name AS topic,
+    (
+        SELECT mapFromArrays(groupArray(id), groupArray(name))
+        FROM dimension_topics
+        FINAL
+        WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID})
+    )[net.topic_id] AS topic,
     sample,
     arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), told.2, told.3, told.4) AS citations,
     JSONExtract(told.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
@@ -973,16 +978,7 @@ FROM
         day,
         id
 ) AS net
-ANY LEFT JOIN
-(
-    SELECT
-        id AS known_id,
-        name
-    FROM dimension_topics
-    FINAL
-    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID})
-) AS topics ON net.topic_id = topics.known_id
-SETTINGS optimize_aggregation_in_order = 1, join_use_nulls = 0;
+SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_months
 CREATE VIEW exported_months

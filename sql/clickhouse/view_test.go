@@ -125,6 +125,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": brand.String(), "after_position": 1, "after_card": brand.String(),
 		"organizations": []string{of.String()}, "brands": []string{brand.String()}, "topic": one(random, "answers", "visits"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
 		"days": days, "ids": ids, "times": times,
+		"organization": of.String(), "brand": brand.String(), "first_day": from.Format(time.DateOnly), "last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
 	}
 	args := map[string]any{}
 	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {

@@ -1,0 +1,171 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// exported is one line of an export of answers, as far as a test looks at it.
+type exported struct {
+	Platform   string    `json:"platform"`
+	AnsweredAt time.Time `json:"answered_at"`
+	Text       string    `json:"text"`
+	Topic      string    `json:"topic"`
+	Sample     int64     `json:"sample"`
+	Citations  []struct {
+		URL, Title string
+		Cited      bool
+	} `json:"citations"`
+	Products []struct {
+		Title       string  `json:"title"`
+		Position    *int64  `json:"position"`
+		PriceAmount *string `json:"price_amount"`
+	} `json:"products"`
+	GivenUp      string `json:"given_up"`
+	ID           string `json:"id"`
+	Revision     int64  `json:"revision"`
+	MentionCount uint32 `json:"mention_count"`
+	LogOffset    int64  `json:"log_offset"`
+	Competitors  []struct {
+		ID           string `json:"id"`
+		MentionCount uint32 `json:"mention_count"`
+	} `json:"competitors"`
+}
+
+// landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits, and
+// another organization's answers.
+func landExported(t *testing.T, conn *clickhouse.Conn) {
+	t.Helper()
+	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: organization, BrandID: brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for batch := range 3 { // first tellings and each reading of them in inserts of their own
+		var rows []clickhouse.AnswerRow
+		var visits []*clickhouse.VisitRow
+		for n := range int64(90) {
+			a := answer(n, day.AddDate(0, 0, int(n)))
+			a.TopicID, a.Revision, a.MentionCount, a.Text = topics[1], 1, 1, fmt.Sprintf("text %d\nof \"%d\" 語", n, n)
+			a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = []string{"https://a.example/?b=1"}, []string{"A"}, []bool{true}
+			a.RawProducts = `[{"title":"One","price_amount":"12.50"}]`
+			if n == 7 {
+				a.Text, a.RawProducts, a.GivenUp, a.GivenUpClass, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", true, "timeout", nil, nil, nil
+			}
+			switch {
+			case batch == 0:
+				rows = append(rows, a)
+				a.OrganizationID = neighbour
+				rows = append(rows, a)
+				visits = append(visits, visit(n, day.AddDate(0, 0, int(n))))
+			case n%2 == 0:
+				a.Text, a.RawProducts, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", nil, nil, nil
+				a.LogOffset = 1000*int64(batch) + n
+				taken := a
+				taken.Sign, taken.Revision, taken.MentionCount = -1, int64(batch), uint32(batch)
+				a.Revision, a.MentionCount = int64(batch)+1, uint32(batch)+1
+				rows = append(rows, taken, a)
+			}
+		}
+		token := fmt.Sprint("export ", batch)
+		if err := errors.Join(clickhouse.Answers.Insert(t.Context(), conn, token, rows), clickhouse.Visits.Insert(t.Context(), conn, token, visits)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func export(t *testing.T, c clickhouse.Config, what clickhouse.Query[clickhouse.Exported, struct{}], as clickhouse.Format, from, to time.Time) string {
+	t.Helper()
+	var out bytes.Buffer
+	of := clickhouse.Exported{OrganizationID: organization, BrandID: brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
+	if err := clickhouse.Export(t.Context(), c, what, of, as, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Every answer is there once, as it stands: with the text of its first row and the reading of its last.
+func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
+	c := config(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	conn := open(t, c)
+	landExported(t, conn)
+	always, never := day.AddDate(-1, 0, 0), day.AddDate(1, 0, 0)
+	var month clickhouse.Day
+	seen := map[string]bool{}
+	lines := strings.Split(strings.TrimSuffix(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, never), "\n"), "\n")
+	for _, line := range lines {
+		var e exported
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err, line)
+		}
+		n := int64(e.AnsweredAt.Sub(day).Hours() / 24)
+		if seen[e.ID] || clickhouse.DayOf(e.AnsweredAt)[:7] < month {
+			t.Errorf("answer %d comes again, or after a later month", n)
+		}
+		seen[e.ID], month = true, clickhouse.DayOf(e.AnsweredAt)[:7]
+		revision := int64(1)
+		if n%2 == 0 {
+			revision = 3
+		}
+		if e.Revision != revision || e.MentionCount != uint32(revision) || e.LogOffset != n || e.Topic != "anvils" || len(e.Competitors) == 0 {
+			t.Errorf("answer %d is told as %s", n, line)
+		}
+		if n == 7 {
+			if e.GivenUp != "timeout" || e.Text != "" {
+				t.Errorf("the run that was given up is told as %s", line)
+			}
+			continue
+		}
+		if e.Text != fmt.Sprintf("text %d\nof \"%d\" 語", n, n) || len(e.Citations) != 1 || e.Citations[0].URL != "https://a.example/?b=1" || !e.Citations[0].Cited ||
+			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" || e.GivenUp != "" {
+			t.Errorf("answer %d is told as %s", n, line)
+		}
+	}
+	if len(lines) != 90 {
+		t.Errorf("%d lines, want 90", len(lines))
+	}
+	if n := strings.Count(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, day.AddDate(0, 0, 20), day.AddDate(0, 0, 49)), "\n"); n != 30 {
+		t.Errorf("%d lines of 30 days", n)
+	}
+	if n := strings.Count(export(t, c, clickhouse.ExportedVisits, clickhouse.NDJSON, always, never), "\n"); n != 90 {
+		t.Errorf("%d lines of 90 visits", n)
+	}
+	if text := export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, always); text != "" {
+		t.Errorf("of a day without answers: %q", text)
+	}
+	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits} {
+		file := export(t, c, what, clickhouse.Parquet, always, never)
+		if !strings.HasPrefix(file, "PAR1") || !strings.HasSuffix(file, "PAR1") {
+			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
+		}
+	}
+}
+
+// halfway ends an export after its first bytes.
+type halfway struct{ stop context.CancelFunc }
+
+func (h halfway) Write(p []byte) (int, error) { h.stop(); return len(p), nil }
+
+// An export that ends early says so.
+func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
+	c := config(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	landExported(t, open(t, c))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	of := clickhouse.Exported{OrganizationID: organization, BrandID: brand, DateFrom: clickhouse.DayOf(day), DateTo: clickhouse.DayOf(day.AddDate(1, 0, 0))}
+	if err := clickhouse.Export(ctx, c, clickhouse.ExportedAnswers, of, clickhouse.NDJSON, halfway{stop}); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,196 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Deleted is a brand that is no more, or a whole organization where Brand is nil.
+type Deleted struct {
+	Organization UUID
+	Brand        UUID
+}
+
+// deletedAtOnce bounds the text of one statement.
+const deletedAtOnce = 500
+
+// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead
+// letters, whichever table has a column organization_id. It returns how many rows
+// it found, by table; it does nothing to a table, or to a month of one, that has none.
+//
+// Rows are rewritten away (a mutation), not masked (a lightweight delete): what was
+// deleted is then off the disk, and both cost the same, since each part of a
+// partition is linked anew and synced (60 parts, 1.5 M rows: 7.8 s and 7.9 s). Inserts
+// go on meanwhile, and the tokens of those before stay.
+//
+// Rows that are inserted while it runs may stay: purge again later. Of a cluster every
+// shard's own tables are purged, under the names that they have there.
+func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
+	found = map[string]uint64{}
+	err = conn.each(func(shard *Conn) error {
+		tables, err := purgeable(ctx, shard)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(deleted, deletedAtOnce) {
+			for _, t := range tables {
+				n, err := t.purge(ctx, shard, some)
+				found[t.name] += n
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// A purgeTable is a table of which rows belong to brands.
+type purgeTable struct {
+	name  string
+	where func([]Deleted) string
+}
+
+// purgeable are all of them, the landing tables first.
+func purgeable(ctx context.Context, conn *Conn) ([]purgeTable, error) {
+	var rows []struct {
+		Name    string `ch:"name"`
+		Branded bool   `ch:"branded"`
+		Letters bool   `ch:"letters"`
+	}
+	err := conn.Select(ctx, &rows, `
+		SELECT
+			table AS name,
+			has(groupArray(columns.name), 'brand_id') AS branded,
+			startsWith(table, 'deadletters') AS letters
+		FROM system.columns
+		WHERE database = currentDatabase()
+		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree'))
+		GROUP BY table
+		HAVING letters OR has(groupArray(columns.name), 'organization_id')
+		ORDER BY has(groupArray(columns.name), 'log_offset') DESC, table`)
+	if err != nil {
+		return nil, fmt.Errorf("list tables to purge: %w", err)
+	}
+	var tables []purgeTable
+	for _, r := range rows {
+		t := purgeTable{r.Name, func(deleted []Deleted) string { return ofBrands("brand_id", deleted) }}
+		switch {
+		case r.Letters:
+			t.where = lettersOf
+		case !r.Branded: // a brand's own row
+			t.where = func(deleted []Deleted) string { return ofBrands("id", deleted) }
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// ofBrands picks rows by their owner, which the primary key leads to.
+func ofBrands(brand string, deleted []Deleted) string {
+	var pairs, organizations []string
+	for _, d := range deleted {
+		if d.Brand == (UUID{}) {
+			organizations = append(organizations, "'"+d.Organization.String()+"'")
+		} else {
+			pairs = append(pairs, "('"+d.Organization.String()+"', '"+d.Brand.String()+"')")
+		}
+	}
+	var either []string
+	if len(pairs) > 0 {
+		either = append(either, "(organization_id, "+brand+") IN ("+strings.Join(pairs, ", ")+")")
+	}
+	if len(organizations) > 0 {
+		either = append(either, "organization_id IN ("+strings.Join(organizations, ", ")+")")
+	}
+	return strings.Join(either, " OR ")
+}
+
+// lettersOf picks dead letters by whom their record names: by its key, by the
+// fields that say whose it is, or, where it cannot be read at all, anywhere.
+func lettersOf(deleted []Deleted) string {
+	var ids []string
+	for _, d := range deleted {
+		id := d.Brand
+		if id == (UUID{}) {
+			id = d.Organization
+		}
+		ids = append(ids, "'"+id.String()+"'")
+	}
+	in := " IN (" + strings.Join(ids, ", ") + ")"
+	return "lower(key)" + in +
+		" OR lower(JSONExtractString(value, 'brand', 'id'))" + in +
+		" OR lower(JSONExtractString(value, 'brand_id'))" + in +
+		" OR lower(JSONExtractString(value, 'organization_id'))" + in +
+		" OR NOT isValidJSON(value) AND hasAny(extractAll(lower(value), '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'), [" + strings.Join(ids, ", ") + "])"
+}
+
+// purge deletes what belongs to deleted in the partitions where there is any.
+func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (found uint64, err error) {
+	where := t.where(deleted)
+	var partitions []struct {
+		ID   string `ch:"id"`
+		Rows uint64 `ch:"rows"`
+	}
+	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
+	err = untilAnswered(ctx, func() error {
+		partitions = nil
+		return conn.Select(named, &partitions, "SELECT _partition_id AS id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY id ORDER BY id")
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.name, err)
+	}
+	if len(partitions) == 0 {
+		return 0, nil
+	}
+	// One that cannot end would only get others behind it.
+	if err := mutated(ctx, conn, t.name); err != nil {
+		return 0, err
+	}
+	for _, p := range partitions {
+		found += p.Rows
+		if err := conn.Exec(named, "ALTER TABLE "+quoted(t.name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
+			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.name, err)
+		}
+	}
+	return found, mutated(ctx, conn, t.name)
+}
+
+// mutated waits until no mutation of a table is under way. One that the server
+// tries in vain is an error.
+func mutated(ctx context.Context, conn *Conn, table string) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
+		case <-pause.C:
+		}
+		var under uint64
+		var why string
+		err := untilAnswered(ctx, func() error {
+			return conn.QueryRow(ctx, `
+				SELECT count(), max(latest_fail_reason)
+				FROM system.mutations
+				WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
+				clickhouse.Named("table", table)).Scan(&under, &why)
+		})
+		switch {
+		case err != nil:
+			return fmt.Errorf("look at mutations of %s: %w", table, err)
+		case why != "":
+			return fmt.Errorf("mutate %s: %w", table, errors.New(why))
+		case under == 0:
+			return nil
+		}
+		pause.Reset(wait)
+	}
+}

@@ -1,0 +1,96 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// An Expiring table lets go of its oldest months.
+type Expiring struct {
+	Table string
+	day   string // expression of the day of a row
+}
+
+// The tables that may expire; what views made of their rows stays.
+var (
+	ExpiringAnswers     = Expiring{"answers", "day"}
+	ExpiringVisits      = Expiring{"visits", "day"}
+	ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
+)
+
+// Expire lets every row before a day go, the first of a month, and no other; that
+// was said before, it only looks after what has not gone yet. The rows go
+// within minutes, by the server itself, whole parts at a time.
+//
+// The TTL names the day and not an age: what expires was decided by the caller and
+// frozen before, and nothing expires by itself while nobody looks.
+func Expire(ctx context.Context, conn *Conn, e Expiring, before time.Time) error {
+	return conn.each(func(shard *Conn) error {
+		return Expiring{conn.Local(e.Table), e.day}.at(ctx, shard, before)
+	})
+}
+
+// at is Expire at one server.
+func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
+	ttl := e.ttl(DayOf(before))
+	var engine string
+	if err := untilAnswered(ctx, func() error {
+		return conn.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
+			clickhouse.Named("name", e.Table)).Scan(&engine)
+	}); err != nil {
+		return fmt.Errorf("read TTL of %s: %w", e.Table, err)
+	}
+	if !strings.Contains(engine, " TTL "+ttl+" ") {
+		// Without materialize_ttl_after_modify = 0 every part of every month is mutated.
+		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
+			return fmt.Errorf("set TTL of %s: %w", e.Table, err)
+		}
+	}
+	return e.materialize(ctx, conn, before)
+}
+
+// expired and kept are when rows expire: long ago, or not in the time of any row.
+// Far from a turn of the year, whatever the server's time zone; and below 2106: what
+// is beyond wraps around into the past, and all would go.
+const (
+	expiredDay = "1971-07-01"
+	keptDay    = "2100-07-01"
+)
+
+func (e Expiring) ttl(before Day) string {
+	return fmt.Sprintf("if(%s < toDate('%s'), toDate('%s'), toDate('%s'))", e.day, before, expiredDay, keptDay)
+}
+
+// materialize tells the parts of expired months, which were written under another
+// TTL, of the one that they have now.
+func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time) error {
+	var partitions []string
+	err := untilAnswered(ctx, func() error {
+		return conn.QueryRow(ctx, `
+			SELECT arraySort(groupUniqArray(partition_id))
+			FROM system.parts
+			WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0
+			  AND toUInt32OrZero(partition) < {month:UInt32}
+			  AND toYear(delete_ttl_info_max) != 1971`,
+			clickhouse.Named("table", e.Table), clickhouse.Named("month", before.Year()*100+int(before.Month()))).Scan(&partitions)
+	})
+	if err != nil {
+		return fmt.Errorf("list expired months of %s: %w", e.Table, err)
+	}
+	if len(partitions) == 0 {
+		return nil
+	}
+	if err := mutated(ctx, conn, e.Table); err != nil {
+		return err
+	}
+	for _, id := range partitions {
+		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
+			return fmt.Errorf("expire month %s of %s: %w", id, e.Table, err)
+		}
+	}
+	return mutated(ctx, conn, e.Table)
+}
