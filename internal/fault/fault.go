@@ -9,6 +9,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -51,8 +52,8 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	if err != nil || n < 1 {
-		return fmt.Errorf("fault %q: want a point, a colon and which pass of it, such as %s:1", text, Landed)
+	if err != nil || n < 1 || !slices.Contains(Points, Point(name)) {
+		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}
 	t := &trap{at: Point(name)}
 	t.left.Store(n)

@@ -35,7 +35,7 @@ func TestAProcessDiesAtItsPoint(t *testing.T) {
 }
 
 func TestArmingSaysWhatIsWrong(t *testing.T) {
-	for _, text := range []string{"", "landed", "landed:", "landed:0", "landed:x"} {
+	for _, text := range []string{"", "landed", "landed:", "landed:0", "landed:x", "lost:1"} {
 		if err := Arm(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
