@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -109,8 +110,15 @@ func (d DSN) encrypted() bool {
 	if err != nil {
 		return false
 	}
+	if address.Scheme == "https" {
+		return true
+	}
 	secure := address.Query()["secure"]
-	return address.Scheme == "https" || len(secure) > 0 && secure[0] != "false" && secure[0] != "0"
+	if len(secure) == 0 {
+		return false
+	}
+	on, err := strconv.ParseBool(secure[0])
+	return secure[0] == "" || err == nil && on
 }
 
 // String is Masked.
