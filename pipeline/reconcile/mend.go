@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -75,14 +74,6 @@ func (r *run) proven(ctx context.Context, c *cell, wanted, made *clickhouse.Ledg
 	return err
 }
 
-const (
-	// outlast is how long the sinks stay stopped when this process is killed while
-	// the server replaces a month: far longer than that takes.
-	outlast = time.Minute
-	// replacing bounds a replacement while this process lives.
-	replacing = 50 * time.Second
-)
-
 // alone replaces something in the warehouse while the sinks are stopped, from before
 // the server is asked until it has done so or says that it will not: a batch that
 // came in between would be lost to what is replaced. It goes on when ctx ends.
@@ -90,12 +81,12 @@ func (r *run) alone(ctx context.Context, stop *postgres.SinkStop, replace func(c
 	if err := stop.Held(ctx); err != nil {
 		return err
 	}
-	end, err := stop.Outlast(ctx, r.db, outlast)
+	end, err := stop.Outlast(ctx, r.db, r.cfg.Outlast)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replacing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Outlast*5/6)
 	defer cancel()
 	return clickhouse.Finished(ctx, r.conn, replace)
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Sinks    []Sink        // every group that inserts into landing tables
 	Patience time.Duration // to wait for the batches under way
 	Hold     time.Duration // to hold the sinks, at most
+	Outlast  time.Duration // to hold them when this process is killed while the server replaces a month
 	Tries    int           // to hold the sinks, for one month of one rollup
 	Between  time.Duration // two tries
 	Unread   uint64        // rows that may be left to read while the sinks are held
@@ -34,7 +35,7 @@ type Sink struct{ Group, Topic string }
 // DefaultConfig needs Brokers and Sinks.
 func DefaultConfig() Config {
 	return Config{
-		Patience: 5 * time.Second, Hold: 30 * time.Second, Tries: 6, Between: 5 * time.Second,
+		Patience: 5 * time.Second, Hold: 30 * time.Second, Outlast: time.Minute, Tries: 6, Between: 5 * time.Second,
 		Unread: 2_000_000, Calm: 1, Hurry: 4,
 	}
 }
@@ -48,7 +49,8 @@ func (c Config) Validate() error {
 		}
 	}
 	check(len(c.Sinks) > 0, "reconcile sinks: want those that insert")
-	check(c.Patience > 0 && c.Hold > 0 && c.Between >= 0, "reconcile patience %v, hold %v, between %v: want more than 0", c.Patience, c.Hold, c.Between)
+	check(c.Patience > 0 && c.Hold > 0 && c.Outlast > 0 && c.Between > 0, "reconcile patience %v, hold %v, outlast %v, between %v: want more than 0",
+		c.Patience, c.Hold, c.Outlast, c.Between)
 	check(c.Tries > 0 && c.Unread > 0, "reconcile tries %d, unread %d: want at least 1", c.Tries, c.Unread)
 	check(c.Calm > 0 && c.Hurry > 0, "reconcile threads %d and %d: want at least 1", c.Calm, c.Hurry)
 	return errors.Join(errs...)
