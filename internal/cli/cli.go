@@ -33,6 +33,7 @@ type grammar struct {
 	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
 	Analyst analyst `cmd:"" help:"Let people ask in SQL, each for one organization."`
 	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
+	Export  exports `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread  rereads `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench   bench   `cmd:"" help:"Measure this machine."`
 	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`

@@ -89,6 +89,9 @@ func assemblePipeline(_ context.Context, s *service) error {
 	if err := assembleReconcile(s); err != nil {
 		return err
 	}
+	if err := assembleRetention(s); err != nil {
+		return err
+	}
 
 	s.part("timetable", s.chores.Run)
 	return nil

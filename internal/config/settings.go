@@ -24,12 +24,13 @@ const LevelAuto = "auto"
 
 // Settings are the ones that every command takes.
 type Settings struct {
-	DataDir         string `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
-	LogLevel        string `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
-	LogFormat       string `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
-	Kafka           Kafka  `embed:"" prefix:"kafka-"`
-	ClickHouseTrust Trust  `embed:"" prefix:"clickhouse-"`
-	Cluster         string `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"What the servers of ANSWERSCOPE_CLICKHOUSE_SHARDS call their cluster in remote_servers (default answerscope)."`
+	DataDir         string    `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
+	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
+	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
+	Kafka           Kafka     `embed:"" prefix:"kafka-"`
+	ClickHouseTrust Trust     `embed:"" prefix:"clickhouse-"`
+	Cluster         string    `name:"clickhouse-cluster" default:"answerscope" placeholder:"NAME" help:"What the servers of ANSWERSCOPE_CLICKHOUSE_SHARDS call their cluster in remote_servers (default answerscope)."`
+	Retention       Retention `embed:"" prefix:"retention-"`
 	Outside         `kong:"-"`
 }
 
@@ -57,7 +58,7 @@ func (s Settings) Validate() error {
 	if !slices.Contains([]string{"text", "json"}, s.LogFormat) {
 		errs = append(errs, wrong("LOG_FORMAT", s.LogFormat, "want text or json"))
 	}
-	return errors.Join(append(errs, s.Kafka.validate(s.Outside), s.warehouse(), s.Outside.validate())...)
+	return errors.Join(append(errs, s.Kafka.validate(s.Outside), s.Retention.validate(), s.warehouse(), s.Outside.validate())...)
 }
 
 // warehouse checks whom ClickHouse is believed by; PostgreSQL's certificates are parameters of its address.

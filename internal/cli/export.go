@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// exports is the command export.
+type exports struct {
+	Org    string `required:"" placeholder:"SLUG" help:"Whose facts."`
+	Brand  string `required:"" placeholder:"SLUG" help:"Of which brand."`
+	What   string `default:"answers" enum:"answers,visits" help:"answers or visits (default answers)."`
+	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
+	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
+	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
+}
+
+func (exports) Help() string {
+	return `Writes a brand's raw facts to stdout while everything goes on. Each answer is there once, as it stands now: its text as it
+was returned, and how it was read last. A run that was given up is an answer without a text, whose "given_up" says why.
+
+The NDJSON of answers is what import takes: into a brand of the same names on another installation, it makes the same
+figures. Days whose raw facts have expired have none. If it does not end with status 0, what was written is not whole.
+
+Example:
+
+  answerscope export --org acme --brand acme --from 2026-01-01 --format parquet > answers.parquet`
+}
+
+func (c *exports) Run(ctx context.Context, p *process) error {
+	of, err := c.days()
+	if err != nil {
+		return usageError{err}
+	}
+	if file, ok := p.stdout.(*os.File); ok && c.Format == "parquet" && term.IsTerminal(int(file.Fd())) {
+		return usageError{errors.New("parquet is nothing to read on a terminal: send stdout to a file")}
+	}
+	what, format := clickhouse.ExportedAnswers, clickhouse.NDJSON
+	if c.What == "visits" {
+		what = clickhouse.ExportedVisits
+	}
+	if c.Format == "parquet" {
+		format = clickhouse.Parquet
+	}
+	return p.with(ctx, needs{clickhouse: true, postgres: true}, "export", func(ctx context.Context, e *engines) error {
+		if of.OrganizationID, of.BrandID, err = c.whose(ctx, e); err != nil {
+			return err
+		}
+		out := &counted{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
+		err := clickhouse.Export(ctx, e.clickhouseConfig(), what, of, format, out)
+		if err == nil {
+			err = out.to.Flush()
+		}
+		out.meter.end()
+		if err != nil {
+			return fmt.Errorf("export %s of %s: what was written is not whole: %w", c.What, c.Brand, err)
+		}
+		return nil
+	})
+}
+
+// days are those that are asked for; every day that a fact may have where none is named.
+func (c *exports) days() (clickhouse.Exported, error) {
+	of := clickhouse.Exported{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
+	for _, d := range []struct {
+		flag, given string
+		day         *clickhouse.Day
+	}{{"--from", c.From, &of.DateFrom}, {"--to", c.To, &of.DateTo}} {
+		if d.given == "" {
+			continue
+		}
+		at, err := time.Parse(time.DateOnly, d.given)
+		if err != nil {
+			return of, fmt.Errorf("%s %q: want a day such as 2026-03-02", d.flag, d.given)
+		}
+		*d.day = clickhouse.DayOf(at)
+	}
+	if of.DateFrom > of.DateTo {
+		return of, fmt.Errorf("--from %s is after --to %s", of.DateFrom, of.DateTo)
+	}
+	return of, nil
+}
+
+func (c *exports) whose(ctx context.Context, e *engines) (organization, brand clickhouse.UUID, err error) {
+	db, err := e.openPostgres(ctx)
+	if err != nil {
+		return organization, brand, err
+	}
+	defer db.Close()
+	o, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return organization, brand, err
+	}
+	b, err := db.BrandBySlug(ctx, o.ID, c.Brand)
+	return clickhouse.UUID(o.ID), clickhouse.UUID(b.ID), err
+}
+
+// counted shows on a meter how much was written.
+type counted struct {
+	to    *bufio.Writer
+	meter *meter
+	done  int64
+}
+
+var _ io.Writer = (*counted)(nil)
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.done += int64(n)
+	c.meter.reach(c.done)
+	return n, err
+}
