@@ -1,0 +1,119 @@
+package clickhouse
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+// A line leads to a server until it is cut.
+type line struct {
+	listener net.Listener
+	mu       sync.Mutex
+	open     []net.Conn
+}
+
+func lineTo(t *testing.T, at, server string) *line {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{listener: listener}
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", server)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			l.mu.Lock()
+			l.open = append(l.open, near, far)
+			l.mu.Unlock()
+			go func() { _, _ = io.Copy(far, near) }()
+			go func() { _, _ = io.Copy(near, far) }()
+		}
+	}()
+	t.Cleanup(l.cut)
+	return l
+}
+
+func (l *line) cut() {
+	_ = l.listener.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.open {
+		_ = conn.Close()
+	}
+}
+
+// What was inserted at one replica is looked up there: all goes to the same one until it is gone, and then stays with the
+// other. (The embedded engines copy nothing from each other; here they show where statements go.)
+func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
+	servers := testkit.ClickHouseShards(t)
+	first, err := url.Parse(servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := url.Parse(servers[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lineTo(t, "127.0.0.1:0", first.Host)
+	address, port := l.listener.Addr().String(), first.Port()
+	first.Host = address
+	first.Path, second.Path = "/default", "/default"
+	r, err := newReplicas(DefaultConfig(), 0, []string{first.String(), second.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	asked := func() (at string, err error) {
+		err = r.QueryRow(t.Context(), "SELECT toString(tcpPort())").Scan(&at)
+		return at, err
+	}
+	want := func(port string) {
+		t.Helper()
+		for range 3 {
+			if at, err := asked(); err != nil || at != port {
+				t.Fatalf("asked %s, %v; want %s", at, err, port)
+			}
+		}
+	}
+	want(port)
+	if err := r.Exec(t.Context(), "a mistake"); err == nil {
+		t.Error("a mistake was no error")
+	}
+	want(port) // that was an answer
+
+	batch, err := r.PrepareBatch(t.Context(), "INSERT INTO FUNCTION null('n UInt8') (n)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.cut()
+	if err := batch.Append(uint8(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := batch.Send(); err == nil {
+		t.Error("a batch was sent to a server that was gone")
+	}
+	want(second.Port())
+	lineTo(t, address, net.JoinHostPort("127.0.0.1", port))
+	want(second.Port()) // whatever is back
+	if err := r.Select(t.Context(), &[]struct{}{}, "SELECT 1 WHERE 0"); err != nil {
+		t.Error(err)
+	}
+}
