@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,6 +29,7 @@ type Capture struct {
 	Sample     int64
 	AnsweredAt time.Time // UTC, milliseconds
 	Reply      platform.Reply
+	GivenUp    *platform.Error // why there is no answer; nil: Reply is it
 }
 
 // maxFaults is how many faults of one line are told.
@@ -65,9 +67,15 @@ func Parse(line []byte, now time.Time) (Capture, error) {
 			Citations:   o.citations(),
 		},
 	}
-	if len(c.Reply.Products) > 0 {
+	c.GivenUp = o.givenUp()
+	switch {
+	case c.GivenUp != nil:
+		if o.text("text", event.MaxText) != "" || len(c.Reply.Citations) > 0 || len(c.Reply.Products) > 0 {
+			o.fault("given_up: want no text, citations or products beside it")
+		}
+	case len(c.Reply.Products) > 0:
 		c.Reply.Text = o.given("text", event.MaxText)
-	} else {
+	default:
 		c.Reply.Text = o.must("text", event.MaxText)
 	}
 	if len(faults) > maxFaults {
@@ -160,6 +168,24 @@ func (o object) surface() event.Surface {
 		o.fault("surface %q: want %q or %q", string(surface), event.SurfaceAPI, event.SurfaceConsumer)
 	}
 	return surface
+}
+
+// givenUp is why a run ended without an answer, nil where it has one: an export
+// tells such runs too.
+func (o object) givenUp() *platform.Error {
+	class := platform.Class(o.text("given_up", event.MaxLabel))
+	why := o.text("given_up_error", event.MaxTitle)
+	switch {
+	case class == "":
+		return nil
+	case !slices.Contains(platform.Classes, class):
+		o.fault("given_up %q: want one of %q, or none", string(class), platform.Classes)
+	}
+	e := &platform.Error{Class: class}
+	if why != "" {
+		e.Cause = errors.New(why)
+	}
+	return e
 }
 
 func (o object) citations() []platform.Citation {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
@@ -53,6 +54,12 @@ func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (S
 
 // tell appends what of a batch of one brand's answers has not landed.
 func (d *delivery) tell(ctx context.Context, batch []told) error {
+	batch, err := thawed(ctx, d.store, batch,
+		func(t told) time.Time { return t.answer.AnsweredAt.Time },
+		func(t told, why error) { d.refuse(t.line, t.answer.Brand.ID, why) })
+	if err != nil {
+		return err
+	}
 	if len(batch) == 0 {
 		return ctx.Err()
 	}

@@ -22,5 +22,8 @@
 //   - An empty text refuses the line unless it has products: no answer was
 //     captured.
 //   - A citation with an empty url cites nothing and is left out.
+//   - A line may say given_up, an error class, with given_up_error, in place of a
+//     text: a run that ended without an answer, as an export tells it.
+//   - A line of a frozen month, whose raw answers have expired, is refused.
 //   - Blank lines, a byte-order mark at the beginning and CRLF are read over.
 package intake

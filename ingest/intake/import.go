@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -43,6 +44,9 @@ func (i *importing) run(ctx context.Context, progress func(Progress)) error {
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
 			return fmt.Errorf("read line %d: %w", i.lines.number+1, err)
+		}
+		if batch, err = i.thawed(ctx, batch); err != nil {
+			return err
 		}
 		for _, brand := range i.brands {
 			if err := i.take(ctx, brand, batch); err != nil {
@@ -90,6 +94,13 @@ func (i *importing) batch() ([]captured, error) {
 	return batch, nil
 }
 
+// thawed refuses the lines of frozen months.
+func (i *importing) thawed(ctx context.Context, batch []captured) ([]captured, error) {
+	return thawed(ctx, i.store, batch,
+		func(c captured) time.Time { return c.AnsweredAt },
+		func(c captured, why error) { i.refuse(c.line, uuid.Nil, why) })
+}
+
 // take appends what of the batch has not landed for the brand. What has landed
 // asks nothing of Postgres: a prompt that was deleted since is not made again.
 func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured) error {
@@ -121,11 +132,18 @@ func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured)
 	}
 	return i.send(ctx, func(yield func(told) bool) {
 		for n, c := range fresh {
-			if !yield(told{c.line, Answered(snapshot, Prompt(prompts[n]), c.run(), c.Reply)}) {
+			if !yield(told{c.line, c.record(snapshot, Prompt(prompts[n]))}) {
 				return
 			}
 		}
 	})
+}
+
+func (c Capture) record(s Snapshot, prompt event.Prompt) event.Answer {
+	if c.GivenUp != nil {
+		return GivenUp(s, prompt, c.run(), c.GivenUp)
+	}
+	return Answered(s, prompt, c.run(), c.Reply)
 }
 
 func (c Capture) id(brand uuid.UUID) uuid.UUID {
