@@ -9,7 +9,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test lint alerts demo up bench clean java
+.PHONY: help build binary test test-crash lint alerts demo up bench clean java
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,15 @@ test: engines java kafka-apache alerts ## run every test, on real engines
 	@go vet ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve go test -count=1 -timeout 20m ./...
+
+CRASH_KILLS ?= 110
+
+test-crash: engines java kafka-apache ## kill everything, everywhere, 220 times under load (half an hour)
+	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
+	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run TestKilledUnderImport ./internal/cli && echo passed; } 2>&1 \
+	  | tee $$log | grep --line-buffered -oE 'kill [0-9]+: .*' >&2; \
+	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ kills, 0 lost, 0 doubled' $$log | tail -n 1; \
+	else cat $$log >&2; exit 1; fi
 
 lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
 	@$(GOLANGCI) run ./...

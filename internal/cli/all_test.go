@@ -28,6 +28,7 @@ type server struct {
 	url    string // from its ready line
 	stdout string // everything before the ready line, and after it once it has ended
 	log    *locked
+	ready  chan string // its URL, once
 	ended  chan struct{}
 }
 
@@ -51,8 +52,18 @@ func (l *locked) String() string {
 // serve starts a command on free ports and returns once it has said that it is ready.
 func serve(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
+	s := launch(t, env, args...)
+	if !s.await(t) {
+		t.Fatalf("answerscope %s ended before it was ready:\n%s", strings.Join(args, " "), s.log)
+	}
+	return s
+}
+
+// launch starts a command on free ports.
+func launch(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
 	args = append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	s := &server{cmd: binary(context.WithoutCancel(t.Context()), env, args...), log: &locked{}, ended: make(chan struct{})}
+	s := &server{cmd: binary(context.WithoutCancel(t.Context()), env, args...), log: &locked{}, ready: make(chan string, 1), ended: make(chan struct{})}
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -61,14 +72,13 @@ func serve(t *testing.T, env []string, args ...string) *server {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ready := make(chan string, 1)
 	go func() {
 		defer close(s.ended)
 		lines := bufio.NewReader(out)
 		for {
 			line, err := lines.ReadString('\n')
 			if url, ok := strings.CutPrefix(line, "ready "); ok {
-				ready <- strings.TrimSpace(url)
+				s.ready <- strings.TrimSpace(url)
 			} else {
 				s.stdout += line
 			}
@@ -84,14 +94,21 @@ func serve(t *testing.T, env []string, args ...string) *server {
 			t.Logf("answerscope %s said:\n%s", strings.Join(args, " "), s.log)
 		}
 	})
-	select {
-	case s.url = <-ready:
-	case <-s.ended:
-		t.Fatalf("answerscope %s ended before it was ready:\n%s", strings.Join(args, " "), s.log)
-	case <-time.After(bound):
-		t.Fatalf("answerscope %s is not ready after %s:\n%s", strings.Join(args, " "), bound, s.log)
-	}
 	return s
+}
+
+// await waits until it has said that it is ready; false when it has ended before.
+func (s *server) await(t *testing.T) bool {
+	t.Helper()
+	select {
+	case s.url = <-s.ready:
+		return true
+	case <-s.ended:
+		return false
+	case <-time.After(bound):
+		t.Fatalf("not ready after %s:\n%s", bound, s.log)
+		return false
+	}
 }
 
 // stop sends a signal, waits for the end and returns the exit status.

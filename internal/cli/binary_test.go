@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
@@ -20,10 +21,19 @@ const asBinary = "ANSWERSCOPE_TEST_AS_BINARY"
 func TestMain(m *testing.M) {
 	if os.Getenv(asBinary) != "" {
 		os.Unsetenv(asBinary) // it is no setting of theirs
+		if at := os.Getenv(faultVariable); at != "" {
+			os.Unsetenv(faultVariable)
+			if err := fault.Arm(at); err != nil {
+				panic(err)
+			}
+		}
 		os.Exit(Main())
 	}
 	testkit.Main(m)
 }
+
+// faultVariable says at which pass of which point such a process dies.
+const faultVariable = "ANSWERSCOPE_TEST_FAULT"
 
 // bound is how long any one command of a test may take.
 const bound = 2 * time.Minute

@@ -126,17 +126,17 @@ func perBrand(what, from string) string {
 // tallies ask the landing table and the target of every view.
 var tallies = slices.Concat(
 	[]tally{
-		{perBrand("count()", "answers"), everyLine},
+		{perBrand("sum(sign)", "answers"), everyLine},
 		{perBrand("uniqExact(id)", "answers"), everyLine},
-		{perBrand("uniqExact(log_offset)", "answers"), everyLine},
+		{perBrand("countIf(text != '')", "answers"), everyLine}, // first tellings
 		{perBrand("count()", "visits"), everyLine},
 		{perBrand("uniqExact(id)", "visits"), everyLine},
 		{perBrand("sum(visits)", "visit_daily"), everyLine},
-		{perBrand("count()", "citations"), everyLine},
+		{perBrand("sum(sign)", "citations"), everyLine},
 		{perBrand("uniqExact(answer_id)", "citations"), everyLine},
 		{perBrand("sum(answers)", "citation_daily"), everyLine},
 		{perBrand("sum(citations)", "citation_daily"), everyLine},
-		{perBrand("count()", "shopping_cards"), everyLine},
+		{perBrand("sum(sign)", "shopping_cards"), everyLine},
 		{perBrand("sum(mentions)", "entity_prompt_daily WHERE entity_id != brand_id"), rivalNames},
 		{perBrand("sum(citations)", "entity_prompt_daily WHERE entity_id != brand_id"), rivalPages},
 	},

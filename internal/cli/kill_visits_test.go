@@ -44,7 +44,7 @@ func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
 func (k *killing) tell(ctx context.Context, t *testing.T, records []producer.Record) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
-	cfg.Brokers, cfg.Prefix = k.brokers, k.prefix
+	cfg.Brokers = k.brokers
 	if cfg.Brokers == nil {
 		set, err := engine.Open(t.Context(), engine.Options{DataDir: strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), Kafka: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A blow is one way to kill. What strike leaves alive is killed after it.
+type blow struct {
+	name     string
+	all      fault.Point // where the process that serves dies by itself; "": nowhere
+	importer fault.Point // likewise the import
+	strike   func(k *killing, t *testing.T, s *server)
+}
+
+// blows are every way to kill on a broker.
+func blows(kind string) []blow {
+	all := []blow{
+		{name: "at a random moment", strike: (*killing).wait},
+		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).wait},
+		{name: "second pipeline", strike: (*killing).rebalance},
+		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
+		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
+	}
+	if kind == "apache" {
+		all = append(all, blow{name: "Apache Kafka", strike: (*killing).killApache})
+	}
+	for _, point := range fault.Points {
+		all = append(all, blow{name: "all at " + string(point), all: point, strike: (*killing).awaitEnd})
+	}
+	return all
+}
+
+// blow is the n-th: each in turn.
+func (k *killing) blow(n int) blow { return k.blows[n%len(k.blows)] }
+
+// round starts all, an import, visits and an edit, and strikes.
+func (k *killing) round(t *testing.T, b blow) {
+	t.Helper()
+	s := launch(t, k.armed(b.all), "all")
+	defer func() {
+		s.stop(t, syscall.SIGKILL)
+		k.kills++
+		k.replays += replaysOf(s)
+	}()
+	k.lines += linesARound
+	if !s.await(t) { // it came to its point with what earlier rounds had left
+		t.Logf("kill %d: %s, before it was ready", k.kills+1, b.name)
+		return
+	}
+	k.edit(t)
+	importing := binary(context.WithoutCancel(t.Context()), k.armed(b.importer), "import", captured(t, k.lines), "--org", "acme", "--create", k.create)
+	importing.Stderr = s.log
+	if err := importing.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if k.random.IntN(2) == 0 {
+			kill(t, importing)
+		}
+		_ = importing.Wait() // killed, or ended by the loss of its engines
+	}()
+	defer k.telling(t)()
+	b.strike(k, t, s)
+	s.stop(t, syscall.SIGKILL)
+	t.Logf("kill %d: %s; %d planned batches of earlier rounds replayed", k.kills+1, b.name, replaysOf(s))
+}
+
+// armed is the environment of a process that dies at one of the first passes of a point.
+func (k *killing) armed(at fault.Point) []string {
+	if at == "" {
+		return k.env
+	}
+	return append(k.env[:len(k.env):len(k.env)], fmt.Sprintf("%s=%s:%d", faultVariable, at, 1+k.random.IntN(4)))
+}
+
+// patience is how long a process may take to come to its point; in a round with
+// nothing to read again it never comes to fault.Requested.
+const patience = 8 * time.Second
+
+// awaitEnd waits until s dies by itself.
+func (k *killing) awaitEnd(t *testing.T, s *server) {
+	t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+	}
+}
+
+// wait waits for a random moment: in one round of four before the first answer
+// usually lands, else when a random number of them has, and a random part of a
+// batch's time later.
+func (k *killing) wait(t *testing.T, s *server) {
+	t.Helper()
+	warehouse, leave := opened(t, k.env)
+	defer leave()
+	wait := k.start
+	if k.random.IntN(4) > 0 {
+		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()-1))
+		wait = k.landing / 10
+	}
+	<-time.After(time.Duration(k.random.Int64N(int64(wait))))
+	if landed := k.landed(t, warehouse); landed > 0 && landed < k.told() {
+		k.partial++
+	}
+}
+
+// rebalance has a second pipeline join the groups and die in them.
+func (k *killing) rebalance(t *testing.T, s *server) {
+	t.Helper()
+	second := launch(t, k.env, "pipeline")
+	if !second.await(t) {
+		t.Errorf("a second pipeline ended:\n%s", second.log)
+	}
+	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
+	second.stop(t, syscall.SIGKILL)
+	k.replays += replaysOf(second)
+	k.kills++
+	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
+}
+
+// killEngine kills an engine of the process under it, which then ends by itself.
+func (k *killing) killEngine(t *testing.T, s *server, name string) {
+	t.Helper()
+	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
+	pid := childOf(t, s.cmd.Process.Pid, name)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatalf("kill %s: %v", name, err)
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(bound):
+		t.Errorf("still there %s after its %s was killed", bound, name)
+	}
+}
+
+// childOf is the child of a process whose command line names something.
+func childOf(t *testing.T, parent int, name string) int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, of int
+		var state string
+		_, after, _ := strings.Cut(string(text), ") ")
+		if _, err := fmt.Sscan(after, &state, &of); err != nil || of != parent {
+			continue
+		}
+		if _, err := fmt.Sscan(string(text), &pid); err != nil {
+			t.Fatal(err)
+		}
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.Contains(string(line), name) {
+			return pid
+		}
+	}
+	t.Fatalf("process %d has no child of %s", parent, name)
+	return 0
+}
+
+// startApache starts an Apache Kafka of this test's own, which it may kill, or
+// starts it again on the same directory and port.
+func (k *killing) startApache(t *testing.T) {
+	t.Helper()
+	home, err := engine.FindHome("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), "..", "apache")
+	k.apache, err = engine.StartApacheKafka(context.WithoutCancel(t.Context()), engine.ApacheKafkaConfig{Dir: dir, Home: home, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := k.apache
+	t.Cleanup(func() { _ = started.Stop(context.Background()) }) // killed, mostly
+	k.brokers = k.apache.Brokers()
+}
+
+// killApache kills the broker in the middle of an import; it is back before the
+// process beside it is killed.
+func (k *killing) killApache(t *testing.T, s *server) {
+	t.Helper()
+	k.wait(t, s)
+	if err := syscall.Kill(k.apache.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = k.apache.Stop(context.Background()) // what is left of it
+	k.startApache(t)
+	<-time.After(time.Duration(k.random.Int64N(int64(3 * time.Second))))
+}
+
+// editings change how a brand's answers are read: a name of its own, which is in
+// every text, and a competitor.
+var editings = []string{
+	`UPDATE public.brands SET aliases = CASE WHEN aliases = '{}' THEN '{"a fine one"}'::text[] ELSE '{}' END WHERE id = $1`,
+	`WITH gone AS (DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Other' RETURNING id)
+	INSERT INTO public.competitors (brand_id, name, aliases) SELECT $1, 'Other', '{"fine one"}' WHERE NOT EXISTS (SELECT FROM gone)`,
+}
+
+// edit edits a brand at random.
+func (k *killing) edit(t *testing.T) {
+	t.Helper()
+	statement, brand := editings[k.random.IntN(len(editings))], k.brands[k.random.IntN(len(k.brands))]
+	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statement, brand)
+		return err
+	}); err != nil {
+		t.Logf("edit: %v", err) // Postgres goes with the process that dies
+	}
+}
+
+// settleNames takes every edit back.
+func (k *killing) settleNames(t *testing.T) {
+	t.Helper()
+	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+		for _, statement := range []string{`UPDATE public.brands SET aliases = '{}'`, `DELETE FROM public.competitors WHERE name = 'Other'`} {
+			if _, err := conn.Exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) error) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
+	defer cancel()
+	dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
+	set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
+	conn, err := pgx.Connect(ctx, set.Postgres())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return do(ctx, conn)
+}
+
+// corrected is how many readings were replaced by others.
+func (k *killing) corrected(t *testing.T) (n uint64) {
+	t.Helper()
+	warehouse, leave := opened(t, k.env)
+	defer leave()
+	if err := warehouse.QueryRow(t.Context(), "SELECT countIf(sign = -1) FROM answers").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// stale says how many answers stand as older names have read them.
+func stale(t *testing.T, warehouse *clickhouse.Conn) string {
+	t.Helper()
+	const question = `
+		SELECT toInt64(sum(answers.sign))
+		FROM answers
+		INNER JOIN (SELECT id, argMax(revision, version) AS newest FROM dimension_brands GROUP BY id) AS brands ON brands.id = answers.brand_id
+		WHERE answers.revision < brands.newest`
+	var n int64
+	if err := warehouse.QueryRow(t.Context(), question).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if n != 0 {
+		return fmt.Sprintf("%d answers stand as older names have read them", n)
+	}
+	return ""
+}
