@@ -99,6 +99,8 @@ func (p *Purger) Run(ctx context.Context) error {
 // look purges what is due, if that is this process's to do.
 func (p *Purger) look(ctx context.Context) error {
 	if ours, err := p.elector.Leads(ctx); err != nil || !ours {
+		p.metrics.waiting.Set(0) // whoever leads tells: what this process saw last would stand for ever
+		p.metrics.oldest.Set(0)
 		return err
 	}
 	if err := p.purge(ctx, p.cfg.Night); err != nil {
