@@ -1,0 +1,240 @@
+package metrics
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+)
+
+// However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
+// figures of a fresh system that had the final names, and the newest extractor, first.
+func TestAnyLifeEndsAsAFreshSystem(t *testing.T) {
+	s := newService(t)
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			l := newLife(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))
+			l.live(t)
+			l.settle(t)
+			l.describe(t)
+			l.compareWithFresh(t)
+			l.compareWithPlain(t)
+		})
+	}
+}
+
+// live goes through some days: on each the pipeline is killed, or ends its work, or is stopped amid it. On one of them, at
+// times the last, its sink is killed at its first batch while the results are written, and the next release takes over.
+func (l *life) live(t *testing.T) {
+	t.Helper()
+	days := 5
+	upgraded := pick(l.random, 1, 2, 3, 4, 4, 4)
+	for day := range days {
+		batches := pick(l.random, 2, 5, forever)
+		enough := pick(l.random, 1, 10, forever)
+		l.ask(t)
+		var p *pipeline
+		if day == upgraded {
+			p, batches = l.start(t, 20, 1, forever), 1
+		} else {
+			p = l.start(t, 1+l.random.IntN(60), batches, pick(l.random, 3, forever))
+		}
+		for range 2 + l.random.IntN(3) {
+			l.tell(t, 1+l.random.IntN(40))
+			switch l.random.IntN(5) {
+			case 0, 1:
+				l.edits(t)
+			case 2, 3:
+				l.rejudge(t)
+			case 4:
+				l.ask(t)
+			}
+			l.hurry(t) // so that some of it is read again while the next edit comes
+		}
+		l.tell(t, 1+l.random.IntN(100))
+		l.until(t, "the pipeline has done its share", func() bool {
+			left := int(p.left.Load())
+			if day == upgraded {
+				return left <= 0 && l.settled(t, "results")
+			}
+			return left <= 0 || batches-left >= enough || l.settled(t, "sink")
+		})
+		p.stop()
+		if day == upgraded {
+			l.version = nextRelease
+		}
+	}
+	l.tell(t, len(l.asked))
+}
+
+// final are the first tellings as a fresh system gets them: with the names of now.
+func (l *life) final(t *testing.T) []*event.Answer {
+	t.Helper()
+	var all []*event.Answer
+	for _, slug := range l.brands {
+		now := l.snapshot(t, slug)
+		for _, told := range l.first {
+			if told.Brand.ID != now.BrandID {
+				continue
+			}
+			a := *told
+			a.Brand = event.Brand{Entity: event.Entity{ID: now.BrandID, Name: now.Name, Aliases: now.Aliases, Domains: now.Domains}, Revision: now.Revision}
+			a.Competitors = nil
+			for _, c := range now.Competitors {
+				a.Competitors = append(a.Competitors, event.Entity(c))
+			}
+			all = append(all, &a)
+		}
+	}
+	return all
+}
+
+func (l *life) compareWithFresh(t *testing.T) {
+	t.Helper()
+	answers := l.final(t)
+	fresh := &service{db: l.db, warehouse: openClickHouse(t)}
+	fresh.url = serve(t, fresh.db, fresh.warehouse)
+	l.copyDimensions(t, fresh)
+	landAll(t, release[sink.Item]{sink.New(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), nextRelease}, answers)
+	for _, slug := range l.brands {
+		for _, target := range l.questions(slug) {
+			key := l.bearer(l.owners[slug])
+			lived, wanted := l.body(t, l.service, target, key), l.body(t, fresh, target, key)
+			if lived != wanted {
+				t.Errorf("%s\nlived %s\nfresh %s", target, lived, wanted)
+			}
+		}
+	}
+	lived := l.results(t)
+	if _, err := l.db.Exec(t.Context(), "DELETE FROM public.prompt_results WHERE brand_id = ANY ($1::uuid[])", l.brandIDs()); err != nil {
+		t.Fatal(err)
+	}
+	writer := l.writer(t, nextRelease)
+	landAll(t, writer, answers)
+	if err := writer.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if wanted := l.results(t); !slices.Equal(lived, wanted) {
+		t.Errorf("prompt_results, %d lived and %d fresh:\n%s", len(lived), len(wanted), difference(lived, wanted))
+	}
+}
+
+func (l *life) body(t *testing.T, of *service, target, key string) string {
+	t.Helper()
+	r := of.ask(t, http.MethodGet, target, key)
+	if r.StatusCode != http.StatusOK {
+		t.Fatal(target, r.StatusCode, r.body)
+	}
+	return r.body
+}
+
+// landAll hands answers to a target in batches.
+func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Answer) {
+	t.Helper()
+	offset := int64(0)
+	for some := range slices.Chunk(answers, 100) {
+		b := &consume.Batch[T]{Topic: "fresh", First: offset}
+		for _, a := range some {
+			value, err := event.EncodeAnswer(nil, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, _, err := target.Read(target.Version(), consume.Record{Topic: b.Topic, Offset: offset, Value: value, Time: today})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Items = append(b.Items, item)
+			offset++
+		}
+		b.Last = offset - 1
+		if err := target.Land(t.Context(), b, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// copyDimensions gives a warehouse on the same server the names that ours has.
+func (l *life) copyDimensions(t *testing.T, to *service) {
+	t.Helper()
+	var database string
+	if err := l.warehouse.QueryRow(t.Context(), "SELECT currentDatabase()").Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics"} {
+		if err := to.warehouse.Exec(t.Context(), "INSERT INTO "+table+" SELECT * FROM "+database+"."+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// questions are all that the API is asked about answers of a brand, of the whole time and under random filters.
+func (l *life) questions(slug string) []string {
+	whole := url.Values{"date_from": {"2026-02-01"}, "date_to": {"2026-04-30"}}
+	filters := []url.Values{whole}
+	for range 2 {
+		_, query := l.randomFilter(l.random, slug)
+		filters = append(filters, query)
+	}
+	var targets []string
+	for _, query := range filters {
+		query.Set("brand_id", l.ids[slug])
+		for _, endpoint := range []string{
+			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "competitor-comparison?",
+			"prompt-performance?limit=100&", "citations?limit=200&", "citations?source_filter=external&", "shopping-cards?limit=200&",
+		} {
+			targets = append(targets, "/api/v1/"+endpoint+query.Encode())
+		}
+	}
+	return targets
+}
+
+// results are all rows of prompt_results, but for when they were written.
+func (l *life) results(t *testing.T) []string {
+	t.Helper()
+	rows, err := l.db.Query(t.Context(), "SELECT (to_jsonb(r) - 'updated_at')::text FROM public.prompt_results AS r WHERE brand_id = ANY ($1::uuid[]) ORDER BY id", l.brandIDs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// difference is the first few lines that only one of them has.
+func difference(lived, fresh []string) string {
+	var lines []string
+	for _, line := range lived {
+		if !slices.Contains(fresh, line) {
+			lines = append(lines, "lived "+line)
+		}
+	}
+	for _, line := range fresh {
+		if !slices.Contains(lived, line) {
+			lines = append(lines, "fresh "+line)
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[6:], b[6:]) })
+	return strings.Join(lines[:min(len(lines), 6)], "\n")
+}
+
+// compareWithPlain holds the API to the plain computation over the same answers.
+func (l *life) compareWithPlain(t *testing.T) {
+	t.Helper()
+	for _, a := range l.final(t) {
+		slug := l.slug(a)
+		l.readings[slug] = append(l.readings[slug], readingOf(improved(a)))
+	}
+	l.compare(t)
+}

@@ -1,0 +1,311 @@
+package metrics
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/reread"
+	"github.com/answerscope/answerscope/pipeline/results"
+	"github.com/answerscope/answerscope/pipeline/sink"
+)
+
+// june is when prompt_results are written: some answers are old by then.
+var june = time.Date(2026, 6, 10, 0, 0, 0, 0, time.UTC)
+
+// A life is a history whose answers come over a log, to pipelines that are killed and upgraded, while people edit.
+type life struct {
+	*history
+	brokers []string
+	prefix  string // of topics and groups
+	log     *producer.Producer
+
+	asked   []*event.Answer           // and not yet told: with the names of when they were asked
+	first   []*event.Answer           // as they were told first
+	heard   map[[2]uuid.UUID]struct{} // those of first, by brand and id
+	version int                       // of the release that runs
+}
+
+func newLife(t *testing.T, s *stage, random *rand.Rand) *life {
+	t.Helper()
+	l := &life{
+		history: newHistory(t, s, random), brokers: testkit.Kafka(t), prefix: testkit.Prefix(t),
+		heard: map[[2]uuid.UUID]struct{}{}, version: thisRelease,
+	}
+	topics := producer.DefaultTopicsConfig()
+	topics.Brokers, topics.Prefix, topics.Partitions = l.brokers, l.prefix, 2
+	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
+		t.Fatal(err)
+	}
+	cfg := producer.DefaultConfig()
+	cfg.Brokers, cfg.Prefix = l.brokers, l.prefix
+	var err error
+	if l.log, err = producer.New(cfg, logTo(t), prometheus.NewRegistry()); err != nil {
+		t.Fatal(err)
+	}
+	runUntilEnd(t, l.log.Run)
+	return l
+}
+
+// ask lets platforms be asked: their answers carry the names of now, whenever they are told.
+func (l *life) ask(t *testing.T) {
+	t.Helper()
+	facts := make([]answerFact, 5+l.random.IntN(40))
+	for i := range facts {
+		f := randomFact(l.random)
+		f.Brand = pick(l.random, "lumen", "lumen", "second", "lumen-of-rival")
+		if f.GivenUp == "" {
+			f.Text += ". " + pick(l.random, l.rivals[f.Brand]...)
+			if l.random.IntN(4) == 0 {
+				f.Products = []event.Product{{Title: pick(l.random, "Glow One", "Lumen Two"), Brand: pick(l.random, "", "Beam", "Nova"), PriceAmount: "12.50", PriceCurrency: "EUR"}}
+			}
+		}
+		facts[i] = f
+	}
+	l.asked = append(l.asked, l.records(t, facts...)...)
+}
+
+// tell appends some of what was asked, in no order, and some of what was told before: with other words, or with the names
+// of now. What is told first counts.
+func (l *life) tell(t *testing.T, most int) {
+	t.Helper()
+	l.random.Shuffle(len(l.asked), func(i, j int) { l.asked[i], l.asked[j] = l.asked[j], l.asked[i] })
+	n := min(most, len(l.asked))
+	told := slices.Clone(l.asked[:n])
+	l.asked = l.asked[n:]
+	for range min(len(l.first), n/4) {
+		again := *pick(l.random, l.first...)
+		if again.GivenUp == nil && l.random.IntN(2) == 0 {
+			again.Text, again.Brand.Revision = "Glow, Beam and Lumen", again.Brand.Revision+int64(l.random.IntN(3))
+		}
+		told = append(told, &again)
+	}
+	l.random.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
+	records := make([]producer.Record, len(told))
+	for i, a := range told {
+		value, err := event.EncodeAnswer(nil, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
+		key := [2]uuid.UUID{a.Brand.ID, a.ID}
+		if _, heard := l.heard[key]; !heard {
+			l.heard[key] = struct{}{}
+			l.first = append(l.first, a)
+		}
+	}
+	if n, err := l.log.AppendAll(t.Context(), event.TopicAnswers, records); err != nil || n != len(records) {
+		t.Fatalf("appended %d of %d: %v", n, len(records), err)
+	}
+}
+
+// rejudge edits what answers are judged by and nobody sees: aliases and domains.
+func (l *life) rejudge(t *testing.T) {
+	t.Helper()
+	slug := pick(l.random, l.brands...)
+	change := pick(l.random,
+		"UPDATE public.brands SET aliases = '{Beam,wonderful}' WHERE id = $1",
+		"UPDATE public.brands SET aliases = '{}' WHERE id = $1",
+		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'other.example') ON CONFLICT DO NOTHING",
+		"DELETE FROM public.brand_domains WHERE brand_id = $1",
+		"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'lumen.example') ON CONFLICT DO NOTHING",
+		"UPDATE public.competitors SET aliases = '{Dusk,Zeta}' WHERE id = (SELECT min(id::text)::uuid FROM public.competitors WHERE brand_id = $1)",
+		"UPDATE public.competitors SET domains = '{other.example}' WHERE id = (SELECT max(id::text)::uuid FROM public.competitors WHERE brand_id = $1)",
+	)
+	if _, err := l.db.Exec(t.Context(), change, l.id(slug)); err != nil {
+		t.Fatal(change, err)
+	}
+	l.changed++
+}
+
+// A pipeline is one process of a release: a sink, a writer of results and a rereader.
+type pipeline struct {
+	rereader *reread.Rereader
+	results  *results.Results
+	left     *atomic.Int32 // batches of the sink before it is killed
+	ends     []func()
+}
+
+// start runs a pipeline of the present release, which takes batches of so many records at most. Its sink and its writer of
+// results are killed at the batch of that number.
+func (l *life) start(t *testing.T, records, sunk, written int) *pipeline {
+	t.Helper()
+	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}
+	answers := consume.Target[sink.Item](release[sink.Item]{sink.New(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
+	cfg := reread.DefaultConfig()
+	cfg.ExtractVersion, cfg.Answers = l.version, records
+	cfg.Poll, cfg.Retry, cfg.Late = 10*time.Millisecond, 10*time.Millisecond, time.Hour
+	var err error
+	if p.rereader, err = reread.New(cfg, l.db, l.warehouse, l.log, prometheus.NewRegistry(), logTo(t)); err != nil {
+		t.Fatal(err)
+	}
+	p.ends = []func(){
+		inBackground(t, p.rereader.Run),
+		inBackground(t, reading(t, l, "sink", records, mortal[sink.Item]{answers, p.left, l.random.IntN(2) == 0}).Run),
+		inBackground(t, reading(t, l, "results", records, mortal[results.Item]{p.results, counting(written), l.random.IntN(2) == 0}).Run),
+	}
+	return p
+}
+
+func counting(from int) *atomic.Int32 {
+	n := new(atomic.Int32)
+	n.Store(int32(from))
+	return n
+}
+
+// forever is more batches than any life has.
+const forever = 1 << 30
+
+func (l *life) writer(t *testing.T, version int) *results.Results {
+	t.Helper()
+	cfg := results.DefaultConfig()
+	cfg.ExtractVersion = version
+	w, err := results.New(cfg, l.db, l.warehouse, func() time.Time { return june }, prometheus.NewRegistry(), logTo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// reading is a consumer of the answers.
+func reading[T any](t *testing.T, l *life, group string, records int, target consume.Target[T]) *consume.Consumer[T] {
+	t.Helper()
+	cfg := consume.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+group, l.prefix+event.TopicAnswers
+	cfg.Limits = consume.Limits{Records: records, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
+	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 100*time.Millisecond
+	if group == "sink" {
+		cfg.Gate = l.db.HoldSinks
+	}
+	c, err := consume.New(cfg, target, prometheus.NewRegistry(), logTo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// stop ends a pipeline as a signal would: what is planned has a moment to land.
+func (p *pipeline) stop() {
+	for _, end := range p.ends {
+		end()
+	}
+}
+
+func inBackground(t *testing.T, run func(context.Context) error) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	return func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// hurry makes every reread due that waits for further edits.
+func (l *life) hurry(t *testing.T) {
+	t.Helper()
+	if _, err := l.db.Exec(t.Context(), "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at > clock_timestamp()"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settled says that a group has landed all that is on the log.
+func (l *life) settled(t *testing.T, group string) bool {
+	t.Helper()
+	client, topic := &kafka.Client{Addr: kafka.TCP(l.brokers...)}, l.prefix+event.TopicAnswers
+	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: l.prefix + group, Topics: map[string][]int{topic: {0, 1}}})
+	if err != nil || committed.Error != nil {
+		return false // the group's coordinator is not there yet
+	}
+	at := map[int]int64{}
+	for _, p := range committed.Topics[topic] {
+		if p.Metadata == "" {
+			at[p.Partition] = max(p.CommittedOffset, 0)
+		}
+	}
+	for _, p := range ends.Topics[topic] {
+		if p.LastOffset > 0 && at[p.Partition] != p.LastOffset {
+			return false
+		}
+	}
+	return true
+}
+
+// until returns once it is so.
+func (l *life) until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	patience, look := time.NewTimer(60*time.Second), time.NewTicker(10*time.Millisecond)
+	defer patience.Stop()
+	defer look.Stop()
+	for !is() {
+		select {
+		case <-look.C:
+		case <-patience.C:
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
+// rereads is how many brands are due to be read again.
+func (l *life) rereads(t *testing.T) (due int) {
+	t.Helper()
+	if err := l.db.QueryRow(t.Context(), "SELECT count(*) FROM private.rereads WHERE due_at IS NOT NULL AND brand_id = ANY ($1::uuid[])", l.brandIDs()).Scan(&due); err != nil {
+		t.Fatal(err)
+	}
+	return due
+}
+
+func (l *life) brandIDs() []string {
+	ids := make([]string, len(l.brands))
+	for i, slug := range l.brands {
+		ids[i] = l.ids[slug]
+	}
+	return ids
+}
+
+// settle returns once no answer is under way and none stands with an earlier reading.
+func (l *life) settle(t *testing.T) {
+	t.Helper()
+	p := l.start(t, 1000, forever, forever)
+	defer p.stop()
+	l.until(t, "all has landed", func() bool { return l.settled(t, "sink") })
+	if err := p.rereader.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.until(t, "all is read again", func() bool { l.hurry(t); return l.rereads(t) == 0 })
+	l.until(t, "all results are written", func() bool { return l.settled(t, "results") && l.settled(t, "sink") })
+	for _, chore := range []func(context.Context) error{p.results.Renew, p.results.Prune} {
+		if err := chore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// describe says how it was lived.
+func (l *life) describe(t *testing.T) {
+	t.Helper()
+	var corrections uint64
+	if err := l.warehouse.QueryRow(t.Context(), "SELECT countIf(sign = -1) FROM answers WHERE toString(brand_id) IN ?", l.brandIDs()).Scan(&corrections); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d answers, %d edits, %d corrections", len(l.first), l.changed, corrections)
+}
