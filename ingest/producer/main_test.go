@@ -36,7 +36,7 @@ func freshTopics(t testing.TB, brokers []string, partitions int) (prefix string)
 
 // running makes a producer, runs it, and stops it at the end of the test. Faults,
 // if given, stand between it and the broker.
-func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) fault) *Producer {
+func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) mishap) *Producer {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.Brokers, cfg.Prefix = brokers, prefix
@@ -65,11 +65,11 @@ func running(t testing.TB, brokers []string, prefix string, change func(*Config)
 	return p
 }
 
-// fault is what befalls a produce request.
-type fault int
+// mishap is what befalls a produce request.
+type mishap int
 
 const (
-	fine   fault = iota
+	fine   mishap = iota
 	lost         // the broker appends, the acknowledgement is lost
 	unsent       // the request never arrives
 	moved        // the broker says that it leads the partition no more
@@ -79,7 +79,7 @@ const (
 // faulty stands between a producer and a real broker.
 type faulty struct {
 	kafka.RoundTripper
-	of func(*produce.Request) fault
+	of func(*produce.Request) mishap
 }
 
 func (f faulty) RoundTrip(ctx context.Context, addr net.Addr, req kafka.Request) (kafka.Response, error) {

@@ -67,8 +67,8 @@ func TestRecordsOfAKeyKeepTheirOrderAndPartition(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var requests atomic.Int64
-		every := func(*produce.Request) fault { // every third request fails, one way or the other
-			return []fault{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
+		every := func(*produce.Request) mishap { // every third request fails, one way or the other
+			return []mishap{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
 		}
 		p := running(t, brokers, prefix, func(c *Config) { c.MaxBatchRecords = 40 }, every)
 		const keys, each = 5, 200
@@ -116,8 +116,8 @@ func TestARetryKeepsItsPartition(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var requests atomic.Int64
-		p := running(t, brokers, prefix, nil, func(*produce.Request) fault {
-			return []fault{lost, lost, fine}[requests.Add(1)%3]
+		p := running(t, brokers, prefix, nil, func(*produce.Request) mishap {
+			return []mishap{lost, lost, fine}[requests.Add(1)%3]
 		})
 		var group sync.WaitGroup
 		for i := range 60 {
@@ -173,7 +173,7 @@ func TestARefusalIsNotTriedAgain(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 1)
 	var requests atomic.Int64
-	p := running(t, brokers, prefix, nil, func(*produce.Request) fault {
+	p := running(t, brokers, prefix, nil, func(*produce.Request) mishap {
 		requests.Add(1)
 		return denied
 	})
@@ -210,7 +210,7 @@ func TestOverload(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 2)
 	var away atomic.Bool
-	p := running(t, brokers, prefix, func(c *Config) { c.AckTimeout = bound }, func(*produce.Request) fault {
+	p := running(t, brokers, prefix, func(c *Config) { c.AckTimeout = bound }, func(*produce.Request) mishap {
 		if away.Load() {
 			return unsent
 		}
@@ -276,7 +276,7 @@ func TestASickPartitionDoesNotHoldUpTheOthers(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	var toSick atomic.Int64
-	p := running(t, brokers, prefix, func(c *Config) { c.AttemptTimeout, c.AckTimeout = 2*time.Second, 2*time.Second }, func(r *produce.Request) fault {
+	p := running(t, brokers, prefix, func(c *Config) { c.AttemptTimeout, c.AckTimeout = 2*time.Second, 2*time.Second }, func(r *produce.Request) mishap {
 		if partitionOf(r) == 1 {
 			toSick.Add(1)
 			return moved
@@ -303,7 +303,7 @@ func TestRunSendsWhatItTookAndLeavesNothingBehind(t *testing.T) {
 	t.Run("drain", func(t *testing.T) {
 		var away atomic.Bool
 		var seen atomic.Int64
-		p := running(t, brokers, prefix, func(c *Config) { c.Linger = 20 * time.Millisecond; c.AckTimeout = bound }, func(*produce.Request) fault {
+		p := running(t, brokers, prefix, func(c *Config) { c.Linger = 20 * time.Millisecond; c.AckTimeout = bound }, func(*produce.Request) mishap {
 			if seen.Add(1); away.Load() {
 				return unsent
 			}
