@@ -114,7 +114,7 @@ func wantBatch(t *testing.T, family family) {
 		t.Errorf("the batch: %+v", batch)
 	}
 	before := batch.Start
-	for _, name := range []string{"collect", "plan", "land", "commit"} {
+	for _, name := range []string{"collect", "hold", "plan", "land", "commit"} {
 		step := family.one(t, batch.Trace, name)
 		if step.Parent != batch.ID || step.Start.Before(before) || step.End.After(batch.End) {
 			t.Errorf("%s does not follow in the batch: %+v", name, step)
@@ -122,7 +122,7 @@ func wantBatch(t *testing.T, family family) {
 		before = step.End
 	}
 	land := family.one(t, batch.Trace, "land")
-	for _, name := range []string{"SELECT landed_answers", "INSERT answers"} {
+	for _, name := range []string{"SELECT buried", "SELECT landed_answers", "INSERT answers"} {
 		if span := family.one(t, batch.Trace, name); span.Parent != land.ID {
 			t.Errorf("%s is not inside land: %+v", name, span)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -61,9 +62,7 @@ var ErrSinksBusy = errors.New("the sinks are busy")
 func gatePool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	cfg = cfg.Copy()
 	cfg.MaxConns = maxHolds
-	for name, value := range gateSession(holdPatience) {
-		cfg.ConnConfig.RuntimeParams[name] = value
-	}
+	maps.Copy(cfg.ConnConfig.RuntimeParams, gateSession(holdPatience))
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
@@ -181,9 +180,7 @@ type SinkStop struct {
 // seconds, and more time between two tries.
 func (db *DB) StopSinks(ctx context.Context, shard int, patience time.Duration) (*SinkStop, error) {
 	cfg := db.Config()
-	for name, value := range gateSession(patience) {
-		cfg.ConnConfig.RuntimeParams[name] = value
-	}
+	maps.Copy(cfg.ConnConfig.RuntimeParams, gateSession(patience))
 	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("stop sinks of shard %d: %w", shard, err)
