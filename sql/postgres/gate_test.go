@@ -215,3 +215,24 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 		t.Errorf("no hold: buried %v, %v", b, err)
 	}
 }
+
+// What a batch pays for the gate: it is held, asked twice and let go, and what is
+// buried is asked of 100 brands.
+func BenchmarkHold(b *testing.B) {
+	db, _ := migrated(b)
+	brands := make([]uuid.UUID, 100)
+	for i := range brands {
+		brands[i] = uuid.UUID{1, byte(i)}
+	}
+	for b.Loop() {
+		h, err := db.HoldSinks(b.Context(), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, err = h.Buried(b.Context(), "visits", brands, brands[:3])
+		if err := errors.Join(err, h.Held(b.Context()), h.Held(b.Context())); err != nil {
+			b.Fatal(err)
+		}
+		h.Release()
+	}
+}
