@@ -70,10 +70,10 @@ type mishap int
 
 const (
 	fine   mishap = iota
-	lost         // the broker appends, the acknowledgement is lost
-	unsent       // the request never arrives
-	moved        // the broker says that it leads the partition no more
-	denied       // the broker refuses for good
+	lost          // the broker appends, the acknowledgement is lost
+	unsent        // the request never arrives
+	moved         // the broker says that it leads the partition no more
+	denied        // the broker refuses for good
 )
 
 // faulty stands between a producer and a real broker.
