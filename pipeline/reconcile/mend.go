@@ -48,7 +48,7 @@ func (r *run) mend(ctx context.Context, c *cell) (err error) {
 			if err := r.proven(ctx, c, wanted, made); err != nil {
 				return err
 			}
-			return r.alone(ctx, stop, anew.Replace)
+			return r.standing(ctx, stop, anew.Replace)
 		},
 	})
 }
@@ -74,10 +74,10 @@ func (r *run) proven(ctx context.Context, c *cell, wanted, made *clickhouse.Ledg
 	return err
 }
 
-// alone replaces something in the warehouse while the sinks are stopped, from before
+// standing replaces something in the warehouse while the sinks stand still, from before
 // the server is asked until it has done so or says that it will not: a batch that
 // came in between would be lost to what is replaced. It goes on when ctx ends.
-func (r *run) alone(ctx context.Context, stop *postgres.SinkStop, replace func(context.Context) error) (err error) {
+func (r *run) standing(ctx context.Context, stop *postgres.SinkStop, replace func(context.Context) error) (err error) {
 	if err := stop.Held(ctx); err != nil {
 		return err
 	}
@@ -88,5 +88,5 @@ func (r *run) alone(ctx context.Context, stop *postgres.SinkStop, replace func(c
 	defer func() { err = errors.Join(err, end()) }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Outlast*5/6)
 	defer cancel()
-	return clickhouse.Finished(ctx, r.conn, replace)
+	return replace(ctx)
 }

@@ -38,7 +38,7 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 				return nil
 			}
 			replace := func(ctx context.Context) error { return clickhouse.ReplaceProgress(ctx, r.conn, right) }
-			if err := r.alone(ctx, stop, replace); err != nil {
+			if err := r.standing(ctx, stop, replace); err != nil {
 				return err
 			}
 			f.State = Mended

@@ -113,11 +113,8 @@ var ErrBusy = errors.New("another process reconciles; try again when it has ende
 func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done, total int)) (report *Report, err error) {
 	lead := c.db.NewLeader("reconcile")
 	defer func() { err = errors.Join(err, lead.Close()) }()
-	switch alone, err := lead.Leads(ctx); {
-	case err != nil:
+	if err := alone(ctx, lead); err != nil {
 		return nil, err
-	case !alone:
-		return nil, ErrBusy
 	}
 	began := time.Now()
 	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
@@ -135,6 +132,26 @@ func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done,
 	}
 	c.metrics.ended(report, time.Since(began))
 	return report, nil
+}
+
+// lingering is how long a process that has just ended may seem to reconcile still.
+const lingering = 2 * time.Second
+
+// alone is nil when nobody else reconciles.
+func alone(ctx context.Context, lead *postgres.Leader) error {
+	patience, cancel := context.WithTimeout(ctx, lingering)
+	defer cancel()
+	for {
+		switch leads, err := lead.Leads(ctx); {
+		case err != nil:
+			return err
+		case leads:
+			return nil
+		}
+		if !pause(patience, 50*time.Millisecond) {
+			return ErrBusy
+		}
+	}
 }
 
 // A run is what is done of one shard.

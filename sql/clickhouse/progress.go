@@ -78,7 +78,7 @@ func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	if err := conn.Exec(ctx, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
+	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}
 	return nil

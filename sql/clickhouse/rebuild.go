@@ -166,8 +166,9 @@ func (b *Rebuild) between(fence Fence) string {
 	return ofMonth(b.month, Whose{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
 }
 
-// Replace puts the rebuilt month in the place of the other. The caller holds the
-// sinks: rows that land meanwhile would be lost. The table's tokens stay.
+// Replace puts the rebuilt month in the place of the other, and returns when the
+// server does nothing more of it. The caller holds the sinks: rows that land meanwhile
+// would be lost. The table's tokens stay.
 func (b *Rebuild) Replace(ctx context.Context) error {
 	parts, err := b.Ledger().parts(ctx)
 	if err != nil {
@@ -178,18 +179,18 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	if len(parts) == 0 { // by nothing no partition can be replaced, and one that is dropped forgets its tokens
 		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", b.rollup.in(b.rollup.database), partition)
 	}
-	if err := b.conn.Exec(ctx, replace); err != nil {
+	if err := finished(ctx, b.conn, replace); err != nil {
 		return fmt.Errorf("replace %s of %s: %w", b.month, b.rollup.Table, err)
 	}
 	return nil
 }
 
-// Finished does something that the server may go on doing when nobody waits for it,
+// finished runs a statement that the server may go on with when nobody waits for it,
 // and returns once it does so no more: when it has answered, or, where the connection
 // was lost, when it knows of it no more.
-func Finished(ctx context.Context, conn *Conn, do func(ctx context.Context) error) error {
+func finished(ctx context.Context, conn *Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
-	err := do(clickhouse.Context(ctx, clickhouse.WithQueryID(id)))
+	err := conn.Exec(clickhouse.Context(ctx, clickhouse.WithQueryID(id)), statement)
 	if _, answered := errors.AsType[*clickhouse.Exception](err); err == nil || answered {
 		return err
 	}

@@ -1,0 +1,219 @@
+package reconcile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/pipeline/reconcile"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Whatever is planted in any rollup is found, in its month and of its brand, and is
+// gone once it was mended; nothing else is found, and nothing else is touched. By
+// night is mended only what takes nothing away.
+func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 3000)
+	if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything}); r.Compared != 13 || len(r.Findings) != 0 {
+		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, places(r))
+	}
+	const ofBrand = "brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = 202603"
+	changes := map[string]string{
+		"answer_daily": "runs = runs + 1", "citation_daily": "entry = 1", "citations": "title = 'other'",
+		"entity_prompt_daily": "mentions = mentions - 1", "shopping_cards": "price_amount = 0", "visit_daily": "value = value + 0.000001",
+	}
+	for _, c := range []struct {
+		name  string
+		plant func(table string) string
+		night string // what becomes of it by night: of a changed table as of its kind
+	}{
+		{"missing", func(table string) string {
+			return "ALTER TABLE " + table + " DELETE WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
+		}, "mended mended mended mended mended mended"},
+		{"doubled", func(table string) string {
+			return "INSERT INTO " + table + " SELECT * FROM " + table + " WHERE " + ofBrand + " LIMIT 1 SETTINGS insert_deduplicate = 0"
+		}, "kept kept kept kept kept kept"},
+		{"changed", func(table string) string {
+			return "ALTER TABLE " + table + " UPDATE " + changes[table] + " WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
+		}, "kept mended mended mended mended kept"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expected := func(states []string) string {
+				var all []string
+				for i, table := range monthly {
+					all = append(all, table+" 2026-03 "+states[i])
+				}
+				return strings.Join(all, ", ")
+			}
+			for _, table := range monthly {
+				w.exec(t, c.plant(table))
+			}
+			r := w.reconcile(t, reconcile.Scope{From: 202603, To: 202603})
+			if want := expected(slices.Repeat([]string{"differs"}, len(monthly))); places(r) != want || r.Open != len(monthly) {
+				t.Errorf("found %s, want %s", places(r), want)
+			}
+			for _, f := range r.Findings {
+				if len(f.Brands) != 1 || f.Brands[0].BrandID != (clickhouse.UUID{15: 2}) || len(f.Differences) == 0 {
+					t.Errorf("%+v", f)
+				}
+			}
+			states := strings.Fields(c.night)
+			if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Missing}); places(r) != expected(states) {
+				t.Errorf("by night: %s, want %s", places(r), expected(states))
+			}
+			if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything}); r.Open != 0 || r.Mended != strings.Count(c.night, "kept") {
+				t.Errorf("mended: %s", places(r))
+			}
+		})
+	}
+	if r := w.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+		t.Errorf("in the end: %s", places(r))
+	}
+	if n := w.number(t, "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"); n != 0 {
+		t.Errorf("%d twins are left", n)
+	}
+}
+
+// What is out of scope is not looked at, though it is mended with the rest of its
+// month.
+func TestAScopeIsKeptTo(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 1000)
+	for _, month := range []string{"202603", "202604"} {
+		w.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
+	}
+	organization, first, second := clickhouse.UUID{15: 1}, clickhouse.UUID{15: 1}, clickhouse.UUID{15: 2}
+	for _, c := range []struct {
+		scope reconcile.Scope
+		want  string
+	}{
+		{reconcile.Scope{Whose: clickhouse.Whose{OrganizationID: organization, BrandID: first}}, ""},
+		{reconcile.Scope{Whose: clickhouse.Whose{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
+		{reconcile.Scope{Landing: "answers"}, ""},
+		{reconcile.Scope{Landing: "visits", From: 202604}, "visit_daily 2026-04 differs"},
+		{reconcile.Scope{To: 202602}, ""},
+		{reconcile.Scope{To: 202603, Mend: reconcile.Missing}, "visit_daily 2026-03 mended"},
+		{reconcile.Scope{}, "visit_daily 2026-04 differs"},
+	} {
+		if got := places(w.reconcile(t, c.scope)); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.scope, got, c.want)
+		}
+	}
+}
+
+// The rows of a frozen month expire, and its rollups stay.
+func TestAFrozenMonthIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 1000)
+	stop, err := w.db.StopSinks(t.Context(), 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stop.Freeze(t.Context(), "visits", clickhouse.Month(202604).First()); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop.Release(); err != nil {
+		t.Fatal(err)
+	}
+	before := w.number(t, "(SELECT sum(visits) FROM visit_daily)")
+	w.exec(t, "ALTER TABLE visits DELETE WHERE toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1")
+	r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything})
+	if len(r.Findings) != 0 || fmt.Sprint(r.Frozen) != "[{visit_daily 2026-03 0}]" {
+		t.Errorf("found %s, frozen %v", places(r), r.Frozen)
+	}
+	if after := w.number(t, "(SELECT sum(visits) FROM visit_daily)"); after != before {
+		t.Errorf("%d visits, there were %d", after, before)
+	}
+}
+
+// log_progress has what has landed, and what had before it expired; not more than
+// the sinks have reached.
+func TestProgressIsMended(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 999)
+	w.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
+	w.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
+	r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Missing})
+	if places(r) != "log_progress 0000-00 mended" || fmt.Sprint(r.Findings[0].Logs) != "[{visits 1 997 -1}]" {
+		t.Errorf("%s %+v", places(r), r.Findings)
+	}
+	if r := w.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+		t.Errorf("after all: %s", places(r))
+	}
+	for topic, want := range map[string]int64{"gone": 7, "visits": 998, "answers": 998} {
+		if n := w.number(t, "(SELECT max(last_offset) FROM log_progress WHERE log_topic = '"+topic+"')"); n != want {
+			t.Errorf("%s: %d, want %d", topic, n, want)
+		}
+	}
+}
+
+// One process reconciles at a time.
+func TestASecondOneIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 10)
+	r := w.reconciler(t, w.conn, w.db)
+	var second error
+	_, err := r.Reconcile(t.Context(), reconcile.Scope{}, func(done, _ int) {
+		if done == 1 {
+			_, second = r.Reconcile(t.Context(), reconcile.Scope{}, func(int, int) {})
+		}
+	})
+	if err != nil || !errors.Is(second, reconcile.ErrBusy) {
+		t.Errorf("first %v, second %v", err, second)
+	}
+}
+
+// Sinks that cannot be held do not hold up the report, which says so.
+func TestSinksThatStayBusyAreTold(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 100)
+	w.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	hold, err := w.db.HoldSinks(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	cfg := reconcile.DefaultConfig()
+	cfg.Brokers, cfg.Sinks = w.brokers, []reconcile.Sink{{Group: w.prefix + "sink", Topic: w.prefix + "visits"}}
+	cfg.Patience, cfg.Between, cfg.Tries = 20*time.Millisecond, time.Millisecond, 2
+	r := reconcilerOf(t, cfg, w.conn, w.db)
+	report, err := r.Reconcile(t.Context(), reconcile.Scope{Mend: reconcile.Everything}, func(int, int) {})
+	if err != nil || report.Open != 1 || report.Findings[0].State != reconcile.Unknown {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	text, err := json.Marshal(report)
+	if err != nil || !strings.Contains(string(text), `"table":"visit_daily","month":"2026-03"`) || !strings.Contains(string(text), "the sinks are busy") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// A record that the server refused may have left something in a rollup: its month is
+// mended, also of what is too much, and the record can be replayed then.
+func TestSuspicionsAreSettled(t *testing.T) {
+	w := newWorld(t)
+	w.land(t, 0, 100)
+	w.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	w.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: 500, AppendedAt: time.Now().UTC().Truncate(time.Millisecond), Reason: "refused"}
+	if err := clickhouse.DeadLetters.Insert(t.Context(), w.conn, "letter", []clickhouse.DeadLetter{letter}); err != nil {
+		t.Fatal(err)
+	}
+	mark := clickhouse.Mark{Topic: "answers", Offset: 500, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603}
+	if err := clickhouse.MarkRecords(t.Context(), w.conn, []clickhouse.Mark{mark}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.reconciler(t, w.conn, w.db).Suspicions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if r := w.reconcile(t, reconcile.Scope{}); places(r) != "visit_daily 2026-03 differs" {
+		t.Errorf("found %s", places(r))
+	}
+}
