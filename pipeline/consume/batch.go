@@ -44,9 +44,7 @@ type Batch[T any] struct {
 	// Tries is how often it may have been sent before: by a predecessor that planned
 	// it, and by tries of this consumer that failed.
 	Tries int
-	// Fetch reads one of its records from the log once more, as it came.
-	Fetch func(ctx context.Context, offset int64) (*Record, error)
-	// FetchAll reads those at rising offsets.
+	// FetchAll reads records of it at rising offsets from the log once more, as they came.
 	FetchAll func(ctx context.Context, offsets []int64) ([]*Record, error)
 
 	trace  *journey  // nil when nobody traces it

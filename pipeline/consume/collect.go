@@ -69,7 +69,7 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = int(p.id) % p.cfg.Shards
-	b.batch.Fetch, b.batch.FetchAll = p.again, p.allAgain
+	b.batch.FetchAll = p.again
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
 	timer := time.AfterFunc(idleCheck, lingered)
@@ -132,17 +132,8 @@ func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
 	}
 }
 
-// again fetches one record on its own.
-func (p *partition[T]) again(ctx context.Context, offset int64) (*Record, error) {
-	all, err := p.allAgain(ctx, []int64{offset})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// allAgain fetches records at rising offsets, passing over what is between them.
-func (p *partition[T]) allAgain(ctx context.Context, offsets []int64) ([]*Record, error) {
+// again fetches records at rising offsets, passing over what is between them.
+func (p *partition[T]) again(ctx context.Context, offsets []int64) ([]*Record, error) {
 	if len(offsets) == 0 {
 		return nil, nil
 	}

@@ -158,7 +158,7 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 	b.traced()
 	b.batch.Plan = *at.plan
 	b.batch.Tries = 1
-	b.batch.Fetch, b.batch.FetchAll = p.again, p.allAgain
+	b.batch.FetchAll = p.again
 	return &b.batch, nil
 }
 
