@@ -1,10 +1,11 @@
 -- finish_reread: ends a run, $3 saying what it could not do. What an edit has asked for is looked at once more $4 seconds later,
--- for answers that were under way with the earlier names.
+-- for answers that were under way with the earlier names. Of a page that landed for whoever was killed nothing is left to find: it is done.
 UPDATE private.rereads
 SET
     holder = NULL,
     held_until = NULL,
     finished_at = clock_timestamp(),
+    done = greatest(done, total - left_over),
     last_error = nullif($3, ''),
     due_at = CASE
         WHEN asked_at IS NOT NULL THEN due_at

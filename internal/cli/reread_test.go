@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// edited runs one statement on the control plane of a running data directory.
+func edited(t *testing.T, env []string, statement string, args ...any) {
+	t.Helper()
+	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
+	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := set.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = set.Postgres()
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compared says what the comparison tells of the first lamp's mentions and those of its competitors, unless that is
+// what the file has.
+func compared(t *testing.T, s *server, key, brand string, lines int, competitors ...int) string {
+	t.Helper()
+	var got struct {
+		Brand struct {
+			Total uint64 `json:"total_mentions"`
+		}
+		Competitors []struct {
+			Name  string
+			Total uint64 `json:"total_mentions"`
+		}
+	}
+	status, body := fetch(t, s.url+"/api/v1/competitor-comparison"+window(brand), key)
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+		t.Fatalf("comparison: %d %s, %v", status, body, err)
+	}
+	named := map[string]uint64{}
+	for _, c := range got.Competitors {
+		named[c.Name] = c.Total
+	}
+	right := got.Brand.Total == ownNames(lines, 0) && len(named) == len(competitors)
+	for _, b := range competitors {
+		right = right && named[lamps[b]] == count(lines, b, names)
+	}
+	if !right {
+		return "the comparison is " + body
+	}
+	return ""
+}
+
+// A competitor added to a running system is in every answer that was told before, within seconds; so is one that was
+// added before everything was killed under the reread, once it runs again.
+func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
+	const lines = 2500
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	s := serve(t, env, "all")
+	must(t, env, "org", "add", "Acme", "--slug", "acme")
+	must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
+	key := must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
+	must(t, env, "import", captured(t, lines), "--org", "acme", "--create", brandsOf(t, 1))
+	brand := demoBrand(t, s.url, key)
+	await := func(competitors ...int) {
+		t.Helper()
+		eventually(t, s, 100*time.Millisecond, func() string { return compared(t, s, key, brand, lines, competitors...) })
+	}
+	await(1)
+
+	const add = "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[$3])"
+	edited(t, env, add, brand, lamps[2], domainOf(2))
+	await(1, 2)
+	finished(t, s, env, lines)
+
+	edited(t, env, add, brand, lamps[3], domainOf(3))
+	warehouse, leave := opened(t, env)
+	rows := func() (n uint64) {
+		if err := warehouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := rows()
+	eventually(t, s, 5*time.Millisecond, func() string {
+		if rows() == before {
+			return "no correction lands"
+		}
+		return ""
+	})
+	if status := s.stop(t, syscall.SIGKILL); status != -1 {
+		t.Errorf("all ended with status %d before it was killed:\n%s", status, s.log)
+	}
+	leave()
+	s = serve(t, env, "all")
+	await(1, 2, 3)
+	finished(t, s, env, lines)
+
+	warehouse, leave = opened(t, env)
+	defer leave()
+	var wrong, texts uint64
+	if err := warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
+		t.Fatal(err)
+	}
+	if wrong != 0 || texts != lines {
+		t.Errorf("%d answers do not stand once, %d texts are kept; want 0 and %d", wrong, texts, lines)
+	}
+}
+
+// finished waits until the command says that everything is read again.
+func finished(t *testing.T, s *server, env []string, answers int64) {
+	t.Helper()
+	eventually(t, s, 500*time.Millisecond, func() string {
+		text := must(t, env, "reread", "--list", "--json")
+		var state postgres.RereadState
+		if err := json.Unmarshal([]byte(text), &state); err != nil || state.Organization != "acme" || state.Brand != "lumen" {
+			t.Fatalf("reread --list --json printed %q: %v", text, err)
+		}
+		if state.State != "done" || state.Done < answers || state.LeftOver != 0 {
+			return text
+		}
+		return ""
+	})
+}
+
+func TestRereadIsAskedFor(t *testing.T) {
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	must(t, env, "org", "add", "Acme", "--slug", "acme")
+	must(t, env, "org", "add", "Other", "--slug", "other")
+	for _, org := range []string{"acme", "other"} {
+		must(t, env, "import", written(t, "none.ndjson", nil), "--org", org, "--create", brandsOf(t, 2))
+	}
+	asked := must(t, env, "reread", "--org", "acme", "--brand", "lumen", "--from", "2026-03-01", "--json")
+	var state postgres.RereadState
+	if err := json.Unmarshal([]byte(asked), &state); err != nil || state.Organization+"/"+state.Brand != "acme/lumen" || state.State != "waiting" {
+		t.Errorf("asked for one brand: %s, %v", asked, err)
+	}
+	if list := must(t, env, "reread", "--list", "--org", "other", "--json"); strings.Count(list, `"organization":"other"`) != 2 || strings.Contains(list, "acme") {
+		t.Errorf("the list of other: %s", list) // what making its brands has queued
+	}
+	if list := must(t, env, "reread"); strings.Count(list, "waiting") != 4 || !strings.HasPrefix(list, "ORGANIZATION") {
+		t.Errorf("asked for all: %s", list)
+	}
+	for args, want := range map[string]string{
+		"reread --brand lumen":                     "--org",
+		"reread --from yesterday":                  "2026-03-01",
+		"reread --from 2026-03-02 --to 2026-03-01": "is after",
+		"reread --list --to 2026-03-01":            "--list",
+	} {
+		if r := run(t, env, "", strings.Fields(args)...); r.status != exitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d, %s; want %d and %q", args, r.status, r.stderr, exitUsage, want)
+		}
+	}
+	if r := run(t, env, "", "reread", "--org", "acme", "--brand", "none"); r.status != exitFailed || !strings.Contains(r.stderr, fmt.Sprintf("find brand %q", "none")) {
+		t.Errorf("of no brand: status %d, %s", r.status, r.stderr)
+	}
+}
