@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -117,6 +118,7 @@ func (c *analystAdd) analyst(ctx context.Context, e *engines, chosen string) (cl
 	a := clickhouse.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
 		Database: e.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+		Sharded: e.shards != "",
 	}
 	if err := a.Validate(); err != nil {
 		return a, usageError{err}
@@ -137,7 +139,11 @@ func (c *analystAdd) hand(p *process, a clickhouse.Analyst, added analystAdded) 
 	if err := p.print(strings.TrimSuffix(string(text), "\n")); err != nil {
 		return err
 	}
-	p.tell("put this file into users.d of ClickHouse, as %s.xml: the server reads it by itself", a.Login())
+	where := "users.d of ClickHouse"
+	if a.Sharded {
+		where = "users.d of every server of the cluster"
+	}
+	p.tell("put this file into %s, as %s.xml: the server reads it by itself", where, a.Login())
 	if added.Password != "" {
 		p.tell("login %s, password %s", a.Login(), added.Password)
 	}
@@ -162,6 +168,9 @@ func (p *process) introduce(e *engines, added analystAdded) {
 	}
 	address := e.clickhouseAs(added.Login, secret)
 	p.tell("connect with %s", address)
+	if e.shards != "" {
+		p.tell("every other server of the cluster wants the file too, before a question is answered")
+	}
 	if e.set == nil || p.HasWarehouse() {
 		return
 	}
@@ -169,9 +178,10 @@ func (p *process) introduce(e *engines, added analystAdded) {
 		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouseConfig().Database())
 }
 
-// clickhouseAs is the warehouse's address for another user.
+// clickhouseAs is the warehouse's address for another user, of a cluster that of its first server.
 func (e *engines) clickhouseAs(login, secret string) string {
-	address, err := url.Parse(e.clickhouse)
+	first, _, _ := strings.Cut(strings.ReplaceAll(e.shards, ";", ","), ",")
+	address, err := url.Parse(cmp.Or(e.clickhouse, strings.TrimSpace(first)))
 	if err != nil {
 		return "" // Validate has refused it
 	}
@@ -190,7 +200,7 @@ func (e *engines) clickhouseAs(login, secret string) string {
 func (e *engines) admit(ctx context.Context, dsn string) error {
 	return untilServed(ctx, func(ctx context.Context) error {
 		cfg := e.clickhouseConfig()
-		cfg.DSN, cfg.MaxOpenConns = dsn, 1
+		cfg.DSN, cfg.Shards, cfg.MaxOpenConns = dsn, "", 1
 		conn, err := clickhouse.Open(ctx, cfg)
 		if err != nil {
 			return err

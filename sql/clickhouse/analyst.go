@@ -26,6 +26,7 @@ type Analyst struct {
 	Database       string // where our tables are
 	PasswordSHA256 string // hex
 	Since          time.Time
+	Sharded        bool // our tables are those of a cluster
 }
 
 var (
@@ -86,11 +87,26 @@ func (a Analyst) Configuration() ([]byte, error) {
 	err := analystTemplate.Execute(&text, struct {
 		Analyst
 		Tables, Views, Indexes, Changeable []string
-	}{a, OrganizationTables(), organizationViews(), indexReaders, changeable})
+	}{a, a.tables(), organizationViews(), indexReaders, changeable})
 	if err != nil {
 		return nil, fmt.Errorf("write configuration of analyst %s: %w", a.Login(), err)
 	}
 	return text.Bytes(), nil
+}
+
+// tables are those that are read: of a cluster also what each shard has of them,
+// where another server asks as the analyst.
+func (a Analyst) tables() []string {
+	tables := OrganizationTables()
+	if !a.Sharded {
+		return tables
+	}
+	for _, table := range tables {
+		if !dimension(table) {
+			tables = append(tables, table+localSuffix)
+		}
+	}
+	return tables
 }
 
 // errNotOurs says that a file of users was written by somebody else.
@@ -106,6 +122,7 @@ func readAnalyst(text []byte) (Analyst, error) {
 			Database       string    `xml:"database"`
 			PasswordSHA256 string    `xml:"password_sha256_hex"`
 			Since          time.Time `xml:"since"`
+			Sharded        bool      `xml:"sharded"`
 		} `xml:"answerscope_analyst"`
 	}
 	if err := xml.Unmarshal(text, &file); err != nil {
@@ -119,7 +136,7 @@ func readAnalyst(text []byte) (Analyst, error) {
 	if err := id.UnmarshalText([]byte(f.OrganizationID)); err != nil {
 		return Analyst{}, fmt.Errorf("organization id: %w", err)
 	}
-	a := Analyst{f.Name, f.Organization, id, f.Database, f.PasswordSHA256, f.Since}
+	a := Analyst{f.Name, f.Organization, id, f.Database, f.PasswordSHA256, f.Since, f.Sharded}
 	return a, a.Validate()
 }
 
