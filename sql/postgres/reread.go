@@ -203,7 +203,8 @@ func (db *DB) AskRereads(ctx context.Context, organization, brand *uuid.UUID, da
 }
 
 // QueueStale queues those of the brands of which a reading is older than the brand's
-// revision and extractVersion, and returns how many were not queued already.
+// revision and extractVersion, and returns how many were not queued already. One that
+// could not be read again whole is left alone for most of a day.
 func (db *DB) QueueStale(ctx context.Context, stale []StaleBrand, extractVersion int) (int64, error) {
 	p := staleParams{ExtractVersion: extractVersion}
 	for _, s := range stale {

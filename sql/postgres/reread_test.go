@@ -257,6 +257,15 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 		t.Errorf("claimed %+v", got)
 	}
 	queue(0, postgres.StaleBrand{BrandID: ours}) // in hand already
+	if err := r.Finish(t.Context(), ours, "2 answers stand as they were", 0); err != nil {
+		t.Fatal(err)
+	}
+	queue(0, postgres.StaleBrand{BrandID: ours}) // they would be refused again
+	w.exec(t, "UPDATE private.rereads SET finished_at = finished_at - interval '21 hours' WHERE brand_id = $1", ours)
+	queue(1, postgres.StaleBrand{BrandID: ours})
+	if got := claimed(t, r); got.BrandID != ours {
+		t.Errorf("claimed %+v", got)
+	}
 	if err := r.Finish(t.Context(), ours, "", time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 -- queue_stale: queues the brands among $1 whose oldest reading ($2, $3) is older than their revision and extractor $4; not those
--- that are queued already.
+-- that are queued already, nor, for a day, those that could not be read again whole: what was refused is refused again.
 INSERT INTO private.rereads AS r (brand_id, organization_id, urgent, asked_at, due_at)
 SELECT b.id, b.organization_id, false, clock_timestamp(), clock_timestamp()
 FROM unnest($1::uuid[], $2::bigint[], $3::int[]) AS stale (brand_id, revision, extract_version)
@@ -13,3 +13,4 @@ ON CONFLICT (brand_id) DO UPDATE SET
     first_day = NULL,
     last_day = NULL
 WHERE r.due_at IS NULL
+  AND (r.last_error IS NULL OR r.finished_at < clock_timestamp() - INTERVAL '20 hours')
