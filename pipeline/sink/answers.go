@@ -115,7 +115,8 @@ func (s *Answers) Land(ctx context.Context, b *consume.Batch[Item], ours func() 
 			t.tell(&item.row)
 		}
 	}
-	return s.take(ctx, b.String(), b.Token(), t.rows, letters, t.outcomes, ours)
+	_, err = s.take(ctx, sendingOf(b), t.rows, letters, t.outcomes, ours)
+	return err
 }
 
 // late are the dead letters of tellings whose month is frozen. A reread of such a

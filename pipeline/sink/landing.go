@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,40 +12,40 @@ import (
 )
 
 // landing is what every topic's target does alike once it knows its rows.
-type landing[R any] struct {
+type landing[R placed] struct {
 	table   clickhouse.Table[R]
 	conn    *clickhouse.Conn
 	metrics *metrics
 	log     *slog.Logger
 }
 
-func newLanding[R any](table clickhouse.Table[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) landing[R] {
+func newLanding[R placed](table clickhouse.Table[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) landing[R] {
 	return landing[R]{table, conn, newMetrics(registerer, table.Name), log}
 }
 
 // take inserts the rows and dead letters of a batch, and counts what became of its
-// records. ours is asked before each insert.
-func (l *landing[R]) take(ctx context.Context, batch, token string, rows []R, letters []clickhouse.DeadLetter, of outcomes, ours func() error) error {
-	if err := ours(); err != nil {
-		return err
-	}
-	if err := l.table.Insert(ctx, l.conn, token, rows); err != nil {
-		return err
+// records. It returns the rows of records that the server refuses: they are dead
+// letters too. ours is asked before each insert.
+func (l *landing[R]) take(ctx context.Context, s sending, rows []R, letters []clickhouse.DeadLetter, of outcomes, ours func() error) (refused []R, err error) {
+	refused, late, err := l.insert(ctx, s, rows, ours)
+	if err != nil {
+		return nil, err
 	}
 	fault.Pass(fault.Inserted)
 	if err := ours(); err != nil {
-		return err
+		return nil, err
 	}
 	// Last, since dead letters too move the position up to which all has landed.
-	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, token, letters); err != nil {
-		return err
+	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, s.token, letters); err != nil {
+		return nil, err
 	}
-	l.metrics.count(len(rows), of, letters)
+	letters = slices.Concat(letters, late)
+	l.metrics.count(len(rows)-len(refused), without(of, refused), letters)
 	if len(letters) > 0 { // one line for a batch, however much of it is garbage
-		l.log.Warn("dead letters", "batch", batch, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail,
+		l.log.Warn("dead letters", "batch", s.name, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail,
 			"next", "in the morning: answerscope deadletters list")
 	}
-	return nil
+	return refused, nil
 }
 
 // Position is the largest offset of a partition that has landed.

@@ -28,6 +28,8 @@ type metrics struct {
 	rows    prometheus.Counter
 	records *prometheus.CounterVec
 	letters *prometheus.CounterVec
+
+	searches prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer, table string) *metrics {
@@ -37,7 +39,8 @@ func newMetrics(registerer prometheus.Registerer, table string) *metrics {
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were read, by what became of them: told (landed), repeated (dropped: told before), corrected (a reread that landed), stale (a reread, dropped), deleted (dropped: of a brand or an organization that was deleted).", ConstLabels: labels}, []string{"outcome"}),
 		letters: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
 	}
-	registerer.MustRegister(m.rows, m.records, m.letters)
+	m.searches = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_sink_search_seconds", Help: "Seconds that it took to find the records that the server refuses a batch for.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.25, 2, 10)})
+	registerer.MustRegister(m.rows, m.records, m.letters, m.searches)
 	return m
 }
 

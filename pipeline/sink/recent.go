@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -66,6 +67,12 @@ func (r *recent) tell(id visitID) (known bool) {
 		r.told = append(r.told, id)
 	}
 	return known
+}
+
+// forget takes back a visit that the batch under way has told: it does not land.
+func (r *recent) forget(id visitID) {
+	delete(r.ids, id)
+	r.told = slices.DeleteFunc(r.told, func(told visitID) bool { return told == id })
 }
 
 // mayHaveLanded says of a visit that was not known whether a question is needed.

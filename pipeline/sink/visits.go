@@ -130,8 +130,12 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 			of.add(told)
 		}
 	}
-	if err := s.take(ctx, b.String(), b.Token(), rows, letters, of, ours); err != nil {
+	refused, err := s.take(ctx, sendingOf(b), rows, letters, of, ours)
+	if err != nil {
 		return err
+	}
+	for _, row := range refused {
+		recent.forget(visitIDOf(clickhouse.VisitKey{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID}))
 	}
 	recent.settle(b.Last + 1)
 	s.mu.Lock()

@@ -1,0 +1,432 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// refuse makes a view below a table, which throws for the rows of platform poison. It
+// breaks when that table is written, when some others are and some are not. mend takes
+// it away.
+func (w *world) refuse(t *testing.T, below, condition string) (mend func()) {
+	t.Helper()
+	view := "CREATE MATERIALIZED VIEW refusing TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(" + condition + ")) AS last_offset FROM " + below
+	if err := w.conn.Exec(t.Context(), view); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := w.conn.Exec(t.Context(), "DROP VIEW refusing SYNC"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const poisoned = "platform = 'poison'"
+
+// poison is an answer that the view refuses.
+func poison(n int) *event.Answer {
+	a := answer(n)
+	a.Platform = "poison"
+	return a
+}
+
+// logged is a batch of answers whose records can be fetched once more.
+func (w *world) logged(t *testing.T, s *sink.Answers, first int64, records ...*event.Answer) *consume.Batch[sink.Item] {
+	t.Helper()
+	b := w.batch(t, s, 0, first, records...)
+	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
+		var all []*consume.Record
+		for _, offset := range offsets {
+			all = append(all, &consume.Record{
+				Topic: w.topic, Offset: offset, Time: day, Key: []byte("key"), Value: encoded(t, records[offset-first]),
+				Headers: []consume.Header{{Key: "from", Value: []byte("test")}},
+			})
+		}
+		return all, nil
+	}
+	return b
+}
+
+// reconcile mends the months of suspects, as reconcile does while the sinks are held,
+// and says how many there were.
+func (w *world) reconcile(t *testing.T) int {
+	t.Helper()
+	suspects, err := clickhouse.Suspects(t.Context(), w.conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rollups, err := clickhouse.Rollups(t.Context(), w.conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var months []string
+	for _, s := range suspects {
+		if place := fmt.Sprint(s.Landing, s.Month); !slices.Contains(months, place) {
+			months = append(months, place)
+		} else {
+			continue
+		}
+		for _, r := range rollups {
+			if r.Source != s.Landing {
+				continue
+			}
+			b, err := r.Rebuild(t.Context(), w.conn, clickhouse.Month(s.Month))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(b.Fill(t.Context(), 1), b.Replace(t.Context()), b.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := clickhouse.SettleSuspects(t.Context(), w.conn, suspects); err != nil {
+		t.Fatal(err)
+	}
+	return len(suspects)
+}
+
+// letters are the offsets and values of dead letters.
+func (w *world) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
+	t.Helper()
+	page, err := clickhouse.DeadLetterPage(t.Context(), w.conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int64]clickhouse.DeadLetter{}
+	for _, line := range page {
+		whole, err := clickhouse.WholeDeadLetters(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
+		if err != nil || len(whole) != 1 {
+			t.Fatalf("%d dead letters at %s, %v", len(whole), line.Place(), err)
+		}
+		all[line.Offset] = whole[0]
+	}
+	return all
+}
+
+// noProbes holds that nothing is left of a search.
+func (w *world) noProbes(t *testing.T) {
+	t.Helper()
+	if n := w.number(t, "SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_probe')"); n > 0 {
+		t.Errorf("%d twins are left", n)
+	}
+}
+
+// mixed are nine answers of three months from the n-th on, three of them refused; one
+// of these is alone in its month.
+func mixed(n int) []*event.Answer {
+	all := []*event.Answer{answer(n), poison(n + 2), answer(n + 1), answer(n + 3), poison(n + 6), answer(n + 4), answer(n + 9), answer(n + 7), poison(n + 10)}
+	return all
+}
+
+// refusedOf are the answers that the view refuses.
+func refusedOf(all []*event.Answer) []*event.Answer {
+	return slices.DeleteFunc(slices.Clone(all), func(a *event.Answer) bool { return a.Platform != "poison" })
+}
+
+// Wherever a row is refused, the others land, each once in every table; it is a dead
+// letter, as it came; and once the view and the months are mended, a replay counts it.
+func TestARefusedRecordIsLeftOutOfItsBatch(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.sink(t)
+	var offset int64
+	land := func(tries int, records ...*event.Answer) {
+		t.Helper()
+		b := w.logged(t, s, offset, records...)
+		b.Tries = tries
+		if err := s.Land(t.Context(), b, ours); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, below := range []string{"answers", "entity_prompt_daily", "citations", "shopping_cards"} {
+		mend := w.refuse(t, below, poisoned)
+		records := mixed(100 * n)
+		land(0, records...)
+		land(1, records...) // once more, as after a crash
+		w.noProbes(t)
+		if got := w.number(t, fmt.Sprintf("SELECT count() FROM answers WHERE log_offset >= %d AND platform = 'poison'", offset)); got != 0 {
+			t.Errorf("below %s: %d refused rows in the landing table", below, got)
+		}
+		letters := w.letters(t)
+		for i, a := range records {
+			l, dead := letters[offset+int64(i)]
+			if dead != (a.Platform == "poison") {
+				t.Errorf("below %s, record %d: dead letter %v", below, i, dead)
+			}
+			if dead && (l.Value != string(encoded(t, a)) || l.Key != "key" || l.Reason != "refused" || !strings.Contains(l.Detail, "395") || !slices.Equal(l.HeaderValues, []string{"test"})) {
+				t.Errorf("below %s, record %d: %+v", below, i, l)
+			}
+		}
+		mend()
+		if got := w.reconcile(t); got != 3 {
+			t.Errorf("below %s: %d suspects, want 3", below, got)
+		}
+		w.wantEachOnce(t, uint64(9*n+6))
+		offset += 9
+		again := refusedOf(records)
+		land(0, append(again, again[0])...) // the first twice, as after a crash
+		offset += 4
+		w.wantEachOnce(t, uint64(9*n+9))
+	}
+}
+
+// However far it got, a batch that is refused ends right: each of its records is
+// counted once or is a dead letter, whether the view refuses still when it is tried
+// again or was mended meanwhile.
+func TestASearchThatCrashedEndsRight(t *testing.T) {
+	for _, below := range []string{"answers", "citations"} {
+		for _, mended := range []bool{false, true} {
+			w := newWorld(t, nil, 0)
+			steps := 0
+			var offset int64
+			for n, crashed := 0, true; crashed; n++ {
+				name := fmt.Sprintf("below %s, mended %v, step %d", below, mended, n+1)
+				mend := w.refuse(t, below, poisoned)
+				records := mixed(100 * n)
+				asked := 0
+				err := w.sink(t).Land(t.Context(), w.logged(t, w.sink(t), offset, records...), func() error {
+					if asked++; asked > n {
+						return errCrash
+					}
+					return nil
+				})
+				if crashed = errors.Is(err, errCrash); !crashed && err != nil {
+					t.Fatal(name, err)
+				}
+				if mended {
+					mend()
+				}
+				successor := w.sink(t)
+				b := w.logged(t, successor, offset, records...)
+				b.Tries = 1
+				if err := successor.Land(t.Context(), b, ours); err != nil {
+					t.Fatal(name, err)
+				}
+				w.noProbes(t)
+				if !mended {
+					mend()
+				}
+				suspects := w.reconcile(t)
+				if suspects != 0 && suspects != 3 {
+					t.Errorf("%s: %d suspects", name, suspects)
+				}
+				if !t.Run(name, func(t *testing.T) { w.wantEachOnce(t, uint64(9*n+9-suspects)) }) {
+					return
+				}
+				offset += 9
+				if err := successor.Land(t.Context(), w.logged(t, successor, offset, refusedOf(records)...), ours); err != nil {
+					t.Fatal(name, err)
+				}
+				offset += 3
+				if !t.Run(name+", replayed", func(t *testing.T) { w.wantEachOnce(t, uint64(9*n+9)) }) {
+					return
+				}
+				if got := len(w.letters(t)); !mended && got != 3*(n+1) {
+					t.Errorf("%s: %d dead letters, want %d", name, got, 3*(n+1))
+				}
+				steps = max(steps, asked)
+			}
+			// the insert, the marks, the insert without them, the deletion, three letters, the others' letters
+			if steps != 8 {
+				t.Errorf("below %s, mended %v: %d steps, want 8", below, mended, steps)
+			}
+		}
+	}
+}
+
+// What follows a refused telling of an answer goes with it, in the same order; a
+// refused correction leaves the answer as it was.
+func TestACorrectionOfARefusedAnswerIsLeftOutToo(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.sink(t)
+	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0)), ours); err != nil {
+		t.Fatal(err)
+	}
+	mend := w.refuse(t, "answers", poisoned+" AND revision < 3 AND sign = 1 OR revision = 7")
+	told := poison(1)
+	records := []*event.Answer{reread(answer(0), 7), told, answer(2), reread(told, 2), reread(told, 3), reread(answer(2), 2)}
+	b := w.logged(t, s, 1, records...)
+	if err := s.Land(t.Context(), b, ours); err != nil {
+		t.Fatal(err)
+	}
+	letters := w.letters(t)
+	if len(letters) != 4 || letters[1].Reason == "" || letters[2].Reason == "" || !strings.Contains(letters[5].Detail, "offset 4 tells") {
+		t.Errorf("dead letters %+v", letters)
+	}
+	w.reconcile(t)
+	net := func(want ...uint64) {
+		t.Helper()
+		for i, question := range []string{
+			"SELECT toUInt64(sum(sign)) FROM answers", "SELECT count() FROM answers", "SELECT toUInt64(sum(answers)) FROM answer_daily", "SELECT toUInt64(sum(sign * revision)) FROM answers",
+		} {
+			if got := w.number(t, question); got != want[i] {
+				t.Errorf("%s: %d, want %d", question, got, want[i])
+			}
+		}
+	}
+	net(2, 4, 2, 1+2) // both answers, the second corrected
+	mend()
+	if err := s.Land(t.Context(), w.logged(t, s, 7, records[0], records[1], records[3], records[4]), ours); err != nil {
+		t.Fatal(err)
+	}
+	net(3, 4+2+1+2+2, 3, 7+2+3)
+}
+
+// A view that refuses what has landed before is wrong itself: nothing becomes a dead
+// letter, and all lands when it is mended.
+func TestABrokenViewMakesNoDeadLetters(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.sink(t)
+	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0), answer(1)), ours); err != nil {
+		t.Fatal(err)
+	}
+	mend := w.refuse(t, "answer_daily", "platform != ''")
+	b := w.logged(t, s, 2, answer(2), answer(3))
+	for range 3 {
+		err := s.Land(t.Context(), b, ours)
+		if err == nil || !strings.Contains(err.Error(), "rows that have landed are refused too") {
+			t.Fatalf("Land() = %v", err)
+		}
+		b.Tries++
+	}
+	w.noProbes(t)
+	mend()
+	if err := s.Land(t.Context(), b, ours); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEachOnce(t, 4)
+	if n := len(w.letters(t)); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+}
+
+// Of very many refused records some are found at a try, and the next goes on there.
+func TestManyRefusedRecordsAreFoundTryByTry(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.sink(t)
+	var records []*event.Answer
+	for n := range 24 { // of one day
+		if n%12 == 5 {
+			records = append(records, answer(60*n))
+		} else {
+			records = append(records, poison(60*n))
+		}
+	}
+	w.refuse(t, "answers", poisoned)
+	b := w.logged(t, s, 0, records...)
+	tries := 0
+	for err := error(nil); tries == 0 || err != nil; tries++ {
+		if tries > 3 {
+			t.Fatal(err)
+		}
+		err = s.Land(t.Context(), b, ours)
+		b.Tries++
+	}
+	if tries != 2 {
+		t.Errorf("landed at try %d, want 2", tries)
+	}
+	if n := len(w.letters(t)); n != 22 {
+		t.Errorf("%d dead letters, want 22", n)
+	}
+	w.reconcile(t)
+	w.wantEachOnce(t, 2)
+}
+
+// An error that nobody has thought of may go away: records are blamed for it only
+// when it stays.
+func TestAnErrorNobodyHasThoughtOfIsWaitedFor(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	s := w.sink(t)
+	w.refuse(t, "answers", "factorial(if("+poisoned+", 99, 1)) = 0")
+	b := w.logged(t, s, 0, answer(0), poison(1), answer(2))
+	for b.Tries < 5 {
+		if err := s.Land(t.Context(), b, ours); err == nil || !strings.Contains(err.Error(), "code: 36") {
+			t.Fatalf("try %d: Land() = %v", b.Tries, err)
+		}
+		if n := len(w.letters(t)); n > 0 {
+			t.Errorf("try %d: %d dead letters", b.Tries, n)
+		}
+		b.Tries++
+	}
+	if err := s.Land(t.Context(), b, ours); err != nil || len(w.letters(t)) != 1 {
+		t.Errorf("Land() = %v, %d dead letters; want 1", err, len(w.letters(t)))
+	}
+	w.reconcile(t)
+	w.wantEachOnce(t, 2)
+}
+
+func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
+	t.Helper()
+	values := func(offset int64) []byte {
+		value, err := event.EncodeVisit(nil, records[offset-first])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	b := &consume.Batch[sink.Visit]{Topic: w.topic, First: first, Last: first + int64(len(records)) - 1}
+	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
+		var all []*consume.Record
+		for _, offset := range offsets {
+			all = append(all, &consume.Record{Topic: w.topic, Offset: offset, Time: day, Value: values(offset)})
+		}
+		return all, nil
+	}
+	for i := range records {
+		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Items = append(b.Items, item)
+	}
+	return b
+}
+
+// A refused visit is forgotten, so that its replay is not taken for a repetition: by
+// the sink that refused it, and by another.
+func TestARefusedVisitIsCountedWhenItIsReplayed(t *testing.T) {
+	for _, below := range []string{"visits", "visit_daily"} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, restarted %v", below, restarted), func(t *testing.T) {
+				w := newWorld(t, nil, 0)
+				s := w.visitSink(t, 10)
+				var all, refused []*event.Visit
+				for n := range 12 {
+					v := visit(lumen, n)
+					if n%5 == 1 {
+						v.Platform = "poison"
+						refused = append(refused, v, v)
+					}
+					all = append(all, v)
+				}
+				mend := w.refuse(t, below, poisoned)
+				for _, first := range []int64{0, 12} { // a producer tells all again
+					if err := s.Land(t.Context(), w.loggedVisits(t, s, first, all...), ours); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n := w.reconcile(t); n != 6 {
+					t.Errorf("%d suspects, want 6: three that were told twice", n)
+				}
+				w.wantVisits(t, 9)
+				mend()
+				if restarted {
+					s = w.visitSink(t, 10)
+				}
+				if err := s.Land(t.Context(), w.loggedVisits(t, s, 24, refused...), ours); err != nil {
+					t.Fatal(err)
+				}
+				w.wantVisits(t, 12)
+				w.noProbes(t)
+			})
+		}
+	}
+}
