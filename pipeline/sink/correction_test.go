@@ -286,11 +286,11 @@ func (w *world) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answers, pa
 		broken := ""
 		if random.IntN(3) == 0 {
 			broken = targets[random.IntN(len(targets))]
-			w.exec(t, "CREATE MATERIALIZED VIEW breaking TO deadletters AS SELECT '' AS log_topic, toInt32(throwIf(1)) AS log_partition FROM "+broken)
+			w.breakAt(t, broken)
 		}
 		err := s.Land(t.Context(), w.batch(t, s, partition, first, records...), ours)
 		if broken != "" {
-			w.exec(t, "DROP VIEW breaking SYNC")
+			w.mend(t)
 		}
 		if random.IntN(4) == 0 {
 			s = w.sink(t) // another process
@@ -301,13 +301,6 @@ func (w *world) landSomehow(t *testing.T, random *rand.Rand, s *sink.Answers, pa
 		case err == nil && random.IntN(4) > 0: // else the commit was lost
 			return s
 		}
-	}
-}
-
-func (w *world) exec(t *testing.T, statement string) {
-	t.Helper()
-	if err := w.conn.Exec(t.Context(), statement); err != nil {
-		t.Fatal(statement, err)
 	}
 }
 

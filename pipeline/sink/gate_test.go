@@ -238,3 +238,51 @@ func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	run(t, w, w.visitSink(t, 10), small, func(*consume.Consumer[sink.Visit]) bool { return w.number(t, "SELECT count() FROM deadletters") == 20 })
 	w.wantVisits(t, 0)
 }
+
+// A brand is deleted between a try that came half-way and its replay, which then has
+// fewer rows under the same token. Everybody else's are there once.
+func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) {
+	w := newWorld(t, nil, 0)
+	dsn := w.governed(t)
+	hold, err := w.control.HoldSinks(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	for n, target := range targets {
+		t.Run(target, func(t *testing.T) {
+			s := w.sink(t)
+			kept, goes := uuid.UUID{2, byte(n)}, uuid.UUID{1, byte(n)}
+			var records []*event.Answer
+			for i := range 12 { // over three months
+				a := answer(i)
+				a.Brand.ID = kept
+				if i%4 == 1 {
+					a.Brand.ID = goes
+				}
+				records = append(records, a)
+			}
+			batch := w.batch(t, s, int32(n), 0, records...)
+			batch.Hold = hold
+			w.breakAt(t, target)
+			if err := s.Land(t.Context(), batch, ours); err == nil {
+				t.Fatal("a view that throws let a batch pass")
+			}
+			w.mend(t)
+			command(t, dsn, "INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', $1, $1)", goes)
+			for range 2 {
+				if err := s.Land(t.Context(), batch, ours); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, question := range []string{
+				"SELECT count() FROM answers", "SELECT toUInt64(sum(answers)) FROM answer_daily", "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily",
+				"SELECT count() FROM citations", "SELECT toUInt64(sum(citations)) FROM citation_daily", "SELECT count() FROM shopping_cards",
+			} {
+				if n := w.number(t, fmt.Sprintf("%s WHERE brand_id = '%s'", question, kept)); n != 9 {
+					t.Errorf("%s: %d of the brand that is left, want 9", question, n)
+				}
+			}
+		})
+	}
+}

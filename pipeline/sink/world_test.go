@@ -209,3 +209,23 @@ func (w *world) number(t *testing.T, question string) uint64 {
 	}
 	return n
 }
+
+// breakAt lets inserts fail once they have come to a table, as if the server were out
+// of memory there, until it is mended.
+func (w *world) breakAt(t *testing.T, table string) {
+	t.Helper()
+	w.exec(t, "CREATE MATERIALIZED VIEW breaking TO deadletters AS SELECT '' AS log_topic, toInt32(throwIf(1, 'no memory', toInt16(241))) AS log_partition FROM "+table+
+		" SETTINGS allow_custom_error_code_in_throwif = 1")
+}
+
+func (w *world) mend(t *testing.T) {
+	t.Helper()
+	w.exec(t, "DROP VIEW breaking SYNC")
+}
+
+func (w *world) exec(t *testing.T, statement string) {
+	t.Helper()
+	if err := w.conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(statement, err)
+	}
+}
