@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+// Everything on a warehouse of two shards: brought up on request, told by import, asked by the API, proven and exported.
+func TestEverythingOnTwoShards(t *testing.T) {
+	dir := t.TempDir()
+	env := []string{
+		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
+		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),
+		"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + strings.Join(testkit.ClickHouseShards(t), ";"),
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.Kafka(t), ","),
+		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
+		"ANSWERSCOPE_KAFKA_PARTITIONS=4",
+	}
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitFailed || !strings.Contains(r.stdout, "clickhouse shard 0: 0001_answers") || !strings.Contains(r.stdout, "clickhouse shard 1: 0001_answers") {
+		t.Errorf("migrate --check: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	must(t, env, "migrate")
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitDone || r.stdout != "" {
+		t.Errorf("migrate --check after migrate: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	s := serve(t, env, "all")
+	must(t, env, "org", "add", "Acme Inc")
+	must(t, env, "user", "add", "ana@example.org", "--org", "acme-inc", "--role", "owner")
+	key := must(t, env, "key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "test")
+	answers, brands := filepath.Join(dir, "answers.ndjson"), filepath.Join(dir, "brands.json")
+	now := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
+	write(t, brands, brandsFile)
+	write(t, answers, fmt.Sprintf(answersFile, now, now, now))
+	if r := run(t, env, "", "import", answers, "--org", "acme-inc", "--create", brands); r.stdout != `{"imported":2,"skipped":0,"refused":1}`+"\n" {
+		t.Fatalf("import: status %d, stdout %s, stderr %s", r.status, r.stdout, r.stderr)
+	}
+	awaitResults(t, s.url, key, 2)
+	if r := run(t, env, "", "import", answers, "--org", "acme-inc", "--brand", "acme"); r.stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
+		t.Errorf("the same import again: %s%s", r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile"); r.status != exitDone {
+		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if told := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(told, "\n") < 1 || !strings.Contains(told, "Acme makes the best anvil.") {
+		t.Errorf("export: %s", told)
+	}
+	if r := run(t, env, "", "analyst", "add", "bob", "--org", "acme-inc"); r.status != exitDone || !strings.Contains(r.stdout, "answers_local") || !strings.Contains(r.stderr, "every server") {
+		t.Errorf("analyst add: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+}
