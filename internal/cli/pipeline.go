@@ -12,15 +12,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// pipeline runs the sinks and the mirror.
+// pipeline runs the sinks, the mirror and what goes on in the background.
 type pipeline struct {
 	Listen       string `default:"127.0.0.1:8083" placeholder:"ADDR" help:"Address of /healthz (default 127.0.0.1:8083)."`
 	administered `embed:""`
 }
 
 func (pipeline) Help() string {
-	return `Takes records from the log to the warehouse and edits from the control plane to its dimensions. As many may run as
-the topics have partitions.
+	return `Takes records from the log to the warehouse and edits from the control plane to its dimensions and to the answers that
+are kept. As many may run as the topics have partitions.
 
 Example:
 

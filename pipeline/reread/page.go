@@ -15,6 +15,7 @@ import (
 
 // page is some answers of a brand, told again with the names of one moment.
 type page struct {
+	begun time.Time
 	names *postgres.Snapshot
 	told  []clickhouse.UUID      // in their order on the log
 	left  int                    // that could not be told
@@ -33,7 +34,7 @@ var errFull = errors.New("page is full")
 // tell appends answers of a brand as rereads, until the page is full.
 func (r *Rereader) tell(ctx context.Context, names *postgres.Snapshot, stale []clickhouse.StaleAnswer) (page, error) {
 	last := stale[len(stale)-1]
-	p := page{names: names, end: clickhouse.AnswerPlace{Day: last.Day, ID: last.ID}}
+	p := page{begun: time.Now(), names: names, end: clickhouse.AnswerPlace{Day: last.Day, ID: last.ID}}
 	key := event.AnswerKey(names.BrandID)
 	var records []producer.Record
 	bytes, waiting := 0, 0

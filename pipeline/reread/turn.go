@@ -201,7 +201,7 @@ func (r *Rereader) land(ctx context.Context, p *page) (lacking int, stuck bool, 
 	if len(p.told) == 0 {
 		return 0, false, nil
 	}
-	begun, changed, held := time.Now(), time.Now(), time.Now()
+	begun, changed, held := time.Now(), time.Now(), p.begun
 	last, pending := p.told[len(p.told)-1], p.told
 	for wait := 50 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
 		before := len(pending)
