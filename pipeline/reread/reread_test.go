@@ -2,7 +2,6 @@ package reread_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -264,7 +263,7 @@ func TestWhatCannotBeToldAgainIsLeft(t *testing.T) {
 	w.landed(t, 20)
 	// a row as no producer of this release makes it
 	if err := w.kept.Exec(t.Context(), "INSERT INTO answers (organization_id, brand_id, day, id, sign, revision, extract_version, answered_at, platform, prompt_id, prompt_text, sample) "+
-		fmt.Sprintf("SELECT organization_id, brand_id, day, generateUUIDv7(), 1, 1, 1, answered_at, 'No Slug', prompt_id, '', 1 FROM answers WHERE sample = 1")); err != nil {
+		"SELECT organization_id, brand_id, day, generateUUIDv7(), 1, 1, 1, answered_at, 'No Slug', prompt_id, '', 1 FROM answers WHERE sample = 1"); err != nil {
 		t.Fatal(err)
 	}
 	w.compete(t, w.brand.ID, "Blaze")

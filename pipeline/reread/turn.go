@@ -117,7 +117,7 @@ func (r *Rereader) find(ctx context.Context, s *search, names *postgres.Snapshot
 	}
 	for len(s.stale) > 0 {
 		var days []time.Time
-		for answers := uint64(0); len(days) < len(s.stale) && answers < uint64(r.cfg.Answers); { //nolint:gosec // validated
+		for answers := uint64(0); len(days) < len(s.stale) && answers < uint64(r.cfg.Answers); {
 			answers += s.stale[len(days)].Answers
 			days = append(days, s.stale[len(days)].Day)
 		}
@@ -139,7 +139,7 @@ func (r *Rereader) look(ctx context.Context, s *search, at clickhouse.AnswerPlac
 	s.stale, err = clickhouse.StaleDays(ctx, r.kept, s.of, later(since, later(s.run.FirstDay, at.Day)), s.run.LastDay)
 	s.total = 0
 	for _, d := range s.stale {
-		s.total += int64(d.Answers) //nolint:gosec // a count of rows
+		s.total += int64(d.Answers)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (r *Rereader) look(ctx context.Context, s *search, at clickhouse.AnswerPlac
 func (r *Rereader) renewal(names *postgres.Snapshot) clickhouse.Renewal {
 	return clickhouse.Renewal{
 		OrganizationID: clickhouse.UUID(names.OrganizationID), BrandID: clickhouse.UUID(names.BrandID),
-		Revision: names.Revision, ExtractVersion: uint16(r.cfg.ExtractVersion), //nolint:gosec // of 16 bits in the warehouse
+		Revision: names.Revision, ExtractVersion: uint16(r.cfg.ExtractVersion),
 	}
 }
 

@@ -84,7 +84,7 @@ func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time,
 	if after.Day.IsZero() {
 		after.Day = time.Unix(0, 0)
 	}
-	return staleAnswers.All(ctx, conn, staleAnswersParams{of, daysOf(days), DayOf(after.Day), after.ID, uint32(most)}) //nolint:gosec // a page
+	return staleAnswers.All(ctx, conn, staleAnswersParams{of, daysOf(days), DayOf(after.Day), after.ID, uint32(most)})
 }
 
 func daysOf(times []time.Time) []Day {

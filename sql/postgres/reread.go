@@ -210,7 +210,7 @@ func (db *DB) QueueStale(ctx context.Context, stale []StaleBrand, extractVersion
 	for _, s := range stale {
 		p.Brands = append(p.Brands, s.BrandID)
 		p.Revisions = append(p.Revisions, s.Revision)
-		p.ExtractVersions = append(p.ExtractVersions, int32(s.ExtractVersion)) //nolint:gosec // of 16 bits in the warehouse
+		p.ExtractVersions = append(p.ExtractVersions, int32(s.ExtractVersion))
 	}
 	return queueStale.run(ctx, db, p)
 }
