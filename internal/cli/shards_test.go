@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // Everything on a warehouse of two shards: brought up on request, told by import, asked by the API, proven and exported.
@@ -47,6 +48,14 @@ func TestEverythingOnTwoShards(t *testing.T) {
 	if r := run(t, env, "", "reconcile"); r.status != exitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
+	loseRollups(t, env)
+	if r := run(t, env, "", "reconcile"); r.status != exitFailed || !strings.Contains(r.stdout, "answer_daily") {
+		t.Errorf("reconcile of a rollup that lacks rows: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile", "--fix"); r.status != exitDone {
+		t.Errorf("reconcile --fix: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	awaitResults(t, s.url, key, 2)
 	if told := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(told, "\n") < 1 || !strings.Contains(told, "Acme makes the best anvil.") {
 		t.Errorf("export: %s", told)
 	}
@@ -55,5 +64,30 @@ func TestEverythingOnTwoShards(t *testing.T) {
 	}
 	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
 		t.Errorf("all ended with status %d", status)
+	}
+}
+
+// loseRollups takes the rows of a rollup away, on whichever shard they are.
+func loseRollups(t *testing.T, env []string) {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	for _, entry := range env {
+		if shards, ok := strings.CutPrefix(entry, "ANSWERSCOPE_CLICKHOUSE_SHARDS="); ok {
+			c.Shards = shards
+		}
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for n := range conn.Shards() {
+		shard, err := conn.Shard(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := shard.Exec(t.Context(), "ALTER TABLE answer_daily_local DELETE WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -129,3 +129,45 @@ func TestABatchLandsOnTheShardOfItsPlan(t *testing.T) {
 		t.Error("a batch landed on a shard that is not there")
 	}
 }
+
+// The server of a shard refuses a record: the search goes on there, in twins of what it has, and the others of the batch land
+// there.
+func TestARecordThatAShardRefuses(t *testing.T) {
+	all := newShardedWorld(t, 0)
+	second, err := all.conn.Shard(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := *all
+	w.conn = second
+	w.exec(t, "CREATE MATERIALIZED VIEW refusing TO log_progress_local AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf("+poisoned+")) AS last_offset FROM citations_local")
+	s := w.sink(t)
+	records := mixed(0)
+	for tries := range 2 { // the second is after a crash
+		b := w.logged(t, s, 0, records...)
+		b.Tries = tries
+		if err := s.Land(t.Context(), b, ours); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.noProbes(t)
+	letters := w.letters(t)
+	for i, a := range records {
+		if l, dead := letters[int64(i)]; dead != (a.Platform == "poison") || dead && l.Reason != "refused" {
+			t.Errorf("record %d: dead letter %v, %q", i, dead, l.Reason)
+		}
+	}
+	if first, second := all.here(t, 0), all.here(t, 1); first != 0 || second != 3 {
+		t.Errorf("%d answers on the first shard and %d on the second, want 0 and 3", first, second)
+	}
+	suspects, err := clickhouse.Suspects(t.Context(), all.conn)
+	if err != nil || len(suspects) != 2 || suspects[0].Landing != "answers" {
+		t.Errorf("suspects are %+v, %v", suspects, err)
+	}
+	if err := clickhouse.SettleSuspects(t.Context(), all.conn, suspects); err != nil {
+		t.Error(err)
+	}
+	if left, err := clickhouse.Suspects(t.Context(), all.conn); err != nil || len(left) > 0 {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+}
