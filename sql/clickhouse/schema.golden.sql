@@ -509,6 +509,26 @@ FROM answers
 ARRAY JOIN citations AS c
 WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
+-- deadletter_ends
+CREATE VIEW deadletter_ends
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `log_offset` Int64
+)
+COMMENT 'the last dead letter of each partition. [235ecbb87d5b]'
+AS SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS log_offset
+FROM deadletters
+GROUP BY
+    log_topic,
+    log_partition
+ORDER BY
+    log_topic ASC,
+    log_partition ASC;
+
 -- deadletter_marks
 CREATE TABLE deadletter_marks
 (
@@ -887,7 +907,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it stands now: first the fields that an import takes, then how it was asked, then how it is read. [08eb0efee1ec]'
+COMMENT 'every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read. [7c6389ef46af]'
 AS SELECT
     platform,
     prompt,
@@ -978,6 +998,9 @@ FROM
         day,
         id
 ) AS net
+ORDER BY
+    day ASC,
+    net.id ASC
 SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_months

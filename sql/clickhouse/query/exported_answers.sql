@@ -1,4 +1,4 @@
--- exported_answers: every answer and given-up run of a brand as it stands now: first the fields that an import takes, then how it was asked, then how it is read.
+-- exported_answers: every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read.
 -- What was told stands on an id's first row, how it is read on its last of sign 1. The rows of an id lie side by side in the
 -- order of the key, so that the server has few of them in memory; a join would have it keep one side.
 SELECT
@@ -100,4 +100,5 @@ FROM
       AND day <= {last_day:Date}
     GROUP BY organization_id, brand_id, day, id
 ) AS net
+ORDER BY day, net.id
 SETTINGS optimize_aggregation_in_order = 1
