@@ -74,7 +74,7 @@ func (w *world) reconciler(t *testing.T, conn *clickhouse.Conn, db *postgres.DB)
 
 func reconcilerOf(t *testing.T, cfg reconcile.Config, conn *clickhouse.Conn, db *postgres.DB) *reconcile.Reconciler {
 	t.Helper()
-	r, err := reconcile.New(cfg, db, conn, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	r, err := reconcile.New(cfg, db, conn, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
