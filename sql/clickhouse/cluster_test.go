@@ -77,3 +77,45 @@ func TestALookupSeesEveryShard(t *testing.T) {
 		t.Error("rows of facts went to no shard")
 	}
 }
+
+// What was deleted goes from every shard, and months expire on every one.
+func TestEveryShardIsPurgedAndExpires(t *testing.T) {
+	conn, _ := sharded(t)
+	gone := clickhouse.Deleted{Organization: clickhouse.UUID{1}, Brand: clickhouse.UUID{2}}
+	for n := range conn.Shards() {
+		for _, brand := range []clickhouse.UUID{gone.Brand, {3}} {
+			day := time.Date(2026, time.Month(3+n), 2, 0, 0, 0, 0, time.UTC)
+			row := clickhouse.AnswerRow{OrganizationID: gone.Organization, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{4, byte(n)}, Sign: 1, Platform: "openai"}
+			if err := clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), brand.String(), []clickhouse.AnswerRow{row}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: gone.Organization, ID: gone.Brand, Version: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := clickhouse.Purge(t.Context(), conn, []clickhouse.Deleted{gone})
+	if err != nil || found["answers_local"] != 2 || found["answer_daily_local"] != 2 || found["dimension_brands"] != 2 {
+		t.Errorf("purged %v, %v", found, err)
+	}
+	number := func(question string) (n uint64) {
+		if err := conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, table := range []string{"answers", "answer_daily", "entity_prompt_daily"} {
+		if n := number("SELECT count() + 10 * countIf(brand_id = '02000000-0000-0000-0000-000000000000') FROM " + table); n != 2 {
+			t.Errorf("%s has %d, want 2 of the other brand", table, n)
+		}
+	}
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringAnswers, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range conn.Shards() {
+		var engine string
+		if err := shard(t, conn, n).QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'answers_local'").Scan(&engine); err != nil || !strings.Contains(engine, "2026-04-01") {
+			t.Errorf("shard %d: %s, %v", n, engine, err)
+		}
+	}
+}

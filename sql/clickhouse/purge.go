@@ -136,13 +136,13 @@ func lettersOf(deleted []Deleted) string {
 func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (found uint64, err error) {
 	where := t.where(deleted)
 	var partitions []struct {
-		ID   string `ch:"id"`
+		ID   string `ch:"partition_id"` // not "id": that is a column of a brand's own row, and an alias would hide it
 		Rows uint64 `ch:"rows"`
 	}
 	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
 	err = untilAnswered(ctx, func() error {
 		partitions = nil
-		return conn.Select(named, &partitions, "SELECT _partition_id AS id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY id ORDER BY id")
+		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.name, err)

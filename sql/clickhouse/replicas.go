@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"slices"
+	"sync/atomic"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,12 +20,13 @@ type replicas struct {
 	names []string
 	nodes []driver.Conn
 
-	mu      sync.Mutex
-	current int // none: -1
+	current atomic.Int32  // place in nodes, none: -1
+	looking chan struct{} // holds one while somebody looks which server answers
 }
 
 func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
-	r := &replicas{shard: shard, current: -1}
+	r := &replicas{shard: shard, looking: make(chan struct{}, 1)}
+	r.current.Store(-1)
 	for _, dsn := range dsns {
 		o, err := options(c.at(dsn))
 		if err != nil {
@@ -53,10 +55,18 @@ func (r *replicas) use(ctx context.Context, do func(driver.Conn) error) error {
 
 // node is the current server; without one, the first that answers and has caught up.
 func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current >= 0 {
-		return r.nodes[r.current], nil
+	if i := r.current.Load(); i >= 0 {
+		return r.nodes[i], nil
+	}
+	// To catch up may take minutes, and not everybody has them.
+	select {
+	case r.looking <- struct{}{}:
+		defer func() { <-r.looking }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no server of shard %d yet: %w", r.shard, ctx.Err())
+	}
+	if i := r.current.Load(); i >= 0 {
+		return r.nodes[i], nil
 	}
 	var errs []error
 	for i, node := range r.nodes {
@@ -65,7 +75,7 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 			err = syncReplica(ctx, node)
 		}
 		if err == nil {
-			r.current = i
+			r.current.Store(int32(i))
 			return node, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", r.names[i], err))
@@ -83,11 +93,7 @@ func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
 	if refused, ok := errors.AsType[*clickhouse.Exception](err); ok && refused.Code != shuttingDown && refused.Code != readOnly {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current >= 0 && r.nodes[r.current] == node {
-		r.current = -1
-	}
+	r.current.CompareAndSwap(int32(slices.Index(r.nodes, node)), -1)
 }
 
 func (r *replicas) catchUp(ctx context.Context) error {
