@@ -169,3 +169,25 @@ func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// An export of a cluster has the rows of every shard.
+func TestAnExportIsOfEveryShard(t *testing.T) {
+	conn, c := sharded(t)
+	for n := range conn.Shards() {
+		a, v := answer(int64(n), day), visit(int64(n), day)
+		err := errors.Join(
+			clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
+			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", []*clickhouse.VisitRow{v}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits} {
+		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, day, day), "\n"); n != conn.Shards() {
+			t.Errorf("%s: %d lines of %d shards", what.Name, n, conn.Shards())
+		}
+		if file := export(t, c, what, clickhouse.Parquet, day, day); !strings.HasSuffix(file, "PAR1") {
+			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
+		}
+	}
+}

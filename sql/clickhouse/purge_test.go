@@ -103,9 +103,16 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		kept[table] = sumOf(t, conn, table, "NOT ("+of(table)+")")
 	}
 	deleted := []clickhouse.Deleted{{Organization: organization, Brand: brand}, {Organization: other}}
-	found, err := clickhouse.Purge(t.Context(), conn, deleted)
-	if err != nil {
-		t.Fatal(err)
+	for i := range deleted { // one by one, so that neither finds the other's rows for it
+		some, err := clickhouse.Purge(t.Context(), conn, deleted[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range tables {
+			if some[table] == 0 {
+				t.Errorf("nothing was found in %s of %v", table, deleted[i])
+			}
+		}
 	}
 	check := func(when string) {
 		t.Helper()
@@ -116,13 +123,10 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 			if got := sumOf(t, conn, table, "NOT ("+of(table)+")"); got != kept[table] {
 				t.Errorf("%s: others' rows of %s are %s, were %s", when, table, got, kept[table])
 			}
-			if found[table] == 0 {
-				t.Errorf("nothing was found in %s", table)
-			}
 		}
 	}
 	check("purged")
-	if again, err := clickhouse.Purge(t.Context(), conn, deleted); err != nil || slices.Max(values(again)) > 0 {
+	if again, err := clickhouse.Purge(t.Context(), conn, deleted[:1]); err != nil || slices.Max(values(again)) > 0 {
 		t.Errorf("a second purge found %v, %v", again, err)
 	}
 	land()
