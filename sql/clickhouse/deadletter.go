@@ -1,8 +1,12 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,10 +41,31 @@ var BeforeAll = RecordPlace{Partition: -1, Offset: -1}
 // String is the place as people write it: answers/3@120.
 func (p RecordPlace) String() string { return fmt.Sprintf("%s/%d@%d", p.Topic, p.Partition, p.Offset) }
 
+// Compare orders places as RecordPlace says.
+func (p RecordPlace) Compare(q RecordPlace) int {
+	return cmp.Or(strings.Compare(p.Topic, q.Topic), cmp.Compare(p.Partition, q.Partition), cmp.Compare(p.Offset, q.Offset))
+}
+
+// ParsePlace reads what String writes.
+func ParsePlace(text string) (RecordPlace, error) {
+	m := placeLike.FindStringSubmatch(text)
+	if m != nil {
+		partition, err := strconv.ParseInt(m[2], 10, 32)
+		offset, err2 := strconv.ParseInt(m[3], 10, 64)
+		if err == nil && err2 == nil {
+			return RecordPlace{m[1], int32(partition), offset}, nil
+		}
+	}
+	return RecordPlace{}, fmt.Errorf("record %q: want TOPIC/PARTITION@OFFSET, such as answers/3@120", text)
+}
+
+var placeLike = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([0-9]+)@([0-9]+)$`)
+
 // DeadLetterFilter narrows a list; what is empty does not.
 type DeadLetterFilter struct {
 	Topics     []string `ch:"topics"`
 	Partitions []int32  `ch:"partitions"`
+	Offsets    []int64  `ch:"offsets"`
 	Reasons    []string `ch:"reasons"`
 	DateFrom   Day      `ch:"date_from"` // of AppendedAt
 	DateTo     Day      `ch:"date_to"`
@@ -77,6 +102,13 @@ func DeadLetterPage(ctx context.Context, conn *Conn, filter DeadLetterFilter, af
 	return deadLetterPage.All(ctx, conn, deadLetterPageParams{filter, after.Topic, after.Partition, after.Offset, uint32(limit)})
 }
 
+var deadLetterEnds = query[struct{}, RecordPlace]("deadletter_ends")
+
+// DeadLetterEnds are the places of the last dead letter of each partition.
+func DeadLetterEnds(ctx context.Context, conn *Conn) ([]RecordPlace, error) {
+	return deadLetterEnds.All(ctx, conn, struct{}{})
+}
+
 type deadLettersWholeParams struct {
 	Topic     string  `ch:"topic"`
 	Partition int32   `ch:"partition"`
@@ -110,6 +142,9 @@ type Mark struct {
 }
 
 var deadLetterMarks = table[Mark]("deadletter_marks")
+
+// Place is where the record stands.
+func (m Mark) Place() RecordPlace { return RecordPlace{m.Topic, m.Partition, m.Offset} }
 
 // MarkRecords writes marks down for good, of a cluster on whichever shard.
 func MarkRecords(ctx context.Context, conn *Conn, marks []Mark) error {

@@ -33,6 +33,7 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		"all":       {clickhouse.DeadLetterFilter{}, []string{"answers/1@7", "answers/1@10", "answers/10@2", "visits/0@0"}},
 		"topic":     {clickhouse.DeadLetterFilter{Topics: []string{"visits", "crawls"}}, []string{"visits/0@0"}},
 		"partition": {clickhouse.DeadLetterFilter{Partitions: []int32{0, 10}}, []string{"answers/10@2", "visits/0@0"}},
+		"place":     {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1}, Offsets: []int64{10}}, []string{"answers/1@10"}},
 		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"refused"}}, []string{"answers/1@10", "answers/10@2"}},
 		"days":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"}, []string{"answers/1@7", "visits/0@0"}},
 		"from":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
@@ -57,6 +58,10 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 				t.Errorf("%s by %d: %v, want %v", name, limit, got, c.want)
 			}
 		}
+	}
+	ends, err := clickhouse.DeadLetterEnds(t.Context(), conn)
+	if want := []clickhouse.RecordPlace{{"answers", 1, 10}, {"answers", 10, 2}, {"visits", 0, 0}}; err != nil || !slices.Equal(ends, want) {
+		t.Errorf("ends %v, %v; want %v", ends, err, want)
 	}
 	page, err := clickhouse.DeadLetterPage(t.Context(), conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1)
 	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" || page[0].Detail != "d" || !page[0].AppendedAt.Equal(day) {
@@ -106,5 +111,18 @@ func TestSuspectsAreDeadLettersWhoseMonthWasNotLookedAt(t *testing.T) {
 	marks, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 10})
 	if err != nil || len(marks) != 3 || marks[0].Mark != refused[0] || marks[2].Mark.Mark != clickhouse.MarkReconciled || marks[2].At.IsZero() {
 		t.Errorf("marks %+v, %v", marks, err)
+	}
+}
+
+func TestAPlaceIsReadAsItIsWritten(t *testing.T) {
+	for _, p := range []clickhouse.RecordPlace{{"answers", 3, 120}, {"a-b.c_d", 0, 0}} {
+		if got, err := clickhouse.ParsePlace(p.String()); err != nil || got != p {
+			t.Errorf("ParsePlace(%s) = %v, %v", p, got, err)
+		}
+	}
+	for _, text := range []string{"", "answers", "answers/3", "answers/3@", "/3@1", "answers/-1@1", "answers/99999999999@1", "answers/1@1 "} {
+		if got, err := clickhouse.ParsePlace(text); err == nil {
+			t.Errorf("ParsePlace(%q) = %v", text, got)
+		}
 	}
 }

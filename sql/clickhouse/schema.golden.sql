@@ -568,7 +568,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a place on the log, in its order, without their bytes. [df50b7e43ce7]'
+COMMENT 'dead letters after a place on the log, in its order, without their bytes. [c3ad155fa7e4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -579,7 +579,7 @@ AS SELECT
     reason,
     detail
 FROM deadletters
-WHERE (log_topic >= {after_topic:String}) AND ((log_topic, log_partition, log_offset) > ({after_topic:String}, {after_partition:Int32}, {after_offset:Int64})) AND (empty({topics:Array(String)}) OR has({topics:Array(String)}, log_topic)) AND (empty({partitions:Array(Int32)}) OR has({partitions:Array(Int32)}, log_partition)) AND (empty({reasons:Array(String)}) OR has({reasons:Array(String)}, reason)) AND (({date_from:String} = '') OR (appended_at >= parseDateTime64BestEffort(if({date_from:String} = '', '1970-01-01', {date_from:String}), 3, 'UTC'))) AND (({date_to:String} = '') OR (appended_at < (parseDateTime64BestEffort(if({date_to:String} = '', '1970-01-01', {date_to:String}), 3, 'UTC') + toIntervalDay(1))))
+WHERE (log_topic >= {after_topic:String}) AND ((log_topic, log_partition, log_offset) > ({after_topic:String}, {after_partition:Int32}, {after_offset:Int64})) AND (empty({topics:Array(String)}) OR has({topics:Array(String)}, log_topic)) AND (empty({partitions:Array(Int32)}) OR has({partitions:Array(Int32)}, log_partition)) AND (empty({offsets:Array(Int64)}) OR has({offsets:Array(Int64)}, log_offset)) AND (empty({reasons:Array(String)}) OR has({reasons:Array(String)}, reason)) AND (({date_from:String} = '') OR (appended_at >= parseDateTime64BestEffort(if({date_from:String} = '', '1970-01-01', {date_from:String}), 3, 'UTC'))) AND (({date_to:String} = '') OR (appended_at < (parseDateTime64BestEffort(if({date_to:String} = '', '1970-01-01', {date_to:String}), 3, 'UTC') + toIntervalDay(1))))
 ORDER BY
     log_topic ASC,
     log_partition ASC,
