@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -30,7 +31,7 @@ var shards = sync.OnceValues(func() (servers []addresses, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startBound)
 	defer cancel()
-	ports, err := freePorts(2)
+	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +54,13 @@ func (e *engines) startShard(ctx context.Context, home engine.Home, dir string, 
 	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600); err != nil {
 		return addresses{}, err
 	}
-	text := "<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>"
+	var text strings.Builder
+	text.WriteString("<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>")
 	for _, port := range ports {
-		text += fmt.Sprintf("<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
+		fmt.Fprintf(&text, "<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
 	}
-	text += "</" + Cluster + "></remote_servers></clickhouse>"
-	if err := os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text), 0o600); err != nil {
+	text.WriteString("</" + Cluster + "></remote_servers></clickhouse>")
+	if err := os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600); err != nil {
 		return addresses{}, err
 	}
 	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Home: home, Port: port, NoSync: true, Log: quiet})
@@ -72,10 +74,10 @@ func (e *engines) startShard(ctx context.Context, home engine.Home, dir string, 
 }
 
 // freePorts are ports that nobody listens at.
-func freePorts(n int) ([]int, error) {
+func freePorts(ctx context.Context, n int) ([]int, error) {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}

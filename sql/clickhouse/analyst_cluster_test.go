@@ -95,7 +95,7 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 			}
 		}
 	}
-	for _, server := range strings.Split(c.Shards, ";") {
+	for server := range strings.SplitSeq(c.Shards, ";") {
 		address, err := url.Parse(server)
 		if err != nil {
 			t.Fatal(err)

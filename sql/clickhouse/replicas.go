@@ -144,8 +144,9 @@ func (r *replicas) QueryRow(ctx context.Context, query string, args ...any) driv
 // PrepareBatch begins an insert at the current server.
 func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (batch driver.Batch, err error) {
 	err = r.use(ctx, func(node driver.Conn) error {
-		if batch, err = node.PrepareBatch(ctx, query, opts...); err == nil {
-			batch = judged{batch, func(err error) { r.judge(ctx, node, err) }}
+		prepared, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
+		if err == nil {
+			batch = judged{prepared, func(err error) { r.judge(ctx, node, err) }} //nolint:clickhouselint // likewise
 		}
 		return err
 	})

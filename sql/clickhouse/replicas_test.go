@@ -103,6 +103,7 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer batch.Close()
 	l.cut()
 	if err := batch.Append(uint8(1)); err != nil {
 		t.Fatal(err)
