@@ -131,8 +131,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	text, narrowed := b.rollup.wanted(b.between(fence))
 	settings := calm("rebuild "+b.rollup.Table, threads)
 	maps.Copy(settings, narrowed)
-	maps.Copy(settings, clickhouse.Settings{
-		"insert_deduplicate":          0, // two blocks that are alike are two
+	maps.Copy(settings, clickhouse.Settings{ // two blocks that are alike are two: a twin remembers none
 		"async_insert":                0,
 		"max_insert_threads":          1,
 		"min_insert_block_size_rows":  1 << 20,
