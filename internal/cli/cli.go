@@ -38,7 +38,8 @@ type grammar struct {
 	Bench   bench   `cmd:"" help:"Measure this machine."`
 	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`
 
-	Reconcile reconciles `cmd:"" help:"Compare figures with the facts that they come from, and mend them."`
+	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and mend them."`
+	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that were put aside, and append them to the log again."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`

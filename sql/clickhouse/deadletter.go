@@ -71,6 +71,11 @@ type DeadLetterFilter struct {
 	DateTo     Day      `ch:"date_to"`
 }
 
+// Filter lets the dead letter of one record pass.
+func (p RecordPlace) Filter() DeadLetterFilter {
+	return DeadLetterFilter{Topics: []string{p.Topic}, Partitions: []int32{p.Partition}, Offsets: []int64{p.Offset}}
+}
+
 // A DeadLetterLine is a dead letter without its bytes.
 type DeadLetterLine struct {
 	Topic      string    `ch:"log_topic"`

@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/deadletters"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+type deadLetters struct {
+	List   deadLetterList   `cmd:"" help:"List records that were put aside."`
+	Show   deadLetterShow   `cmd:"" help:"Show one of them."`
+	Replay deadLetterReplay `cmd:"" help:"Append them to the log again."`
+}
+
+// deadLetterFilter narrows what a command is about.
+type deadLetterFilter struct {
+	Topic     string `placeholder:"TOPIC" help:"Only those of a topic: answers, visits or crawls, without the prefix."`
+	Partition *int32 `placeholder:"N" help:"Only those of a partition."`
+	Reason    string `placeholder:"REASON" help:"Only those of a reason: malformed, refused or \"month frozen\"."`
+	From      string `placeholder:"DAY" help:"Appended on that day or later, UTC, as 2026-03-02."`
+	To        string `placeholder:"DAY" help:"Appended on that day or earlier."`
+}
+
+func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, error) {
+	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
+	var errs []error
+	if f.Topic != "" {
+		filter.Topics = []string{p.Kafka.TopicPrefix + f.Topic}
+		if f.Topic != event.TopicAnswers && f.Topic != event.TopicVisits && f.Topic != event.TopicCrawls {
+			errs = append(errs, fmt.Errorf("topic %q: want one of %q", f.Topic, event.Topics))
+		}
+	}
+	if f.Partition != nil {
+		filter.Partitions = []int32{*f.Partition}
+	}
+	if f.Reason != "" {
+		filter.Reasons = []string{f.Reason}
+	}
+	for flag, day := range map[string]string{"--from": f.From, "--to": f.To} {
+		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
+			errs = append(errs, fmt.Errorf("%s %q: want a day such as 2026-03-02", flag, day))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return filter, usageError{err}
+	}
+	return filter, nil
+}
+
+type deadLetterList struct {
+	deadLetterFilter `embed:""`
+	Replayed         bool `help:"Those too that were replayed."`
+	JSON             bool `name:"json" help:"One JSON object a line."`
+}
+
+func (deadLetterList) Help() string {
+	return `Lists records that were read from the log and did not land, in its order: where each stood, when it was appended, why it
+was put aside. Those that were replayed are left out.
+
+Example:
+
+  answerscope deadletters list --topic answers --reason refused --json`
+}
+
+func (c *deadLetterList) Run(ctx context.Context, p *process) error {
+	filter, err := c.filter(p)
+	if err != nil {
+		return err
+	}
+	return p.warehousing(ctx, "deadletters list", func(ctx context.Context, warehouse *clickhouse.Conn) error {
+		return deadletters.Each(ctx, warehouse, filter, func(l deadletters.Line) error {
+			switch {
+			case !l.ReplayedAt.IsZero() && !c.Replayed:
+				return nil
+			case c.JSON:
+				return p.printJSON(deadLetterShown(&l))
+			}
+			return p.print(strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", l.Place(), l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail)), " "))
+		})
+	})
+}
+
+// shownDeadLetter is a dead letter as it is listed.
+type shownDeadLetter struct {
+	Place       string     `json:"place"` // what show and replay take
+	Topic       string     `json:"topic"` // with its prefix
+	Partition   int32      `json:"partition"`
+	Offset      int64      `json:"offset"`
+	AppendedAt  time.Time  `json:"appended_at"`
+	Reason      string     `json:"reason"`
+	Detail      string     `json:"detail"`
+	Key         string     `json:"key"`
+	Bytes       uint64     `json:"bytes"` // of key and value
+	ReplayedAt  *time.Time `json:"replayed_at"`
+	Unsettled   []string   `json:"unsettled_months"` // that are to be reconciled before it is replayed
+	*deadLetter            // nil in a list
+}
+
+// deadLetter is the rest of one, as show prints it. A value that is no UTF-8 comes
+// as base64.
+type deadLetter struct {
+	Value       *string            `json:"value,omitempty"`
+	ValueBase64 string             `json:"value_base64,omitempty"`
+	Headers     []deadLetterHeader `json:"headers"`
+}
+
+type deadLetterHeader struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+func deadLetterShown(l *deadletters.Line) shownDeadLetter {
+	s := shownDeadLetter{
+		Place: l.Place().String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
+		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes, Unsettled: unsettled(l),
+	}
+	if !l.ReplayedAt.IsZero() {
+		s.ReplayedAt = &l.ReplayedAt
+	}
+	return s
+}
+
+func unsettled(l *deadletters.Line) []string {
+	months := []string{}
+	for _, s := range l.Suspects {
+		months = append(months, clickhouse.Month(s.Month).String())
+	}
+	return months
+}
+
+// stateOf is why a letter was put aside and what became of it since.
+func stateOf(l *deadletters.Line) string {
+	switch {
+	case !l.ReplayedAt.IsZero():
+		return l.Reason + ", replayed " + l.ReplayedAt.Format(time.DateTime)
+	case len(l.Suspects) > 0:
+		return l.Reason + ", " + strings.Join(unsettled(l), ", ") + " to be reconciled"
+	}
+	return l.Reason
+}
+
+// firstLine is a text as a list has it.
+func firstLine(text string) string {
+	const most = 200
+	line, _, _ := strings.Cut(text, "\n")
+	if utf8.RuneCountInString(line) > most {
+		line = string([]rune(line)[:most]) + "…"
+	}
+	return line
+}
+
+type deadLetterShow struct {
+	Place string `arg:"" placeholder:"TOPIC/PARTITION@OFFSET" help:"Of the record, as deadletters list prints it."`
+	Raw   bool   `xor:"form" help:"The bytes of its value and nothing else."`
+	JSON  bool   `name:"json" xor:"form" help:"One JSON document."`
+}
+
+func (deadLetterShow) Help() string {
+	return "Example:\n\n  answerscope deadletters show answers/3@120 --raw | jq ."
+}
+
+func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
+	at, err := clickhouse.ParsePlace(c.Place)
+	if err != nil {
+		return usageError{err}
+	}
+	return p.warehousing(ctx, "deadletters show", func(ctx context.Context, warehouse *clickhouse.Conn) error {
+		whole, err := clickhouse.WholeDeadLetters(ctx, warehouse, at.Topic, at.Partition, []int64{at.Offset})
+		if err != nil {
+			return err
+		}
+		if len(whole) == 0 {
+			return fmt.Errorf("no dead letter is of %s", at)
+		}
+		if c.Raw {
+			if _, err := p.stdout.Write([]byte(whole[0].Value)); err != nil {
+				return fmt.Errorf("print value of %s: %w", at, err)
+			}
+			return nil
+		}
+		return deadletters.Each(ctx, warehouse, at.Filter(), func(l deadletters.Line) error { return c.show(p, &l, &whole[0]) })
+	})
+}
+
+func (c *deadLetterShow) show(p *process, l *deadletters.Line, whole *clickhouse.DeadLetter) error {
+	if c.JSON {
+		s := deadLetterShown(l)
+		s.deadLetter = &deadLetter{Headers: []deadLetterHeader{}}
+		if utf8.ValidString(whole.Value) {
+			s.Value = &whole.Value
+		} else {
+			s.ValueBase64 = base64.StdEncoding.EncodeToString([]byte(whole.Value))
+		}
+		for i, key := range whole.HeaderKeys {
+			s.Headers = append(s.Headers, deadLetterHeader{key, strings.ToValidUTF8(whole.HeaderValues[i], "�")})
+		}
+		return p.printJSON(s)
+	}
+	lines := []string{
+		"record    " + l.Place().String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano), "reason    " + stateOf(l),
+		"detail    " + strings.ReplaceAll(whole.Detail, "\n", "\n          "), fmt.Sprintf("key       %q", whole.Key),
+	}
+	for i, key := range whole.HeaderKeys {
+		lines = append(lines, fmt.Sprintf("header    %s: %q", key, whole.HeaderValues[i]))
+	}
+	value := whole.Value
+	if !utf8.ValidString(value) {
+		value = fmt.Sprintf("%q", value)
+	}
+	return p.print(strings.Join(append(lines, "", value), "\n"))
+}
+
+type deadLetterReplay struct {
+	deadLetterFilter `embed:""`
+	Places           []string `arg:"" optional:"" name:"record" placeholder:"TOPIC/PARTITION@OFFSET" help:"Only these."`
+	All              bool     `help:"All that were not replayed."`
+	JSON             bool     `name:"json" help:"One JSON document, with what was refused."`
+}
+
+func (deadLetterReplay) Help() string {
+	return `Appends records that were put aside to the partitions that they came from, as they came. Each goes once; one that is
+appended twice, because this was interrupted, is counted once. What does not land this time either is put aside again, at
+its new place. Mend first what the reason says. A record that the server refused is replayed once the figures of its month were
+reconciled, which the pipeline does within minutes; before that it is listed as refused, and the exit status is 3.
+
+Example:
+
+  answerscope deadletters replay --reason refused --from 2026-03-01`
+}
+
+func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
+	filters, err := c.filters(p)
+	if err != nil {
+		return err
+	}
+	everything := needs{clickhouse: true, postgres: true, kafka: true}
+	return p.with(ctx, everything, "deadletters replay", func(ctx context.Context, e *engines) error {
+		warehouse, err := e.openClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer warehouse.Close()
+		return p.appending(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, log *producer.Producer) error {
+			return c.replay(ctx, p, deadletters.New(warehouse, log, p.Kafka.TopicPrefix), filters)
+		})
+	})
+}
+
+// filters are what is to be replayed: by its places, or by what it is like.
+func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, error) {
+	narrowed := c.deadLetterFilter != deadLetterFilter{}
+	if n := len(c.Places); n == 0 && !narrowed && !c.All {
+		return nil, usageError{errors.New("want records, a filter, or --all")}
+	} else if n > 0 && (narrowed || c.All) {
+		return nil, usageError{errors.New("want records or a filter, not both")}
+	}
+	if len(c.Places) == 0 {
+		filter, err := c.filter(p)
+		return []clickhouse.DeadLetterFilter{filter}, err
+	}
+	var filters []clickhouse.DeadLetterFilter
+	for _, text := range c.Places {
+		at, err := clickhouse.ParsePlace(text)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		filters = append(filters, at.Filter())
+	}
+	return filters, nil
+}
+
+func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *deadletters.Replayer, filters []clickhouse.DeadLetterFilter) error {
+	var total deadletters.Summary
+	refusals := []deadletters.Refusal{}
+	meter := p.meter("replay: records appended", 0)
+	refuse := func(r deadletters.Refusal) {
+		p.tell("%s: %s", r.RecordPlace, r.Reason)
+		if c.JSON {
+			refusals = append(refusals, r)
+		}
+	}
+	for _, filter := range filters {
+		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { meter.reach(int64(total.Replayed + n)) })
+		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped, total.Refused+done.Refused
+		if err == nil && len(c.Places) > 0 && done == (deadletters.Summary{}) {
+			err = fmt.Errorf("no dead letter is of %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
+		}
+		if err != nil {
+			meter.end()
+			return fmt.Errorf("replayed %d records, which are marked, then: %w", total.Replayed, err)
+		}
+	}
+	meter.end()
+	var result any = total
+	if c.JSON {
+		result = struct {
+			deadletters.Summary
+			Refusals []deadletters.Refusal `json:"refusals"`
+		}{total, refusals}
+	}
+	if err := p.printJSON(result); err != nil {
+		return err
+	}
+	if total.Refused > 0 {
+		return errRefused
+	}
+	return nil
+}
+
+// warehousing runs a chore on the warehouse alone.
+func (p *process) warehousing(ctx context.Context, command string, chore func(context.Context, *clickhouse.Conn) error) error {
+	return p.with(ctx, needs{clickhouse: true}, command, func(ctx context.Context, e *engines) error {
+		warehouse, err := e.openClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer warehouse.Close()
+		return chore(ctx, warehouse)
+	})
+}

@@ -1,0 +1,169 @@
+package deadletters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A Replayer appends dead letters to the log again. Two at a time append what both
+// find before one has marked it.
+type Replayer struct {
+	conn   *clickhouse.Conn
+	log    *producer.Producer
+	prefix string // before the names of our topics
+}
+
+// New does nothing yet.
+func New(conn *clickhouse.Conn, log *producer.Producer, prefix string) *Replayer {
+	return &Replayer{conn, log, prefix}
+}
+
+// A Refusal is a dead letter that is not replayed, and why.
+type Refusal struct {
+	clickhouse.RecordPlace
+	Reason string `json:"reason"`
+}
+
+// Summary says how a replay ended.
+type Summary struct {
+	Replayed int `json:"replayed"`
+	Skipped  int `json:"skipped"` // that were replayed before
+	Refused  int `json:"refused"`
+}
+
+// Bounds of what is held between the warehouse and the log, but for one letter that
+// is larger.
+const (
+	heldLetters = 500
+	heldBytes   = 8 << 20
+)
+
+// Replay appends the dead letters that a filter lets pass and that were there when it
+// began: those that they may become again are not among them. It tells of each that it
+// refuses, and after each portion how many it has appended. An error leaves the rest
+// for another call.
+func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilter, refuse func(Refusal), progress func(replayed int)) (Summary, error) {
+	var done Summary
+	ends, err := r.ends(ctx)
+	if err != nil {
+		return done, err
+	}
+	err = pages(ctx, r.conn, filter, func(lines []Line) error {
+		var due []Line
+		for _, line := range lines {
+			at := line.Place()
+			switch reason := r.waits(&line); {
+			case at.Offset > ends[partition{at.Topic, at.Partition}]:
+			case !line.ReplayedAt.IsZero():
+				done.Skipped++
+			case reason != "":
+				done.Refused++
+				refuse(Refusal{at, reason})
+			default:
+				due = append(due, line)
+			}
+		}
+		for portion := range portions(due) {
+			appended, err := r.append(ctx, portion)
+			done.Replayed += appended
+			if err != nil {
+				return err
+			}
+			progress(done.Replayed)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// portions are letters of one partition each, as many as are held at once.
+func portions(lines []Line) iter.Seq[[]Line] {
+	return func(yield func([]Line) bool) {
+		for len(lines) > 0 {
+			n, bytes := 1, lines[0].Bytes
+			for n < len(lines) && n < heldLetters && lines[n].Topic == lines[0].Topic && lines[n].Partition == lines[0].Partition && bytes+lines[n].Bytes <= heldBytes {
+				bytes += lines[n].Bytes
+				n++
+			}
+			if !yield(lines[:n]) {
+				return
+			}
+			lines = lines[n:]
+		}
+	}
+}
+
+type partition struct {
+	topic string
+	id    int32
+}
+
+// ends are the last dead letters that there are now.
+func (r *Replayer) ends(ctx context.Context) (map[partition]int64, error) {
+	places, err := clickhouse.DeadLetterEnds(ctx, r.conn)
+	ends := map[partition]int64{}
+	for _, p := range places {
+		ends[partition{p.Topic, p.Partition}] = p.Offset
+	}
+	return ends, err
+}
+
+// waits says why a letter cannot be replayed now; "" when it can.
+func (r *Replayer) waits(line *Line) string {
+	if len(line.Suspects) > 0 {
+		s := line.Suspects[0]
+		month := clickhouse.Month(s.Month)
+		return fmt.Sprintf("rollups of %s may have it in part in %s; that is mended within minutes, or by: answerscope reconcile --from %[2]s --to %[2]s --fix", s.Landing, month)
+	}
+	if topic, ok := strings.CutPrefix(line.Topic, r.prefix); !ok || !slices.Contains(event.Topics, topic) {
+		return fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)
+	}
+	return ""
+}
+
+// append appends letters of one partition, marks them, and says how many.
+func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, err error) {
+	topic, id := portion[0].Topic, portion[0].Partition
+	var offsets []int64
+	for _, line := range portion {
+		offsets = append(offsets, line.Offset)
+	}
+	letters, err := clickhouse.WholeDeadLetters(ctx, r.conn, topic, id, offsets)
+	if err != nil {
+		return 0, err
+	}
+	records := make([]producer.PlacedRecord, len(letters))
+	marks := make([]clickhouse.Mark, len(letters))
+	for i := range letters {
+		records[i] = record(&letters[i])
+		marks[i] = clickhouse.Mark{Topic: topic, Partition: id, Offset: letters[i].LogOffset, Mark: clickhouse.MarkReplayed}
+	}
+	appended, err = r.log.AppendTo(ctx, strings.TrimPrefix(topic, r.prefix), int(id), records)
+	// What is on the log is marked, also when ctx has ended meanwhile.
+	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if unmarked := clickhouse.MarkRecords(marking, r.conn, marks[:appended]); unmarked != nil {
+		err = errors.Join(err, fmt.Errorf("mark %d records that were replayed, which a further replay would append again: %w", appended, unmarked))
+	}
+	return appended, err
+}
+
+func record(l *clickhouse.DeadLetter) producer.PlacedRecord {
+	r := producer.PlacedRecord{Value: []byte(l.Value)}
+	if l.Key != "" {
+		r.Key = []byte(l.Key)
+	}
+	for i, key := range l.HeaderKeys {
+		r.Headers = append(r.Headers, producer.Header{Key: key, Value: []byte(l.HeaderValues[i])})
+	}
+	return r
+}
