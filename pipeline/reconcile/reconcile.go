@@ -130,7 +130,7 @@ func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done,
 	if err := c.settle(ctx, scope, suspects, report); err != nil {
 		return report, err
 	}
-	c.metrics.ended(report, time.Since(began))
+	c.metrics.ended(scope, report, time.Since(began))
 	return report, nil
 }
 
