@@ -30,7 +30,7 @@ type blow struct {
 func blows(kind string) []blow {
 	all := []blow{
 		{name: "at a random moment", strike: (*killing).wait},
-		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).wait},
+		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).linger},
 		{name: "second pipeline", strike: (*killing).rebalance},
 		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
 		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
@@ -116,6 +116,12 @@ func (k *killing) wait(t *testing.T, s *server) {
 	if landed := k.landed(t, warehouse); landed > 0 && landed < k.told() {
 		k.partial++
 	}
+}
+
+// linger waits for as long as an import may take, whether or not this one gets so far.
+func (k *killing) linger(t *testing.T, _ *server) {
+	t.Helper()
+	<-time.After(time.Duration(k.random.Int64N(int64(k.start + k.landing))))
 }
 
 // rebalance has a second pipeline join the groups and die in them.
@@ -272,9 +278,18 @@ func (k *killing) corrected(t *testing.T) (n uint64) {
 	return n
 }
 
-// stale says how many answers stand as older names have read them.
-func stale(t *testing.T, warehouse *clickhouse.Conn) string {
+// stale says how many answers stand as older names have read them, once the warehouse has learned the newest.
+func (k *killing) stale(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
+	var unheard int
+	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT count(*) FROM private.outbox").Scan(&unheard)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if unheard > 0 {
+		return fmt.Sprintf("the warehouse has yet to learn %d changes", unheard)
+	}
 	const question = `
 		SELECT toInt64(sum(answers.sign))
 		FROM answers
