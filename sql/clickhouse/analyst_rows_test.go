@@ -144,6 +144,10 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 			value = "[]"
 		case strings.Contains(kind, "Int"):
 			value = "100"
+		case kind == "UUID":
+			value = organization
+		case strings.HasPrefix(kind, "Date"):
+			value = "2026-03-01"
 		case strings.HasPrefix(kind, "Nullable"):
 			value = `\N`
 		}
