@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,7 +85,7 @@ func (k *killing) armed(at fault.Point) []string {
 	if at == "" {
 		return k.env
 	}
-	return append(k.env[:len(k.env):len(k.env)], fmt.Sprintf("%s=%s:%d", faultVariable, at, 1+k.random.IntN(4)))
+	return append(slices.Clip(k.env), fmt.Sprintf("%s=%s:%d", faultVariable, at, 1+k.random.IntN(4)))
 }
 
 // patience is how long a process may take to come to its point; in a round with

@@ -276,7 +276,7 @@ func (k *killing) counted(t *testing.T, s *server) {
 		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, true) })
 	}
 	eventually(t, s, 100*time.Millisecond, func() string { return k.stale(t, warehouse) }) // what was on its way with older names has come by now
-	for _, tally := range tallies { // an insert reaches the targets of views after the landing table
+	for _, tally := range tallies {                                                        // an insert reaches the targets of views after the landing table
 		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, false) })
 	}
 	eventually(t, s, 50*time.Millisecond, func() string { return lags(t, warehouse) })

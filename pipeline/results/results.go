@@ -93,7 +93,7 @@ func (r *Results) Read(version int, record consume.Record) (item Item, month int
 	case errors.Is(err, event.ErrNewer):
 		return Item{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	case err != nil:
-		return Item{}, 0, nil
+		return Item{}, 0, nil //nolint:nilerr // a malformed record is a dead letter of the sink, and no row
 	case a.Reread != nil && a.Reread.MinExtractVersion > version:
 		return Item{}, 0, fmt.Errorf("a reread, for extract version %d: %w", a.Reread.MinExtractVersion, consume.ErrNewer)
 	case a.GivenUp != nil:
