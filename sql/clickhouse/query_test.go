@@ -81,12 +81,13 @@ func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
 }
 
 // A table that takes inserts with tokens, or is the target of a view, forgets
-// nothing that a replay needs only if it has a window of tokens of its own.
+// nothing that a replay needs only if it has a window of tokens of its own. One that
+// takes inserts without tokens has none: alike ones would be dropped in silence.
 func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 	for _, name := range numbered() {
 		text := mustRead("migrate/" + name)
 		for statement := range strings.SplitSeq(text, ";") {
-			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") {
+			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") || strings.Contains(statement, "deadletter_marks") {
 				continue
 			}
 			if !strings.Contains(statement, "non_replicated_deduplication_window = 50000") {
