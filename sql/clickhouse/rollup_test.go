@@ -224,3 +224,43 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, rollup *clickhouse.Rollup, spo
 		t.Error(err)
 	}
 }
+
+// A batch that is told again after its months were made anew is known by its token
+// still, in the rollup too.
+func TestTokensOutliveARebuild(t *testing.T) {
+	conn := migrated(t)
+	batch := []clickhouse.AnswerRow{answer(0, day), answer(1, day), answer(2, day)}
+	insert := func() {
+		if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert()
+	for _, rollup := range rollups(t, conn) {
+		if rollup.Source != "answers" {
+			continue
+		}
+		anew, err := rollup.Rebuild(t.Context(), conn, 202603)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := anew.Fill(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := anew.Replace(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := anew.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+rollup.Table+" FINAL"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert()
+	for table, n := range counts(t, conn) {
+		if n != 3 {
+			t.Errorf("%s: %d, want 3", table, n)
+		}
+	}
+}
