@@ -21,6 +21,7 @@ type Wire struct {
 	said     atomic.Int64
 	cutAt    atomic.Int64 // cut after so many; 0: never
 	with     []*Wire      // are cut too
+	hushed   atomic.Bool
 
 	mu   sync.Mutex
 	open []net.Conn
@@ -74,6 +75,10 @@ func (w *Wire) Cut() {
 	}
 }
 
+// Hush loses whatever is said from now on, in both directions, and closes nothing: as
+// when a network has lost the other end.
+func (w *Wire) Hush() { w.hushed.Store(true) }
+
 func (w *Wire) accept() {
 	for {
 		near, err := w.listener.Accept()
@@ -99,7 +104,7 @@ func (w *Wire) pass(to io.WriteCloser, from io.Reader, passed func()) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 {
+		if n > 0 && !w.hushed.Load() {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}

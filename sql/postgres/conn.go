@@ -22,11 +22,12 @@ type Config struct {
 	DSN            string        // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns       int           // connections at once
 	ConnectTimeout time.Duration // for one connection
+	Silence        time.Duration // for which the server may say nothing of the gate of the sinks
 }
 
 // DefaultConfig needs a DSN.
 func DefaultConfig() Config {
-	return Config{MaxConns: 8, ConnectTimeout: 5 * time.Second}
+	return Config{MaxConns: 8, ConnectTimeout: 5 * time.Second, Silence: 10 * time.Second}
 }
 
 // Validate says what is wrong with c, all at once.
@@ -41,6 +42,9 @@ func (c Config) Validate() error {
 	if c.ConnectTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("postgres connect timeout %v: want more than 0", c.ConnectTimeout))
 	}
+	if c.Silence <= 0 {
+		errs = append(errs, fmt.Errorf("postgres silence %v: want more than 0", c.Silence))
+	}
 	return errors.Join(errs...)
 }
 
@@ -48,7 +52,8 @@ func (c Config) Validate() error {
 // concurrent use.
 type DB struct {
 	*pgxpool.Pool
-	gate *pgxpool.Pool // see HoldSinks
+	gate    *pgxpool.Pool // see HoldSinks
+	silence time.Duration // of the gate
 }
 
 // Close closes every connection, once each was given back.
@@ -86,7 +91,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	return &DB{pool, gate}, nil
+	return &DB{pool, gate, c.Silence}, nil
 }
 
 func nameApplication(cfg *pgx.ConnConfig) {

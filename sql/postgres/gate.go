@@ -22,6 +22,10 @@ import (
 // The lock alone does not tell that a batch is half done: it goes with its
 // connection, and a plan stays. Who stops the sinks must therefore also see that no
 // partition has an open plan, and else let go at once.
+//
+// What is asked of the gate is bounded by Config.Silence: of a network that has lost
+// one end nothing would be heard for a quarter of an hour, and a batch that waits so
+// long looks to everybody as if it were under way.
 
 const (
 	// holdPatience is how long a sink waits for the gate before it says so; then it waits on.
@@ -83,13 +87,16 @@ func gateSession(patience time.Duration) map[string]string {
 // a target which nobody would stop, and on which nothing is buried. It is not safe
 // for concurrent use.
 type SinkHold struct {
-	conn  *pgxpool.Conn
-	shard int
+	conn    *pgxpool.Conn
+	shard   int
+	silence time.Duration
 }
 
 // HoldSinks waits while the sinks of a shard are stopped, for a quarter of a minute;
 // then it is an ErrSinksBusy.
 func (db *DB) HoldSinks(ctx context.Context, shard int) (*SinkHold, error) {
+	ctx, cancel := context.WithTimeout(ctx, holdPatience+db.silence)
+	defer cancel()
 	conn, err := db.gate.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("hold sinks of shard %d: %w", shard, err)
@@ -98,7 +105,7 @@ func (db *DB) HoldSinks(ctx context.Context, shard int) (*SinkHold, error) {
 		abandon(conn)
 		return nil, fmt.Errorf("hold sinks of shard %d: %w", shard, busy(err))
 	}
-	return &SinkHold{conn, shard}, nil
+	return &SinkHold{conn, shard, db.silence}, nil
 }
 
 // Held is nil while the hold was never lost: with the connection it is lost for
@@ -108,6 +115,8 @@ func (h *SinkHold) Held(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, h.silence)
+	defer cancel()
 	if err := h.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("lost the hold of the sinks of shard %d: %w", h.shard, err)
 	}
@@ -129,6 +138,8 @@ func (h *SinkHold) Buried(ctx context.Context, topic string, brands, organizatio
 	if h == nil {
 		return Buried{}, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, h.silence)
+	defer cancel()
 	row, err := buried.one(ctx, h.conn, mortals{topic, brands, organizations})
 	if err != nil {
 		return Buried{}, err
@@ -169,8 +180,9 @@ func abandon(conn *pgxpool.Conn) {
 // SinkStop keeps every sink of a shard from beginning a batch. It is not safe for
 // concurrent use.
 type SinkStop struct {
-	conn  *pgx.Conn
-	shard int
+	conn    *pgx.Conn
+	shard   int
+	silence time.Duration
 }
 
 // StopSinks waits until no sink of a shard has a batch under way, at most for
@@ -185,7 +197,7 @@ func (db *DB) StopSinks(ctx context.Context, shard int, patience time.Duration) 
 	if err != nil {
 		return nil, fmt.Errorf("stop sinks of shard %d: %w", shard, err)
 	}
-	s := &SinkStop{conn, shard}
+	s := &SinkStop{conn, shard, db.silence}
 	if err = cfg.AfterConnect(ctx, conn); err == nil {
 		_, err = stopSinks.run(ctx, conn, shardOf{shard})
 	}
@@ -197,6 +209,8 @@ func (db *DB) StopSinks(ctx context.Context, shard int, patience time.Duration) 
 
 // Held is nil while the sinks have stood still since StopSinks.
 func (s *SinkStop) Held(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.silence)
+	defer cancel()
 	if err := s.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("lost the stop of the sinks of shard %d: %w", s.shard, err)
 	}

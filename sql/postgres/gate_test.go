@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -140,6 +141,38 @@ func TestALostHoldIsNoticed(t *testing.T) {
 		t.Error("a lost stop says it is held")
 	}
 	hold(t, db, 0).Release()
+}
+
+// A server of which nothing is heard any more has lost the hold: whoever waited for
+// its word would keep his batch, and be thought at work.
+func TestAHoldIsLostWithTheNetwork(t *testing.T) {
+	_, dsn := migrated(t)
+	w := testkit.NewWire(t, dsn)
+	cfg := postgres.DefaultConfig()
+	cfg.DSN, cfg.Silence = w.DSN, 500*time.Millisecond
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	first, second := hold(t, db, 0), hold(t, db, 0)
+	if err := errors.Join(first.Held(t.Context()), second.Held(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	w.Hush()
+	patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if first.Held(patience) == nil {
+		t.Error("a server that is silent says that the sinks are held")
+	}
+	if _, err := second.Buried(patience, "answers", nil, nil); err == nil {
+		t.Error("a server that is silent says what is buried")
+	}
+	first.Release()
+	second.Release()
+	if patience.Err() != nil {
+		t.Error("noticed only when somebody else lost patience")
+	}
 }
 
 // Nothing is left behind by those who gave up waiting.
