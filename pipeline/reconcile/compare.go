@@ -28,7 +28,15 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	if f.Differences == nil {
 		return nil, nil
 	}
+	// It may have been frozen since the months were listed, and its rows gone by now.
+	frozen, err := r.frozen(ctx, c.topic, c.month)
+	if err != nil {
+		return f, err
+	}
 	switch {
+	case frozen[c.month]:
+		r.report.leave(c.rollup.Table, c.month)
+		return nil, nil
 	case r.scope.Mend == Nothing:
 		return f, nil
 	case r.scope.Mend == Missing && tooMuch(f.Differences):
