@@ -318,9 +318,9 @@ func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *dea
 	return nil
 }
 
-// warehousing runs a chore on the warehouse alone.
+// warehousing runs a chore on the warehouse; a schema of its own is brought up under a lock of Postgres.
 func (p *process) warehousing(ctx context.Context, command string, chore func(context.Context, *clickhouse.Conn) error) error {
-	return p.with(ctx, needs{clickhouse: true}, command, func(ctx context.Context, e *engines) error {
+	return p.with(ctx, needs{clickhouse: true, postgres: true}, command, func(ctx context.Context, e *engines) error {
 		warehouse, err := e.openClickHouse(ctx)
 		if err != nil {
 			return err

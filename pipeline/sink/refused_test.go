@@ -205,6 +205,11 @@ func TestASearchThatCrashedEndsRight(t *testing.T) {
 		if mended {
 			mend()
 		}
+		if n == 0 { // a search that was killed
+			if _, err := clickhouse.Twin(t.Context(), w.conn, "probe_"+strings.ReplaceAll(w.topic, ".", "_")+"_0", 0); err != nil {
+				t.Fatal(err)
+			}
+		}
 		s = w.sink(t)
 		b := w.logged(t, s, offset, records...)
 		b.Tries = 1
