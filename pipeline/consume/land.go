@@ -116,7 +116,10 @@ func (l *landing[T]) hold(ctx context.Context) error {
 	})
 }
 
+// letGo has the batch planned again before it is sent. Whoever lost his hold may have
+// lost the partition as well: a machine that was put to sleep does not see by its own
+// clock that the plan is old.
 func (l *landing[T]) letGo() {
 	l.batch.Hold.Release()
-	l.batch.Hold = nil
+	l.batch.Hold, l.planned = nil, time.Time{}
 }

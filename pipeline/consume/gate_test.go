@@ -1,0 +1,65 @@
+package consume_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// asking is a shelf that asks whether the batch is still this consumer's; before it
+// asks first, something happens.
+type asking struct {
+	shelf
+	happens func()
+}
+
+func (a *asking) Land(ctx context.Context, b *consume.Batch[string], ours func() error) error {
+	if a.happens != nil {
+		a.happens()
+		a.happens = nil
+	}
+	if err := ours(); err != nil {
+		return err
+	}
+	return a.shelf.Land(ctx, b, ours)
+}
+
+// A machine that slept through its hold of the sinks may have slept through the loss
+// of its partition, and its clock says that the plan is fresh. So the batch is planned
+// again, which a group does not take from who has lost the partition.
+func TestABatchThatLostItsHoldIsPlannedAgain(t *testing.T) {
+	dsn := testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = dsn
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	root, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close(context.WithoutCancel(t.Context()))
+	target := &asking{happens: func() {
+		const cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+		if _, err := root.Exec(t.Context(), cut); err != nil {
+			t.Error(err)
+		}
+	}}
+	spans := consumedBy(t, target, db.HoldSinks, sdk.AlwaysSample(), landed(&target.shelf, 1), "one")
+	want := []string{"collect", "SELECT hold_sinks", "hold", "plan", "land ! exception", "SELECT hold_sinks", "hold", "plan", "land", "commit", "batch things retry"}
+	if got := told(spans); !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
