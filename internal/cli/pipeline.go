@@ -54,6 +54,18 @@ func assemblePipeline(_ context.Context, s *service) error {
 	s.ready.Provide("mirror", feed.Ready)
 
 	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
+	for _, assemble := range []func(*service) error{
+		assembleSinkOfAnswers, assembleSinkOfVisits, assembleResults, assembleReread, assembleReconcile, assembleRetention,
+	} {
+		if err := assemble(s); err != nil {
+			return err
+		}
+	}
+	s.part("timetable", s.chores.Run)
+	return nil
+}
+
+func assembleSinkOfAnswers(s *service) error {
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
 	answers.Gate = s.db.HoldSinks
 	answering, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Answers {
@@ -62,9 +74,10 @@ func assemblePipeline(_ context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	if err := consuming(s, sinkOfAnswers, answers, answering); err != nil {
-		return err
-	}
+	return consuming(s, sinkOfAnswers, answers, answering)
+}
+
+func assembleSinkOfVisits(s *service) error {
 	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Visits {
 		return sink.NewVisits(shard, sink.Remembered, metrics, s.log)
 	})
@@ -77,24 +90,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 		landing.Each(func(shard *sink.Visits) { shard.Keep(topic, partitions) })
 	}
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
-	if err := consuming(s, sinkOfVisits, visits, landing); err != nil {
-		return err
-	}
-	if err := assembleResults(s); err != nil {
-		return err
-	}
-	if err := assembleReread(s); err != nil {
-		return err
-	}
-	if err := assembleReconcile(s); err != nil {
-		return err
-	}
-	if err := assembleRetention(s); err != nil {
-		return err
-	}
-
-	s.part("timetable", s.chores.Run)
-	return nil
+	return consuming(s, sinkOfVisits, visits, landing)
 }
 
 // The sinks by their names in the log and in readiness.
