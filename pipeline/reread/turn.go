@@ -174,9 +174,9 @@ func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64)
 func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) error {
 	why := ""
 	if left > 0 {
-		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, or were refused", left)
+		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, were refused, or did not land in time", left)
 		r.logger.Warn("brand not wholly read again", "brand", run.BrandID, "answers", left,
-			"next", "answerscope deadletters list, for what did not land; the hourly sweep tries again")
+			"next", "answerscope deadletters list, for what did not land; the sweep tries again within a day")
 	}
 	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.queue.Finish(ctx, run.BrandID, why, r.cfg.Late)
