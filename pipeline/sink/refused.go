@@ -210,7 +210,7 @@ func (s *sending) probe() string {
 // search inserts halves of rows into a twin. Rows of one record stay together: a
 // correction is two.
 func (l *landing[R]) search(ctx context.Context, s sending, rows []R) (found verdicts, err error) {
-	twin, err := clickhouse.Twin(ctx, l.conn, s.probe(), 0)
+	twin, err := clickhouse.Twin(ctx, l.conn, s.probe(), false)
 	if err != nil {
 		return nil, err
 	}

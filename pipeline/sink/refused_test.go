@@ -206,7 +206,7 @@ func TestASearchThatCrashedEndsRight(t *testing.T) {
 			mend()
 		}
 		if n == 0 { // a search that was killed
-			if _, err := clickhouse.Twin(t.Context(), w.conn, "probe_"+strings.ReplaceAll(w.topic, ".", "_")+"_0", 0); err != nil {
+			if _, err := clickhouse.Twin(t.Context(), w.conn, "probe_"+strings.ReplaceAll(w.topic, ".", "_")+"_0", false); err != nil {
 				t.Fatal(err)
 			}
 		}

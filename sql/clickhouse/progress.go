@@ -58,7 +58,7 @@ func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
 // The caller holds the sinks.
 func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
 	twin := newRebuild()
-	database, err := Twin(ctx, conn, twin, 0)
+	database, err := Twin(ctx, conn, twin, true)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}

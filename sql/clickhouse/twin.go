@@ -11,15 +11,16 @@ import (
 // Twin makes a database beside the one of conn, or makes it anew, and returns what
 // it is called: <database>_<name>. It has every table that a materialized view
 // reads or fills, and those views, as the server has them now, and no rows: what is
-// inserted there goes the way that it would go here, and nobody counts it. window is
-// how many tokens its tables remember.
+// inserted there goes the way that it would go here, each time anew, and nobody counts
+// it. Where it is only tried out, and not lasting, nothing waits for the disk: that is
+// most of what an insert of few rows costs.
 //
 // Its tables are plain MergeTrees without TTL also where those here are replicated,
 // so that it is of one server; their partitions fit into the tables here.
 //
 // A name is one user's at a time: who makes it anew takes it away from the other,
 // whose inserts then fail.
-func Twin(ctx context.Context, conn *Conn, name string, window int) (database string, err error) {
+func Twin(ctx context.Context, conn *Conn, name string, lasting bool) (database string, err error) {
 	if err := DropTwin(ctx, conn, name); err != nil {
 		return "", err
 	}
@@ -35,7 +36,7 @@ func Twin(ctx context.Context, conn *Conn, name string, window int) (database st
 	statements := []string{"CREATE DATABASE " + quoted(database) + " ENGINE = Atomic"}
 	for _, o := range objects {
 		if !o.view {
-			statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s AS %s ENGINE = %s", quoted(database), quoted(o.name), quoted(o.name), twinEngine(o.engine, window)))
+			statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s AS %s ENGINE = %s", quoted(database), quoted(o.name), quoted(o.name), twinEngine(o.engine, lasting)))
 		}
 	}
 	into := movedTo(here, database, objects)
@@ -128,10 +129,11 @@ var (
 	replicatedPaths = regexp.MustCompile(`^Replicated(\w*MergeTree)(?:\('[^']*', '[^']*'(?:, )?)?`)
 	timeToLive      = regexp.MustCompile(` TTL .*? SETTINGS `)
 	windowSetting   = regexp.MustCompile(`\bnon_replicated_deduplication_window = \d+`)
+	syncSetting     = regexp.MustCompile(`\b(fsync_after_insert|fsync_part_directory) = 1`)
 )
 
 // twinEngine is the engine of a table's twin.
-func twinEngine(full string, window int) string {
+func twinEngine(full string, lasting bool) string {
 	full = timeToLive.ReplaceAllString(full, " SETTINGS ")
 	if m := replicatedPaths.FindStringSubmatch(full); m != nil {
 		plain := m[1]
@@ -140,11 +142,10 @@ func twinEngine(full string, window int) string {
 		}
 		full = plain + strings.TrimPrefix(full, m[0])
 	}
-	setting := fmt.Sprintf("non_replicated_deduplication_window = %d", window)
-	if windowSetting.MatchString(full) {
-		return windowSetting.ReplaceAllString(full, setting)
+	if !lasting {
+		full = syncSetting.ReplaceAllString(full, "$1 = 0")
 	}
-	return strings.Replace(full, " SETTINGS ", " SETTINGS "+setting+", ", 1)
+	return windowSetting.ReplaceAllString(full, "non_replicated_deduplication_window = 0")
 }
 
 // movedTo puts the names of objects in a view's definition into another database,

@@ -5,15 +5,19 @@ import "testing"
 // The engines as a server tells them, and those of their twins.
 func TestATwinIsOfOneServer(t *testing.T) {
 	for full, want := range map[string]string{
-		"MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1": "MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, fsync_after_insert = 1",
-		"MergeTree ORDER BY id TTL day + toIntervalMonth(3) SETTINGS ttl_only_drop_parts = 1":                                           "MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 7, ttl_only_drop_parts = 1",
-		"ReplicatedMergeTree('/tables/{shard}/answers', '{replica}') ORDER BY id SETTINGS replicated_deduplication_window = 50000":      "MergeTree() ORDER BY id SETTINGS non_replicated_deduplication_window = 7, replicated_deduplication_window = 50000",
-		"ReplicatedSummingMergeTree('/t', 'r', (a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                   "SummingMergeTree((a, b)) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
-		"ReplicatedAggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192":                                                  "AggregatingMergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
-		"SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                                        "SummingMergeTree((a, b)) ORDER BY id SETTINGS non_replicated_deduplication_window = 7, index_granularity = 8192",
+		"MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1": "MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1",
+		"MergeTree ORDER BY id TTL day + toIntervalMonth(3) SETTINGS ttl_only_drop_parts = 1":                                           "MergeTree ORDER BY id SETTINGS ttl_only_drop_parts = 1",
+		"ReplicatedMergeTree('/tables/{shard}/answers', '{replica}') ORDER BY id SETTINGS replicated_deduplication_window = 50000":      "MergeTree() ORDER BY id SETTINGS replicated_deduplication_window = 50000",
+		"ReplicatedSummingMergeTree('/t', 'r', (a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                   "SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192",
+		"ReplicatedAggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192":                                                  "AggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192",
+		"SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                                        "SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192",
 	} {
-		if got := twinEngine(full, 7); got != want {
+		if got := twinEngine(full, true); got != want {
 			t.Errorf("twin of %s is\n%s, want\n%s", full, got, want)
 		}
+	}
+	const synced, want = "MergeTree ORDER BY id SETTINGS fsync_after_insert = 1, fsync_part_directory = 1", "MergeTree ORDER BY id SETTINGS fsync_after_insert = 0, fsync_part_directory = 0"
+	if got := twinEngine(synced, false); got != want {
+		t.Errorf("a twin that does not last is %s, want %s", got, want)
 	}
 }

@@ -47,7 +47,7 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 	})
 	for range 2 {
 		var err error
-		if twin, err = clickhouse.Twin(t.Context(), conn, "twin-of.it", 0); err != nil {
+		if twin, err = clickhouse.Twin(t.Context(), conn, "twin-of.it", true); err != nil {
 			t.Fatal(err)
 		}
 		if twin != here+"_twin-of.it" {
@@ -107,7 +107,7 @@ func TestATwinHasTheViewsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	twin, err := clickhouse.Twin(t.Context(), conn, "twin", 0)
+	twin, err := clickhouse.Twin(t.Context(), conn, "twin", false)
 	if err != nil {
 		t.Fatal(err)
 	}
