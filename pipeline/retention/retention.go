@@ -159,15 +159,14 @@ func (r *Retention) freeze(ctx context.Context) error {
 // still does something while no sink of any shard has a batch under way or planned:
 // a batch that is repeated after a crash must find its months as it found them first.
 func (r *Retention) still(ctx context.Context, do func(*postgres.SinkStop) error) (err error) {
-	var first *postgres.SinkStop
-	for shard := range r.warehouse.Shards() {
-		stop, err := r.db.StopSinks(ctx, shard, r.cfg.Patience)
-		if err != nil {
+	stop, err := r.db.StopSinks(ctx, 0, r.cfg.Patience)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop.Release()) }()
+	for shard := 1; shard < r.warehouse.Shards(); shard++ {
+		if err := stop.Also(ctx, shard); err != nil {
 			return err
-		}
-		defer func() { err = errors.Join(err, stop.Release()) }()
-		if first == nil {
-			first = stop
 		}
 	}
 	for _, sink := range r.cfg.Sinks {
@@ -179,5 +178,5 @@ func (r *Retention) still(ctx context.Context, do func(*postgres.SinkStop) error
 			return fmt.Errorf("batch %s/%d@%d is planned and has not landed: %w", sink.Topic, open[0].Partition, open[0].First, postgres.ErrSinksBusy)
 		}
 	}
-	return do(first)
+	return do(stop)
 }

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -101,5 +102,40 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 	}
 	if got := postgres.MonthOf(time.Date(2026, 3, 1, 1, 0, 0, 0, time.FixedZone("", 2*3600))); !got.Equal(month(2026, 2)) {
 		t.Errorf("month %v", got)
+	}
+}
+
+// Months are frozen on every shard or on none: the sinks of all of them go on with the one connection that would freeze.
+func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	stop, err := db.StopSinks(t.Context(), 0, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stop.Also(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if stopped(t, db, 1) {
+		t.Error("the sinks of shard 1 were stopped twice")
+	}
+	busy := hold(t, db, 2)
+	if err := stop.Also(t.Context(), 2); !errors.Is(err, postgres.ErrSinksBusy) {
+		t.Errorf("%v beside a batch", err)
+	}
+	busy.Release()
+	const cut = "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid, locktype, mode, database FROM pg_locks) AS held WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	if n := one[int](t, root, cut); n != 1 {
+		t.Fatalf("%d connections stopped the sinks, want 1", n)
+	}
+	if !stopped(t, db, 1) {
+		t.Error("the sinks of shard 1 stand still without the connection")
+	}
+	if _, err := stop.Freeze(t.Context(), "answers", time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)); err == nil {
+		t.Error("frozen while sinks go on")
+	}
+	_ = stop.Release()
+	if before, err := db.FrozenBefore(t.Context(), "answers"); err != nil || !before.IsZero() {
+		t.Errorf("frozen before %v, %v", before, err)
 	}
 }
