@@ -99,6 +99,26 @@ func memberless(ctx context.Context, client *kafka.Client, group string) error {
 }
 
 func planned(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]OpenBatch, error) {
+	all, err := commits(ctx, client, group, topic, partitions)
+	var open []OpenBatch
+	for _, c := range all {
+		if c.plan != nil {
+			open = append(open, OpenBatch{c.partition, c.offset, c.plan.Shard})
+		}
+	}
+	return open, err
+}
+
+// commit is what a group has committed of a partition; without a plan, everything
+// before the offset has landed.
+type commit struct {
+	partition int32
+	offset    int64
+	plan      *Plan
+}
+
+// commits are those of a group, which it need not have of every partition.
+func commits(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]commit, error) {
 	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
 	if err == nil {
 		err = answer.Error
@@ -109,18 +129,19 @@ func planned(ctx context.Context, client *kafka.Client, group, topic string, par
 	if err != nil {
 		return nil, fmt.Errorf("fetch offsets of %s: %w", topic, err)
 	}
-	var open []OpenBatch
+	var all []commit
 	for _, p := range answer.Topics[topic] {
 		if p.Error != nil {
 			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, p.Error)
+		}
+		if p.CommittedOffset < 0 {
+			continue
 		}
 		plan, err := readPlan(p.CommittedOffset, p.Metadata)
 		if err != nil {
 			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, err)
 		}
-		if p.CommittedOffset >= 0 && plan != nil {
-			open = append(open, OpenBatch{int32(p.Partition), p.CommittedOffset, plan.Shard})
-		}
+		all = append(all, commit{int32(p.Partition), p.CommittedOffset, plan})
 	}
-	return open, nil
+	return all, nil
 }

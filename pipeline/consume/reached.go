@@ -2,8 +2,6 @@ package consume
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/segmentio/kafka-go"
 
@@ -20,30 +18,15 @@ type Reached struct {
 // landed before it was asked is within. A topic that is not there has none.
 func LastReached(ctx context.Context, c producer.Connection, group, topic string) ([]Reached, error) {
 	return asking(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Reached, error) {
-		answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
-		if err == nil {
-			err = answer.Error
-		}
-		if errors.Is(err, kafka.GroupIdNotFound) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("fetch offsets of %s: %w", topic, err)
-		}
+		known, err := commits(ctx, client, group, topic, partitions)
 		var all []Reached
-		for _, p := range answer.Topics[topic] {
-			switch plan, err := readPlan(p.CommittedOffset, p.Metadata); {
-			case p.Error != nil:
-				return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, p.Error)
-			case p.CommittedOffset < 0:
-			case err != nil:
-				return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, err)
-			case plan != nil:
-				all = append(all, Reached{int32(p.Partition), plan.Last})
-			default:
-				all = append(all, Reached{int32(p.Partition), p.CommittedOffset - 1})
+		for _, c := range known {
+			last := c.offset - 1
+			if c.plan != nil {
+				last = c.plan.Last
 			}
+			all = append(all, Reached{c.partition, last})
 		}
-		return all, nil
+		return all, err
 	})
 }
