@@ -425,3 +425,41 @@ func TestARefusedVisitIsCountedWhenItIsReplayed(t *testing.T) {
 		}
 	}
 }
+
+// Each shard refuses and searches for itself: its twin has its own part of the tables.
+func TestARefusedRecordOnAShard(t *testing.T) {
+	w := newShardedWorld(t, 0)
+	target := w.onShards(t)
+	for n := range 2 {
+		shard, err := w.conn.Shard(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := "CREATE MATERIALIZED VIEW refusing TO " + shard.Local("log_progress") + " AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(" + poisoned + ")) AS last_offset FROM " + shard.Local("citations")
+		if err := shard.Exec(t.Context(), view); err != nil {
+			t.Fatal(err)
+		}
+		records := mixed(60 * n)
+		b := w.logged(t, w.sink(t), int64(10*n), records...)
+		b.Plan.Shard = n
+		for range 2 {
+			if err := target.Land(t.Context(), b, ours); err != nil {
+				t.Fatal(err)
+			}
+			b.Tries++
+		}
+		if got := w.here(t, n); got != 3 {
+			t.Errorf("%d answers on shard %d, want 3", got, n)
+		}
+		var left uint64
+		if err := shard.QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_probe')").Scan(&left); err != nil || left > 0 {
+			t.Errorf("%d twins are left on shard %d, %v", left, n, err)
+		}
+	}
+	if got := len(w.letters(t)); got != 4 {
+		t.Errorf("%d dead letters, want 4", got)
+	}
+	if got, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(got) != 4 {
+		t.Errorf("%d suspects, %v; want 4", len(got), err)
+	}
+}
