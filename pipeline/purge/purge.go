@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -99,14 +100,13 @@ func (p *Purger) Run(ctx context.Context) error {
 // look purges what is due, if that is this process's to do.
 func (p *Purger) look(ctx context.Context) error {
 	if ours, err := p.elector.Leads(ctx); err != nil || !ours {
-		p.metrics.waiting.Set(0) // whoever leads tells: what this process saw last would stand for ever
-		p.metrics.oldest.Set(0)
+		p.metrics.see(0, 0) // whoever leads tells: what this process saw last would stand for ever
 		return err
 	}
-	if err := p.purge(ctx, p.cfg.Night); err != nil {
-		return errors.Join(err, p.count(ctx))
+	if err := p.count(ctx); err != nil { // before too: a purge that hangs is to be seen
+		return err
 	}
-	return p.count(ctx)
+	return errors.Join(p.purge(ctx, p.cfg.Night), p.count(ctx))
 }
 
 // lately is how long a thing that was purged is left alone by Nightly.
@@ -147,8 +147,7 @@ func (p *Purger) count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.metrics.waiting.Set(float64(waiting))
-	p.metrics.oldest.Set(oldest.Seconds())
+	p.metrics.see(waiting, oldest)
 	return nil
 }
 
@@ -167,7 +166,7 @@ type metrics struct {
 	rows     *prometheus.CounterVec // by table
 	failures prometheus.Counter
 	waiting  prometheus.Gauge
-	oldest   prometheus.Gauge
+	since    atomic.Pointer[time.Time] // the oldest deletion that waits; nil: none does
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -175,8 +174,27 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		rows:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_purge_rows_total", Help: "Rows of deleted brands and organizations that were deleted from the warehouse."}, []string{"table"}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_purge_failures_total", Help: "Looks for deletions to purge that failed, each tried again."}),
 		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_purge_waiting", Help: "Deletions that were never purged, as the purging process sees them."}),
-		oldest:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_purge_oldest_seconds", Help: "Seconds that the oldest deletion waits that was never purged, 0 when none does."}),
 	}
-	registerer.MustRegister(m.rows, m.failures, m.waiting, m.oldest)
+	registerer.MustRegister(m.rows, m.failures, m.waiting, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "answerscope_purge_oldest_seconds", Help: "Seconds that the oldest deletion waits that was never purged, 0 when none does."}, m.oldest))
 	return m
+}
+
+// see shows how many deletions wait, and for how long the oldest has, from now on.
+func (m *metrics) see(waiting int, oldest time.Duration) {
+	m.waiting.Set(float64(waiting))
+	if waiting == 0 {
+		m.since.Store(nil)
+		return
+	}
+	since := time.Now().Add(-oldest)
+	m.since.Store(&since)
+}
+
+func (m *metrics) oldest() float64 {
+	since := m.since.Load()
+	if since == nil {
+		return 0
+	}
+	return time.Since(*since).Seconds()
 }

@@ -33,6 +33,7 @@ type world struct {
 	warehouse    *clickhouse.Conn
 	brands       []postgres.Brand
 	told         int // answers of each brand
+	metrics      *prometheus.Registry
 }
 
 func newWorld(t *testing.T) *world {
@@ -135,7 +136,8 @@ func (w *world) purging(t *testing.T) (end func()) {
 	cfg := purge.DefaultConfig()
 	cfg.Look, cfg.Again = 50*time.Millisecond, time.Second
 	lead := w.db.NewLeader("purge")
-	p, err := purge.New(cfg, w.db, w.warehouse, lead, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	w.metrics = prometheus.NewRegistry()
+	p, err := purge.New(cfg, w.db, w.warehouse, lead, w.metrics, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	must(t, err)
 	stop := running(t, p.Run)
 	return func() { stop(); must(t, lead.Close()) }
@@ -265,5 +267,42 @@ func TestAReplayAfterAPurgeBringsNothingBack(t *testing.T) {
 	}
 	defer w.consume(t, w.sink(t))()
 	until(t, "the log is read", func() bool { return w.whole(t) })
+	w.left(t, w.brands[1:]...)
+}
+
+func (w *world) gauge(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	must(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no metric ", name)
+	return 0
+}
+
+// A server that rewrites nothing gives no reason either: how long the deletion has waited shows while the purge hangs.
+func TestADeletionThatHangsIsSeenToWait(t *testing.T) {
+	w := newWorld(t)
+	w.tell(t, 1)
+	end := w.consume(t, w.sink(t))
+	until(t, "the log is read", func() bool { return w.whole(t) })
+	end()
+	must(t, w.warehouse.Exec(t.Context(), "SYSTEM STOP MERGES answers"))
+	_, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE slug = 'gone'")
+	must(t, err)
+	defer w.purging(t)()
+	var began float64
+	until(t, "it waits", func() bool {
+		began = w.gauge(t, "answerscope_purge_oldest_seconds")
+		return began > 0 && w.gauge(t, "answerscope_purge_waiting") == 1 && w.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") > 0
+	})
+	until(t, "it waits longer", func() bool { return w.gauge(t, "answerscope_purge_oldest_seconds") > began+0.5 })
+	must(t, w.warehouse.Exec(t.Context(), "SYSTEM START MERGES answers"))
+	until(t, "it is purged", func() bool {
+		return w.purgedSince(t) && w.gauge(t, "answerscope_purge_oldest_seconds") == 0 && w.gauge(t, "answerscope_purge_waiting") == 0
+	})
 	w.left(t, w.brands[1:]...)
 }
