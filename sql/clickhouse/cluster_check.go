@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A place is a server as it tells of itself and of the others.
@@ -14,10 +16,44 @@ type place struct {
 	Name  string `ch:"name"`
 }
 
+// serverName tells servers apart.
+const serverName = "concat(hostName(), ':', toString(tcpPort()), ' ', toString(serverUUID()))"
+
+// checkShards says of the servers that answer whether the cluster knows one in another
+// shard than the addresses do. A batch that was planned for a shard would be repeated
+// on another, which knows nothing of its rows.
+func checkShards(ctx context.Context, c Config, there [][]string) error {
+	given := map[string]uint32{}
+	var known []place
+	for n, replicas := range there {
+		for _, dsn := range replicas {
+			conn, err := Open(ctx, c.at(dsn))
+			if err != nil {
+				return err
+			}
+			var name string
+			err = conn.QueryRow(ctx, "SELECT "+serverName).Scan(&name)
+			if err == nil {
+				given[name] = uint32(n + 1)
+				lenient := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"skip_unavailable_shards": 1}))
+				known, err = knownPlaces(lenient, conn, c.Cluster)
+			}
+			if err := errors.Join(err, conn.Close()); err != nil {
+				return fmt.Errorf("ask %s who is in cluster %s: %w", hostOf(dsn), c.Cluster, err)
+			}
+		}
+	}
+	for _, p := range known {
+		if n, ok := given[p.Name]; ok && n != p.Shard {
+			return fmt.Errorf("%s is given in shard %d, counted from 1, and is of shard %d in cluster %s: want the shards in the order that they had", p.Name, n, p.Shard, c.Cluster)
+		}
+	}
+	return nil
+}
+
 // checkCluster says where the addresses that were given and the cluster that the
 // servers know differ: a question would leave out rows, or count them twice.
 func checkCluster(ctx context.Context, c Config) error {
-	const name = "concat(hostName(), ':', toString(tcpPort()), ' ', toString(serverUUID()))"
 	var given []place
 	conns := map[string]*Conn{}
 	defer func() {
@@ -34,7 +70,7 @@ func checkCluster(ctx context.Context, c Config) error {
 			}
 			conns[dsn] = conn
 			p := place{Shard: uint32(n + 1)}
-			if err := conn.QueryRow(ctx, "SELECT "+name).Scan(&p.Name); err != nil {
+			if err := conn.QueryRow(ctx, "SELECT "+serverName).Scan(&p.Name); err != nil {
 				return fmt.Errorf("ask server of shard %d for its name: %w", n, err)
 			}
 			given = append(given, p)
@@ -50,7 +86,7 @@ func checkCluster(ctx context.Context, c Config) error {
 		return err
 	}
 	for dsn, conn := range conns {
-		known, err := knownPlaces(ctx, conn, c.Cluster, name)
+		known, err := knownPlaces(ctx, conn, c.Cluster)
 		if err != nil {
 			return fmt.Errorf("ask %s who is in cluster %s: %w", hostOf(dsn), c.Cluster, err)
 		}
@@ -64,7 +100,7 @@ func checkCluster(ctx context.Context, c Config) error {
 
 // knownPlaces are the servers of a cluster as one of them knows it. A question of
 // every replica counts each as a shard, in the order in which they are configured.
-func knownPlaces(ctx context.Context, conn *Conn, cluster, name string) (known []place, err error) {
+func knownPlaces(ctx context.Context, conn *Conn, cluster string) (known []place, err error) {
 	var shards []uint32
 	err = conn.QueryRow(ctx, "SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters WHERE cluster = '"+cluster+"' ORDER BY shard_num, replica_num)").Scan(&shards)
 	if err != nil {
@@ -73,7 +109,7 @@ func knownPlaces(ctx context.Context, conn *Conn, cluster, name string) (known [
 	if len(shards) == 0 {
 		return nil, errors.New("it knows no such cluster: want it in its remote_servers")
 	}
-	err = conn.Select(ctx, &known, "SELECT _shard_num AS shard, "+name+" AS name FROM clusterAllReplicas('"+cluster+"', system.one) ORDER BY shard")
+	err = conn.Select(ctx, &known, "SELECT _shard_num AS shard, "+serverName+" AS name FROM clusterAllReplicas('"+cluster+"', system.one) ORDER BY shard")
 	if err != nil {
 		return nil, err
 	}

@@ -120,10 +120,23 @@ func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of 
 	return rows.Close()
 }
 
-// openHTTP connects to the HTTP interface of c's server, which alone writes formats.
-// Of an address of the native protocol the server itself says on which port that is.
+// openHTTP connects to the HTTP interface of c's server, which alone writes formats;
+// of a cluster to the first that answers, since any knows the whole.
 func openHTTP(ctx context.Context, c Config) (*Conn, error) {
-	c = c.at(c.servers()[0]) // of a cluster any server knows the whole
+	var errs []error
+	for _, dsn := range c.servers() {
+		conn, err := openHTTPAt(ctx, c.at(dsn))
+		if err == nil {
+			return conn, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// openHTTPAt connects to one server. Of an address of the native protocol the server
+// itself says on which port HTTP is.
+func openHTTPAt(ctx context.Context, c Config) (*Conn, error) {
 	c.ReadTimeout = exportTimeout
 	o, err := options(c)
 	if err != nil {

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -106,5 +107,44 @@ func TestAClusterIsWhatItsServersSay(t *testing.T) {
 		if err := checkMacros(c, strings.Fields(paths)); (err == nil) != want {
 			t.Errorf("%s: %v", paths, err)
 		}
+	}
+}
+
+// A replica that is lost keeps nobody from starting; a shard that is, does, and so do shards in another order.
+func TestWhoStartsDoesWithoutALostReplica(t *testing.T) {
+	c := DefaultConfig()
+	servers := testkit.ClickHouseShards(t)
+	c.Cluster, c.Shards = testkit.Cluster, strings.Join(servers, ";")
+	if err := Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := url.Parse(servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lineTo(t, "127.0.0.1:0", lost.Host)
+	lost.Host = l.listener.Addr().String()
+	l.cut()
+	for shards, says := range map[string]string{
+		lost.String() + "," + servers[0] + ";" + servers[1]: "",
+		lost.String() + ";" + servers[1]:                    "shard 0",
+		servers[1] + ";" + servers[0]:                       "in the order that they had",
+	} {
+		c.Shards = shards
+		if pending, err := Pending(t.Context(), c); len(pending) > 0 || (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("pending %v, %v; want %q", pending, err, says)
+		}
+	}
+	c.Shards = lost.String() + "," + servers[0] + ";" + servers[1]
+	conn, err := openHTTP(t.Context(), c)
+	if err != nil {
+		t.Fatalf("export without the first server: %v", err)
+	}
+	_ = conn.Close()
+	if _, err := (layout{cluster: c.Cluster, replicated: true}).standing(t.Context(), c.at(servers[0])); err == nil || !strings.Contains(err.Error(), "is not replicated") {
+		t.Errorf("a replica of tables that copy nothing: %v", err)
+	}
+	if stands, err := (layout{cluster: c.Cluster}).standing(t.Context(), c.at(servers[0])); err != nil || stands.replicated {
+		t.Errorf("%+v, %v", stands, err)
 	}
 }

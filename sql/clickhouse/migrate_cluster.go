@@ -2,8 +2,11 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // stepOf stands between the server of a cluster and what is to be done there.
@@ -24,6 +27,9 @@ func migrateCluster(ctx context.Context, c Config, progress func(step string), o
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
+		if l, err = l.standing(ctx, c.at(leader)); err != nil {
+			return fmt.Errorf("shard %d: %w", n, err)
+		}
 		tell := func(step string) { progress(shardStep(n, step)) }
 		if err := migrateServer(ctx, c.at(leader), l, tell, open); err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
@@ -39,32 +45,102 @@ func migrateCluster(ctx context.Context, c Config, progress func(step string), o
 
 func shardStep(n int, step string) string { return fmt.Sprintf("shard %d%s%s", n, stepOf, step) }
 
+// standing is l as the tables of a server stand that are there: a table more is of their
+// kind, also while a shard is given without a replica that it has. Tables that copy
+// nothing a replica would only have without their rows.
+func (l layout) standing(ctx context.Context, c Config) (layout, error) {
+	conn, err := Open(ctx, c)
+	if err != nil {
+		return l, err
+	}
+	defer conn.Close()
+	var replicated, plain []string
+	err = conn.QueryRow(ctx, `
+		SELECT groupArrayIf(name, startsWith(engine, 'Replicated')), groupArrayIf(name, NOT startsWith(engine, 'Replicated'))
+		FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND (endsWith(name, '_local') OR startsWith(name, 'dimension_'))`).Scan(&replicated, &plain)
+	switch {
+	case err != nil:
+		return l, fmt.Errorf("look how tables stand: %w", err)
+	case len(plain) > 0 && (l.replicated || len(replicated) > 0):
+		return l, fmt.Errorf("table %s is not replicated, and replicas are: ATTACH TABLE … AS REPLICATED first", plain[0])
+	}
+	l.replicated = l.replicated || len(replicated) > 0
+	return l, nil
+}
+
+// pendingOfCluster lists what is pending at the servers that answer, one of every shard
+// at least: whoever starts does not wait for a replica that is lost.
 func pendingOfCluster(ctx context.Context, c Config) ([]string, error) {
 	l := c.layout()
+	there, err := answering(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShards(ctx, c, there); err != nil {
+		return nil, err
+	}
 	var pending []string
-	for n, replicas := range c.shards() {
-		leader, followers, err := lead(ctx, c, replicas)
-		if err != nil {
-			return nil, fmt.Errorf("shard %d: %w", n, err)
-		}
-		steps, err := pendingOfServer(ctx, c.at(leader), l)
+	for n, replicas := range there {
+		steps, err := pendingOfShard(ctx, c, l, replicas)
 		if err != nil {
 			return nil, fmt.Errorf("shard %d: %w", n, err)
 		}
 		for _, step := range steps {
 			pending = append(pending, shardStep(n, step))
 		}
-		for _, follower := range followers {
-			steps, err := behind(ctx, c, l, leader, follower)
-			if err != nil {
-				return nil, fmt.Errorf("shard %d, replica: %w", n, err)
-			}
-			for _, d := range steps {
-				pending = append(pending, shardStep(n, "replica "+d.name))
-			}
+	}
+	return pending, nil
+}
+
+func pendingOfShard(ctx context.Context, c Config, l layout, replicas []string) ([]string, error) {
+	leader, followers, err := lead(ctx, c, replicas)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := pendingOfServer(ctx, c.at(leader), l)
+	if err != nil {
+		return nil, err
+	}
+	for _, follower := range followers {
+		steps, err := behind(ctx, c, l, leader, follower)
+		if err != nil {
+			return nil, fmt.Errorf("replica: %w", err)
+		}
+		for _, d := range steps {
+			pending = append(pending, "replica "+d.name)
 		}
 	}
 	return pending, nil
+}
+
+// answering are the replicas of each shard that answer, one at least. One that
+// answers with an error is none that is lost.
+func answering(ctx context.Context, c Config) ([][]string, error) {
+	var there [][]string
+	for n, replicas := range c.shards() {
+		var some []string
+		var away []error
+		for _, dsn := range replicas {
+			conn, err := Open(ctx, c.at(dsn))
+			if _, refused := errors.AsType[*clickhouse.Exception](err); refused || ctx.Err() != nil {
+				return nil, fmt.Errorf("shard %d, %s: %w", n, hostOf(dsn), err)
+			}
+			if err != nil {
+				away = append(away, fmt.Errorf("%s: %w", hostOf(dsn), err))
+				continue
+			}
+			some = append(some, dsn)
+			if err := conn.Close(); err != nil {
+				return nil, fmt.Errorf("shard %d, %s: %w", n, hostOf(dsn), err)
+			}
+		}
+		if len(some) == 0 {
+			return nil, fmt.Errorf("shard %d: %w", n, errors.Join(away...))
+		}
+		there = append(there, some)
+	}
+	return there, nil
 }
 
 // lead picks the replica that runs migrations: one that has run most of them, so that
