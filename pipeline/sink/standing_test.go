@@ -29,14 +29,14 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 
 	var row clickhouse.AnswerRow
 	fields := reflect.ValueOf(&row).Elem()
-	for i := range fields.NumField() {
-		fields.Field(i).Set(something(fields.Field(i).Type()))
+	for _, value := range fields.Fields() {
+		value.Set(something(value.Type()))
 	}
 	onFirstRow(&row)
 	var want []string
-	for i := range fields.NumField() {
-		if !fields.Field(i).IsZero() {
-			want = append(want, fields.Type().Field(i).Tag.Get("ch"))
+	for field, value := range fields.Fields() {
+		if !value.IsZero() {
+			want = append(want, field.Tag.Get("ch"))
 		}
 	}
 	if !slices.Equal(read, want) {
