@@ -8,11 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/answerscope/answerscope/internal/testkit"
 )
-
-func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	defer func(d time.Duration) { turn = d }(turn)

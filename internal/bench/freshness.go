@@ -53,7 +53,7 @@ func freshness(ctx context.Context, o Options) (_ Result, err error) {
 	o.tell("  %d visits a second for %s", flowing.rate, flowing.time)
 	var visits, answers []time.Duration
 	var flowed atomic.Int64
-	err = l.appending(ctx, func(log *producer.Producer) error {
+	err = l.appending(ctx, "", func(log *producer.Producer) error {
 		until, end := context.WithTimeout(ctx, flowing.time)
 		defer end()
 		both, ctx := errgroup.WithContext(ctx)

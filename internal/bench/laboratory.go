@@ -28,6 +28,7 @@ type laboratory struct {
 	home       engine.Home
 	connection producer.Connection // once startBroker has run
 	server     string              // DSN of the ClickHouse
+	control    string              // DSN of the PostgreSQL, once startPostgres has run
 	log        *slog.Logger
 	stops      []func(context.Context) error
 }
@@ -69,8 +70,12 @@ func (l *laboratory) startBroker(ctx context.Context, broker string) error {
 		}
 		l.connection.Brokers, l.stops = k.Brokers(), append(l.stops, k.Stop)
 	}
+	return l.createTopics(ctx, "")
+}
+
+func (l *laboratory) createTopics(ctx context.Context, prefix string) error {
 	topics := producer.DefaultTopicsConfig()
-	topics.Connection = l.connection
+	topics.Connection, topics.Prefix = l.connection, prefix
 	_, err := producer.CreateTopics(ctx, topics)
 	return err
 }
@@ -85,7 +90,7 @@ func (l *laboratory) startPostgres(ctx context.Context) (*postgres.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.stops = append(l.stops, p.Stop)
+	l.control, l.stops = p.DSN(), append(l.stops, p.Stop)
 	if err := postgres.Migrate(ctx, p.DSN(), func(uint, string) {}); err != nil {
 		return nil, err
 	}
@@ -151,16 +156,17 @@ func (l *laboratory) tell(ctx context.Context, n int) ([]consume.Record, error) 
 		records[i] = consume.Record{Topic: event.TopicAnswers, Offset: int64(i), Value: value}
 		appended[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
 	}
-	return records, l.appending(ctx, func(log *producer.Producer) error {
+	return records, l.appending(ctx, "", func(log *producer.Producer) error {
 		_, err := log.AppendAll(ctx, event.TopicAnswers, appended)
 		return err
 	})
 }
 
-// appending runs do with a producer of the laboratory's broker.
-func (l *laboratory) appending(ctx context.Context, do func(*producer.Producer) error) error {
+// appending runs do with a producer of the laboratory's broker, to topics of a
+// prefix.
+func (l *laboratory) appending(ctx context.Context, prefix string, do func(*producer.Producer) error) error {
 	cfg := producer.DefaultConfig()
-	cfg.Connection = l.connection
+	cfg.Connection, cfg.Prefix = l.connection, prefix
 	log, err := producer.New(cfg, l.log, prometheus.NewRegistry())
 	if err != nil {
 		return err
