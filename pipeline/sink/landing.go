@@ -17,16 +17,27 @@ type landing[R placed] struct {
 	conn    *clickhouse.Conn
 	metrics *metrics
 	log     *slog.Logger
+	writers chan struct{} // one for every insert under way
 }
 
+// writers bounds the inserts of a table that are under way at once. Each takes some
+// 15 MB beside its rows; two keep a server busy while a third waits for its disk.
+const writers = 3
+
 func newLanding[R placed](table clickhouse.Table[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) landing[R] {
-	return landing[R]{table, conn, newMetrics(registerer, table.Name), log}
+	return landing[R]{table, conn, newMetrics(registerer, table.Name), log, make(chan struct{}, writers)}
 }
 
 // take inserts the rows and dead letters of a batch, and counts what became of its
 // records. It returns the rows of records that the server refuses: they are dead
 // letters too. ours is asked before each insert.
 func (l *landing[R]) take(ctx context.Context, s sending, rows []R, letters []clickhouse.DeadLetter, of outcomes, ours func() error) (refused []R, err error) {
+	select {
+	case l.writers <- struct{}{}:
+		defer func() { <-l.writers }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	refused, late, err := l.insert(ctx, s, rows, ours)
 	if err != nil {
 		return nil, err

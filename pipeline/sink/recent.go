@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"encoding/binary"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -26,17 +27,16 @@ type recent struct {
 	told    []visitID // by the batch under way, not in ring yet
 }
 
-// A visitID is the id of a visit with a hash of whose it is: half the size of
-// all three ids.
-type visitID struct {
-	id    clickhouse.UUID
-	whose uint64
-}
+// A visitID is the id of a visit with a hash of whose it is mixed into its random
+// half: a third of the size of all three ids.
+type visitID clickhouse.UUID
 
 var whose = maphash.MakeSeed()
 
 func visitIDOf(key clickhouse.VisitKey) visitID {
-	return visitID{key.ID, maphash.Comparable(whose, [2]clickhouse.UUID{key.OrganizationID, key.BrandID})}
+	id, random := visitID(key.ID), binary.LittleEndian.Uint64(key.ID[8:])
+	binary.LittleEndian.PutUint64(id[8:], random^maphash.Comparable(whose, [2]clickhouse.UUID{key.OrganizationID, key.BrandID}))
+	return id
 }
 
 // remember reads the last visits of a partition below an offset. What the
@@ -88,7 +88,7 @@ func (r *recent) settle(next int64) {
 		}
 		forgotten := r.ring[r.oldest]
 		delete(r.ids, forgotten)
-		r.unknown = max(r.unknown, madeAt(forgotten.id).UnixMilli())
+		r.unknown = max(r.unknown, madeAt(clickhouse.UUID(forgotten)).UnixMilli())
 		r.ring[r.oldest] = id
 		r.oldest = (r.oldest + 1) % r.most
 	}
