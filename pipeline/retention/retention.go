@@ -137,7 +137,8 @@ func (r *Retention) freeze(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if kept := r.keptFrom(t.months); before.Before(kept) {
+		// Where all that there may be is kept, the sinks are not stopped for nothing.
+		if kept := r.keptFrom(t.months); kept.After(postgres.FirstMonth) && before.Before(kept) {
 			past[t.name] = kept
 		}
 	}

@@ -168,6 +168,9 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 		w.kept(t, "answers", month(time.February))
 	}
 	refused("a batch is under way")
+	if err := w.enforce(t, 1200); err != nil {
+		t.Errorf("a hundred years are kept, and the sinks were stopped for it: %v", err)
+	}
 	hold.Release()
 
 	sink := w.cfg.Sinks[0]

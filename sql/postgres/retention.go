@@ -30,6 +30,9 @@ var (
 	freezeMonths = query[freeze, none]("freeze_months")
 )
 
+// FirstMonth is the first that a record may be of: none before it is ever frozen.
+var FirstMonth = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // MonthOf is the first day of t's month, in UTC: how months are named here.
 func MonthOf(t time.Time) time.Time {
 	t = t.UTC()
