@@ -99,9 +99,11 @@ func (r *Retention) topics() []topic {
 // Config.Patience are an error, after which the next time is soon enough: a month too
 // many is kept meanwhile.
 func (r *Retention) Enforce(ctx context.Context) error {
-	if err := r.freeze(ctx); err != nil {
-		return err
-	}
+	return errors.Join(r.freeze(ctx), r.expire(ctx)) // what was frozen before waits for nobody
+}
+
+// expire names to the warehouse what may go.
+func (r *Retention) expire(ctx context.Context) error {
 	for _, t := range r.topics() {
 		before, err := r.db.FrozenBefore(ctx, t.name)
 		if err != nil {
@@ -146,6 +148,9 @@ func (r *Retention) freeze(ctx context.Context) error {
 		return nil
 	}
 	return r.still(ctx, func(stop *postgres.SinkStop) error {
+		if err := r.settled(ctx, past); err != nil {
+			return err
+		}
 		for topic, before := range past {
 			months, err := stop.Freeze(ctx, topic, before)
 			if err != nil {
@@ -155,6 +160,24 @@ func (r *Retention) freeze(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// settled wants that no month which is past has figures of a record that ClickHouse
+// refused: once it is frozen nobody mends them.
+func (r *Retention) settled(ctx context.Context, past map[string]time.Time) error {
+	suspects, err := clickhouse.Suspects(ctx, r.warehouse)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.topics() {
+		for _, s := range suspects {
+			month := clickhouse.Month(s.Month)
+			if s.Landing == t.table.Table && month.First().Before(past[t.name]) {
+				return fmt.Errorf("freeze month %s of %s: not reconciled since record %s/%d@%d was refused", month, t.name, s.Topic, s.Partition, s.Offset)
+			}
+		}
+	}
+	return nil
 }
 
 // still does something while no sink of any shard has a batch under way or planned:

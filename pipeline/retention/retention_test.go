@@ -191,6 +191,25 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	w.kept(t, "answers", month(time.April))
 }
 
+// ClickHouse has refused a record after some rollups took it: its month is mended before it is frozen, since after that
+// nobody does.
+func TestNoMonthIsFrozenBeforeItIsReconciled(t *testing.T) {
+	w := newWorld(t)
+	must(t, clickhouse.DeadLetters.Insert(t.Context(), w.warehouse, "refused", []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 99, AppendedAt: w.now, Reason: "refused"}}))
+	must(t, clickhouse.MarkRecords(t.Context(), w.warehouse, []clickhouse.Mark{{Topic: "answers", Offset: 99, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603}}))
+	must(t, w.enforce(t, 2)) // February
+	if err := w.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since record answers/0@99 was refused") {
+		t.Errorf("March: %v", err)
+	}
+	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.Equal(month(time.March)) {
+		t.Errorf("frozen before %v, %v", frozen, err)
+	}
+	suspects, err := clickhouse.Suspects(t.Context(), w.warehouse)
+	must(t, errors.Join(err, clickhouse.SettleSuspects(t.Context(), w.warehouse, suspects)))
+	must(t, w.enforce(t, 1))
+	w.kept(t, "answers", month(time.April))
+}
+
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	cfg := retention.DefaultConfig()
 	cfg.Answers, cfg.DeadLetters = -1, -2
