@@ -31,9 +31,9 @@ import (
 // leaves out what is marked, whatever the server would take by then: the tables that
 // have its token from step 3 would never take those rows, and count them nowhere.
 // A crash before 2 leaves nothing to look up, and the whole batch is sent again:
-// either it is taken now, or the search is done again. Two that do all this at once
-// under different marks end with a record in the landing table, or in the dead letters, or
-// in both, never in neither.
+// either it is taken now, or the search is done again. Two consumers that do all this
+// at once and come to different ends leave a record in the landing table, in the dead
+// letters, or in both, never in neither.
 //
 // Rollups that took the rows before another one refused them still have them after
 // step 4. So the month is suspect (clickhouse.Suspects) until it is reconciled, and

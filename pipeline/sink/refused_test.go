@@ -56,8 +56,8 @@ func (w *world) logged(t *testing.T, s *sink.Answers, first int64, records ...*e
 	return b
 }
 
-// reconcile mends the months of suspects, as reconcile does while the sinks are held,
-// and says how many there were.
+// reconcile mends the months of suspects, all rollups at once, and says how many
+// suspects there were. Nobody inserts meanwhile.
 func (w *world) reconcile(t *testing.T) int {
 	t.Helper()
 	suspects, err := clickhouse.Suspects(t.Context(), w.conn)
@@ -68,27 +68,30 @@ func (w *world) reconcile(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var months []string
+	twin, err := clickhouse.Twin(t.Context(), w.conn, "mended", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mended []string
 	for _, s := range suspects {
-		if place := fmt.Sprint(s.Landing, s.Month); !slices.Contains(months, place) {
-			months = append(months, place)
-		} else {
+		month := fmt.Sprintf("PARTITION ID '%d'", s.Month)
+		if slices.Contains(mended, month) {
 			continue
 		}
+		mended = append(mended, month)
+		w.exec(t, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %[2]s WHERE _partition_id = '%d' SETTINGS max_insert_threads = 1, async_insert = 0", twin, s.Landing, s.Month))
 		for _, r := range rollups {
 			if r.Source != s.Landing {
 				continue
 			}
-			b, err := r.Rebuild(t.Context(), w.conn, clickhouse.Month(s.Month))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(b.Fill(t.Context(), 1), b.Replace(t.Context()), b.Close(t.Context())); err != nil {
-				t.Fatal(err)
+			if w.number(t, fmt.Sprintf("SELECT count() FROM %s.%s WHERE _partition_id = '%d'", twin, r.Table, s.Month)) > 0 {
+				w.exec(t, fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s.%[1]s", r.Table, month, twin))
+			} else {
+				w.exec(t, fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", r.Table, month))
 			}
 		}
 	}
-	if err := clickhouse.SettleSuspects(t.Context(), w.conn, suspects); err != nil {
+	if err := errors.Join(clickhouse.DropTwin(t.Context(), w.conn, "mended"), clickhouse.SettleSuspects(t.Context(), w.conn, suspects)); err != nil {
 		t.Fatal(err)
 	}
 	return len(suspects)
@@ -356,74 +359,6 @@ func TestAnErrorNobodyHasThoughtOfIsWaitedFor(t *testing.T) {
 	}
 	w.reconcile(t)
 	w.wantEachOnce(t, 2)
-}
-
-func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
-	t.Helper()
-	values := func(offset int64) []byte {
-		value, err := event.EncodeVisit(nil, records[offset-first])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-	b := &consume.Batch[sink.Visit]{Topic: w.topic, First: first, Last: first + int64(len(records)) - 1}
-	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
-		var all []*consume.Record
-		for _, offset := range offsets {
-			all = append(all, &consume.Record{Topic: w.topic, Offset: offset, Time: day, Value: values(offset)})
-		}
-		return all, nil
-	}
-	for i := range records {
-		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Items = append(b.Items, item)
-	}
-	return b
-}
-
-// A refused visit is forgotten, so that its replay is not taken for a repetition: by
-// the sink that refused it, and by another.
-func TestARefusedVisitIsCountedWhenItIsReplayed(t *testing.T) {
-	for _, below := range []string{"visits", "visit_daily"} {
-		for _, restarted := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, restarted %v", below, restarted), func(t *testing.T) {
-				w := newWorld(t, nil, 0)
-				s := w.visitSink(t, 10)
-				var all, refused []*event.Visit
-				for n := range 12 {
-					v := visit(lumen, n)
-					if n%5 == 1 {
-						v.Platform = "poison"
-						refused = append(refused, v, v)
-					}
-					all = append(all, v)
-				}
-				mend := w.refuse(t, below, poisoned)
-				for _, first := range []int64{0, 12} { // a producer tells all again
-					if err := s.Land(t.Context(), w.loggedVisits(t, s, first, all...), ours); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if n := w.reconcile(t); n != 6 {
-					t.Errorf("%d suspects, want 6: three that were told twice", n)
-				}
-				w.wantVisits(t, 9)
-				mend()
-				if restarted {
-					s = w.visitSink(t, 10)
-				}
-				if err := s.Land(t.Context(), w.loggedVisits(t, s, 24, refused...), ours); err != nil {
-					t.Fatal(err)
-				}
-				w.wantVisits(t, 12)
-				w.noProbes(t)
-			})
-		}
-	}
 }
 
 // Each shard refuses and searches for itself: its twin has its own part of the tables.

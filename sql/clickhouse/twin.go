@@ -53,14 +53,19 @@ func Twin(ctx context.Context, conn *Conn, name string, lasting bool) (database 
 	return database, nil
 }
 
-// DropTwin takes a twin away with all that is in it; one that is not there is no
-// error.
+// DropTwin takes a twin away with all that is in it. Of one that is not there nothing
+// is asked but whether it is: not every user may drop databases.
 func DropTwin(ctx context.Context, conn *Conn, name string) error {
 	here, err := currentDatabase(ctx, conn)
 	if err != nil {
 		return err
 	}
-	if err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(here+"_"+name)+" SYNC"); err != nil {
+	var there uint64
+	err = conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = "+quote(here+"_"+name)).Scan(&there)
+	if err == nil && there > 0 {
+		err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(here+"_"+name)+" SYNC")
+	}
+	if err != nil {
 		return fmt.Errorf("drop twin %s_%s: %w", here, name, err)
 	}
 	return nil
