@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -143,7 +144,10 @@ func assembleReread(s *service) (err error) {
 	if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
 		return err
 	}
-	again, err := reread.New(reread.DefaultConfig(), s.db, s.warehouse, s.appends, s.metrics, s.log)
+	cfg := reread.DefaultConfig()
+	cfg.Connection = s.kafka(s.engines)
+	cfg.Group, cfg.Topic = s.Kafka.TopicPrefix+groupOfAnswers, s.Kafka.TopicPrefix+event.TopicAnswers
+	again, err := reread.New(cfg, s.db, s.warehouse, s.appends, s.metrics, s.log)
 	if err != nil {
 		return err
 	}

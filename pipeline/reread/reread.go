@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -26,10 +27,16 @@ import (
 
 // Config says how gently answers are told again.
 type Config struct {
+	producer.Connection
+	Group          string        // that lands answers
+	Topic          string        // of answers, with the configured prefix
 	ExtractVersion int           // the least that they are to be read with
 	Answers        int           // most of a page
 	Bytes          int           // of texts and sources, after which a page ends
-	Landing        time.Duration // for a page to land, before it is said that it did not
+	Landing        time.Duration // for a page to land, before others go on without it
+	Still          time.Duration // the same while nothing at all of its partition lands
+	Rest           time.Duration // until a brand is taken up again whose partition is behind
+	Look           time.Duration // between two looks at how far the partition of a page is
 	Turn           time.Duration // for one brand, before another one's turn
 	Poll           time.Duration // between two questions whether anything is due
 	Late           time.Duration // after an edit's run, until one more look for what was under way
@@ -38,13 +45,16 @@ type Config struct {
 	Silence        time.Duration // for which Postgres may say nothing
 }
 
-// DefaultConfig suits every size.
+// DefaultConfig suits every size. It needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {
 	return Config{
 		ExtractVersion: extract.Version,
 		Answers:        1000,
 		Bytes:          8 << 20,
 		Landing:        10 * time.Minute,
+		Still:          time.Minute,
+		Rest:           2 * time.Minute,
+		Look:           2 * time.Second,
 		Turn:           10 * time.Second,
 		Poll:           time.Second,
 		Late:           2 * time.Minute,
@@ -56,7 +66,7 @@ func DefaultConfig() Config {
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
-	var errs []error
+	errs := []error{c.Connection.Validate()}
 	want := func(ok bool, format string, args ...any) {
 		if !ok {
 			errs = append(errs, fmt.Errorf(format, args...))
@@ -66,7 +76,11 @@ func (c Config) Validate() error {
 	want(known, "reread extract version %d: want one that this build carries", c.ExtractVersion)
 	want(c.Answers >= 1 && c.Answers <= 2000, "reread answers %d: want 1 to 2000", c.Answers)
 	want(c.Bytes >= 1, "reread bytes %d: want at least 1", c.Bytes)
-	want(c.Landing > 0, "reread landing %v: want more than 0", c.Landing)
+	want(c.Group != "" && c.Topic != "", "reread group and topic: want both")
+	want(c.Still > 0, "reread still %v: want more than 0", c.Still)
+	want(c.Landing >= c.Still, "reread landing %v: want no less than still, %v", c.Landing, c.Still)
+	want(c.Rest > 0, "reread rest %v: want more than 0", c.Rest)
+	want(c.Look > 0, "reread look %v: want more than 0", c.Look)
 	want(c.Turn > 0, "reread turn %v: want more than 0", c.Turn)
 	want(c.Poll > 0, "reread poll %v: want more than 0", c.Poll)
 	want(c.Late >= 0, "reread late %v: want at least 0", c.Late)
@@ -85,6 +99,10 @@ type Rereader struct {
 	log     *producer.Producer
 	metrics *metrics
 	logger  *slog.Logger
+
+	behind behind
+	places []consume.Place // as last looked at, for what is behind
+	looked time.Time
 }
 
 // New does nothing yet.
@@ -96,7 +114,7 @@ func New(cfg Config, control *postgres.DB, kept *clickhouse.Conn, log *producer.
 	if err != nil {
 		return nil, err
 	}
-	return &Rereader{cfg: cfg, queue: queue, control: control, kept: kept, log: log, metrics: newMetrics(registerer), logger: logger}, nil
+	return &Rereader{cfg: cfg, queue: queue, control: control, kept: kept, log: log, metrics: newMetrics(registerer), logger: logger, behind: behind{}}, nil
 }
 
 // Run takes up what is due until ctx is cancelled. It survives every absence of the

@@ -37,7 +37,11 @@ func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 // which ends the run, or until the turn is over. It says why nothing more can be done
 // for a while, if so.
 func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, pause time.Duration, err error) {
+	if waits, err := r.waits(ctx, run.BrandID); err != nil || waits {
+		return waitsForPartition, r.cfg.Rest, err
+	}
 	over := time.Now().Add(r.cfg.Turn)
+	run.Anew = run.Anew || run.CursorDay == nil // one that was left before its first page had landed
 	at, left, days := placeOf(run), run.LeftOver, search{run: run}
 	for ctx.Err() == nil {
 		names, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (postgres.Snapshot, error) { return r.control.Snapshot(ctx, run.BrandID) })
@@ -63,29 +67,29 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, 
 		if err != nil {
 			return "", 0, err
 		}
-		lacking, stuck, err := r.land(ctx, &p)
-		if err != nil {
+		refused, landed, err := r.land(ctx, &p)
+		switch {
+		case err != nil:
 			return "", 0, err
+		case !landed: // so that it is looked for again, and told if it did not
+			return waitsForPartition, r.cfg.Rest, nil
 		}
-		p.left += lacking
+		p.left += refused
 		r.metrics.left.Add(float64(p.left))
 		at, left = p.end, left+int64(p.left)
 		asked, err := r.advance(ctx, &p)
 		if err != nil {
 			return "", 0, err
 		}
-		switch {
-		case stuck:
-			why = fmt.Sprintf("%d answers did not land within %v", lacking, r.cfg.Landing)
-			r.logger.Warn("reread does not land", "brand", run.BrandID, "answers", lacking, "waited", r.cfg.Landing,
-				"next", "see how far behind the sink of answers is; it is tried again")
-			return why, r.cfg.Landing, nil
-		case asked, time.Now().After(over):
+		if asked || time.Now().After(over) {
 			return "", 0, nil
 		}
 	}
 	return "", 0, ctx.Err()
 }
+
+// waitsForPartition is why a brand is left for a while.
+const waitsForPartition = "its answers do not land: their partition stands still, or is far behind"
 
 // placeOf is the place behind which a run goes on.
 func placeOf(run postgres.Reread) clickhouse.AnswerPlace {
@@ -158,7 +162,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// begin notes once how many answers a new run has before it.
+// begin notes once how many answers a run has before it that has told none yet.
 func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
 	if !run.Anew {
 		return nil
@@ -174,9 +178,9 @@ func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64)
 func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) error {
 	why := ""
 	if left > 0 {
-		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, were refused, or did not land in time", left)
+		why = fmt.Sprintf("%d answers stand as they were: they could not be told again, or were refused", left)
 		r.logger.Warn("brand not wholly read again", "brand", run.BrandID, "answers", left,
-			"next", "answerscope deadletters list, for what did not land; the sweep tries again within a day")
+			"next", "answerscope deadletters list, for what was refused; the sweep tries again within a day")
 	}
 	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.queue.Finish(ctx, run.BrandID, why, r.cfg.Late)
@@ -195,30 +199,32 @@ func (r *Rereader) advance(ctx context.Context, p *page) (asked bool, err error)
 	})
 }
 
-// land waits until a page has landed, for some minutes. It returns how many of its
-// answers have not, and whether more may yet.
-func (r *Rereader) land(ctx context.Context, p *page) (lacking int, stuck bool, err error) {
+// land waits until a page has landed, and returns how many of its answers were refused;
+// or until it is told to wait no longer, since its partition is behind.
+func (r *Rereader) land(ctx context.Context, p *page) (refused int, landed bool, err error) {
 	if len(p.told) == 0 {
-		return 0, false, nil
+		return 0, true, nil
 	}
 	begun, changed, held := time.Now(), time.Now(), p.begun
-	last, pending := p.told[len(p.told)-1], p.told
+	seen, pending := watch{brand: p.names.BrandID, looked: begun, moved: begun}, p.told
 	for wait := 50 * time.Millisecond; ; wait = min(wait*3/2, 2*time.Second) {
 		before := len(pending)
 		if pending, err = r.pending(ctx, p, pending); err != nil {
 			return 0, false, err
 		}
-		if len(pending) < before {
+		if len(pending) == 0 {
+			r.metrics.landing.Observe(time.Since(begun).Seconds())
+			return 0, true, nil
+		}
+		if len(pending) < before || !seen.through() {
 			changed = time.Now()
 		}
 		switch {
-		case len(pending) == 0:
-			r.metrics.landing.Observe(time.Since(begun).Seconds())
-			return 0, false, nil
-		case pending[len(pending)-1] != last && time.Since(changed) > settled:
-			return len(pending), false, nil // a partition keeps its order: what came before the last one was refused
-		case time.Since(begun) > r.cfg.Landing:
+		case time.Since(changed) > settled:
 			return len(pending), true, nil
+		case !seen.through() && seen.end > 0 && (time.Since(seen.moved) > r.cfg.Still || time.Since(begun) > r.cfg.Landing):
+			r.leave(p, &seen, len(pending), time.Since(begun))
+			return 0, false, nil
 		case time.Since(held) > r.cfg.Lease/3:
 			held = time.Now()
 			if err := r.hold(ctx, p.names.BrandID); err != nil {
@@ -228,10 +234,22 @@ func (r *Rereader) land(ctx context.Context, p *page) (lacking int, stuck bool, 
 		if err := pause(ctx, wait); err != nil {
 			return 0, false, err
 		}
+		if err := seen.see(ctx, r); err != nil {
+			return 0, false, err
+		}
 	}
 }
 
-// settled is how long a replica may be behind the one that has the last answer of a page.
+// leave notes that a partition is behind.
+func (r *Rereader) leave(p *page, seen *watch, lacking int, waited time.Duration) {
+	r.behind[seen.place.Partition] = seen.end
+	r.logger.Warn("reread does not land", "brand", p.names.BrandID, "answers", lacking, "waited", waited,
+		"partition", seen.place.Partition, "landed", seen.place.Landed, "end", seen.end,
+		"next", "see how far behind the sink of answers is on that partition; its brands are taken up again once it has landed these")
+}
+
+// settled is how long a replica may be behind the one that has the last answer of a
+// page; what it lacks by then was refused.
 const settled = 3 * time.Second
 
 // pending are those of ids that stand with a reading older than the page's.

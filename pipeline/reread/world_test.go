@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -185,22 +186,41 @@ func (w *world) tell(t *testing.T, s postgres.Snapshot, from, to int) {
 	}
 }
 
-// sink lands what is appended until stop.
-func (w *world) sink(t *testing.T) (stop func()) {
+// standing lands nothing of some partitions.
+type standing struct {
+	consume.Target[sink.Item]
+	still []int32
+}
+
+func (s standing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+	if slices.Contains(s.still, b.Partition) {
+		return errors.New("the disk is full")
+	}
+	return s.Target.Land(ctx, b, ours)
+}
+
+// sink lands what is appended until stop, but for what is on some partitions.
+func (w *world) sink(t *testing.T, still ...int32) (stop func()) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
 	cfg.Limits.Linger = 20 * time.Millisecond
 	metrics := prometheus.NewRegistry()
-	c, err := consume.New(cfg, sink.New(w.kept, metrics, quiet), metrics, quiet)
+	answers := consume.Target[sink.Item](sink.New(w.kept, metrics, quiet))
+	if len(still) > 0 {
+		answers = standing{answers, still}
+	}
+	c, err := consume.New(cfg, answers, metrics, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w.in(t, c.Run)
 }
 
-func config() reread.Config {
+func (w *world) config() reread.Config {
 	cfg := reread.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
+	cfg.Look = 50 * time.Millisecond
 	cfg.Answers, cfg.Poll, cfg.Retry, cfg.Late = 10, 20*time.Millisecond, 50*time.Millisecond, time.Hour
 	return cfg
 }

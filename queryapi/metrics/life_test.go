@@ -144,6 +144,7 @@ func (l *life) start(t *testing.T, records, sunk, written int) *pipeline {
 	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}
 	answers := consume.Target[sink.Item](release[sink.Item]{sink.New(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
 	cfg := reread.DefaultConfig()
+	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+"sink", l.prefix+event.TopicAnswers
 	cfg.ExtractVersion, cfg.Answers = l.version, records
 	cfg.Poll, cfg.Retry, cfg.Late = 10*time.Millisecond, 10*time.Millisecond, time.Hour
 	var err error
