@@ -1238,3 +1238,22 @@ ALTER TABLE entity_prompt_daily_local MODIFY SETTING min_bytes_for_wide_part = 1
 
 ALTER TABLE answer_daily_local MODIFY SETTING min_bytes_for_wide_part = 1073741824;
 
+-- 0019_readings.up.sql
+ALTER TABLE answers_local
+    MODIFY SETTING lightweight_mutation_projection_mode = 'rebuild';
+
+ALTER TABLE answers_local
+    ADD PROJECTION IF NOT EXISTS readings
+    (
+        SELECT
+            organization_id,
+            brand_id,
+            day,
+            revision,
+            extract_version,
+            sum(sign)
+        GROUP BY organization_id, brand_id, day, revision, extract_version
+    );
+
+ALTER TABLE answers_local MATERIALIZE PROJECTION readings;
+

@@ -210,12 +210,28 @@ CREATE TABLE answers
     `cards.rating` Array(Nullable(Float64)) COMMENT 'of a card: as told, NULL: not told',
     `cards.review_count` Array(Nullable(Int64)) COMMENT 'of a card: as told, NULL: not told',
     `cards.matched_id` Array(UUID) COMMENT 'of a card: brand or competitor whose product it is, nil: neither',
-    `cards.role` Array(String) COMMENT 'of a card: own, competitor or other'
+    `cards.role` Array(String) COMMENT 'of a card: own, competitor or other',
+    PROJECTION readings
+    (
+        SELECT
+            organization_id,
+            brand_id,
+            day,
+            revision,
+            extract_version,
+            sum(sign)
+        GROUP BY
+            organization_id,
+            brand_id,
+            day,
+            revision,
+            extract_version
+    )
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
 COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility

@@ -1,0 +1,95 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// The sweep asks of the whole table, however old a day is, and reads no row of an
+// answer for it: parts that were there before the projection have it too.
+func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
+	conn := migrated(t)
+	old, late := clickhouse.UUID{7}, clickhouse.UUID{8}
+	var rows []clickhouse.AnswerRow
+	add := func(brand clickhouse.UUID, offset int64, at time.Time, sign int8, revision int64) {
+		row := answer(offset, at)
+		row.BrandID, row.Sign, row.Revision = brand, sign, revision
+		rows = append(rows, row)
+	}
+	for n := range int64(40) {
+		add(old, n, day, 1, 1)
+		add(old, n, day, -1, 1)
+		add(old, n, day, 1, 2)
+	}
+	add(late, 40, day.AddDate(-3, 0, 0), 1, 1) // an old answer, told late
+	add(late, 41, day, 1, 2)
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-41/1", rows); err != nil {
+		t.Fatal(err)
+	}
+	brands, err := clickhouse.StaleBrands(t.Context(), conn, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldest := map[clickhouse.UUID]int64{}
+	for _, b := range brands {
+		oldest[b.BrandID] = b.Revision
+	}
+	if len(oldest) != 2 || oldest[old] != 2 || oldest[late] != 1 {
+		t.Errorf("oldest readings %v, want 2 of %v and 1 of %v", oldest, old, late)
+	}
+	reading := func(what string) {
+		t.Helper()
+		for name, params := range map[string][]any{
+			"stale_brands": {ch.Named("since", "1970-01-01")},
+			"stale_days": {
+				ch.Named("organization", organization), ch.Named("brand", late), ch.Named("first_day", "1970-01-01"), ch.Named("last_day", "2149-06-06"),
+				ch.Named("reading_revision", "2"), ch.Named("reading_version", "1"),
+			},
+		} {
+			if plan := explained(t, conn, name, params...); strings.Count(plan, "ReadFromMergeTree (readings)") != 1 || strings.Count(plan, "ReadFromMergeTree") != 1 {
+				t.Errorf("%s: %s reads:\n%s", what, name, plan)
+			}
+		}
+	}
+	reading("as inserted")
+	for _, statement := range []string{
+		"ALTER TABLE answers DROP PROJECTION readings SETTINGS mutations_sync = 1",
+		"ALTER TABLE answers ADD PROJECTION readings (SELECT organization_id, brand_id, day, revision, extract_version, sum(sign) GROUP BY organization_id, brand_id, day, revision, extract_version)",
+		"ALTER TABLE answers MATERIALIZE PROJECTION readings SETTINGS mutations_sync = 1",
+	} {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reading("made of older parts")
+	if err := conn.Exec(t.Context(), "DELETE FROM answers WHERE brand_id = {brand:UUID}", ch.Named("brand", late)); err != nil {
+		t.Fatal("a lightweight delete: ", err)
+	}
+	if brands, err = clickhouse.StaleBrands(t.Context(), conn, time.Unix(0, 0)); err != nil || len(brands) != 1 {
+		t.Errorf("after a delete %v, %v; want one brand", brands, err)
+	}
+}
+
+// explained is how the server goes about a question of query/.
+func explained(t *testing.T, conn *clickhouse.Conn, name string, params ...any) string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), "EXPLAIN PLAN "+file(t, name), params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(line + "\n")
+	}
+	return plan.String()
+}
