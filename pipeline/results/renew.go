@@ -33,13 +33,13 @@ func (r *Results) Renew(ctx context.Context) error {
 }
 
 func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
-	var after uuid.UUID
+	var last *postgres.StaleResult
 	for {
-		stale, err := r.db.StaleResults(ctx, brand, r.cfg.ExtractVersion, after, renewedAtOnce)
+		stale, err := r.db.StaleResults(ctx, brand, r.cfg.ExtractVersion, last, renewedAtOnce)
 		if err != nil || len(stale) == 0 {
 			return err
 		}
-		after = stale[len(stale)-1].ID
+		last = &stale[len(stale)-1]
 		if err := r.renew(ctx, brand, stale); err != nil {
 			return err
 		}

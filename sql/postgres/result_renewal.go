@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 )
@@ -11,14 +12,16 @@ import (
 type StaleResult struct {
 	ID             uuid.UUID `db:"id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
+	CreatedAt      time.Time `db:"created_at"`
 }
 
 type (
-	readerBefore struct{ ExtractVersion int }
-	resultsAfter struct {
+	readerBefore  struct{ ExtractVersion int }
+	resultsBehind struct {
 		BrandID        uuid.UUID
 		ExtractVersion int
-		After          uuid.UUID
+		BehindAt       time.Time
+		BehindID       uuid.UUID
 		Most           int
 	}
 	readingRows struct {
@@ -35,7 +38,7 @@ type (
 
 var (
 	staleResultBrands = query[readerBefore, id]("stale_result_brands")
-	staleResults      = query[resultsAfter, StaleResult]("stale_results")
+	staleResults      = query[resultsBehind, StaleResult]("stale_results")
 	renewResults      = query[readingRows, none]("renew_results")
 )
 
@@ -53,15 +56,21 @@ func (db *DB) StaleResultBrands(ctx context.Context, extractVersion int) ([]uuid
 	return brands, nil
 }
 
-// StaleResults are a brand's results of a reader before extractVersion by id, at most
-// most of them, behind one; the nil id is before all.
-func (db *DB) StaleResults(ctx context.Context, brand uuid.UUID, extractVersion int, after uuid.UUID, most int) ([]StaleResult, error) {
-	stale, err := staleResults.all(ctx, db, resultsAfter{brand, extractVersion, after, most})
+// StaleResults are a brand's results of a reader before extractVersion, newest first,
+// at most most of them, behind one; nil begins.
+func (db *DB) StaleResults(ctx context.Context, brand uuid.UUID, extractVersion int, behind *StaleResult, most int) ([]StaleResult, error) {
+	if behind == nil {
+		behind = &StaleResult{CreatedAt: afterAll}
+	}
+	stale, err := staleResults.all(ctx, db, resultsBehind{brand, extractVersion, behind.CreatedAt, behind.ID, most})
 	if err != nil {
 		return nil, fmt.Errorf("find results of brand %s by readers before %d: %w", brand, extractVersion, err)
 	}
 	return stale, nil
 }
+
+// afterAll is later than any answer.
+var afterAll = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // RenewResults gives results that are there the reading given, if it is newer than
 // theirs, and says how many. Of a Result only its ids and its reading count.

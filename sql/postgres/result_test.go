@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -354,4 +355,50 @@ func (w *world) latest(t *testing.T, v tenant, args string, brand uuid.UUID) []u
 	}
 	defer w.root.Exec(t.Context(), "RESET role")
 	return list[uuid.UUID](t, w.root, "SELECT id FROM public.get_latest_prompt_results("+args+")", brand)
+}
+
+// What an earlier reader read is found in the order of its index, whatever is alike.
+func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
+	db, dsn := migrated(t)
+	root := connected(t, dsn)
+	b := added(t, db, organization(t, db, "House").ID, acme())
+	p := prompts(t, db, b.ID, 1)[0]
+	want := map[uuid.UUID]bool{}
+	for n := range 60 {
+		r := result(b, p, n)
+		r.AnsweredAt = lately.Add(time.Duration(n/20) * time.Hour) // three instants
+		if n%6 == 0 {
+			r.ExtractVersion = 2
+		} else {
+			want[r.ID] = true
+		}
+		keep(t, db, r)
+	}
+	var last *postgres.StaleResult
+	for len(want) > 0 {
+		page, err := db.StaleResults(t.Context(), b.ID, 2, last, 7)
+		if err != nil || len(page) == 0 {
+			t.Fatalf("%d are not found: %v", len(want), err)
+		}
+		for i := range page {
+			if last = &page[i]; !want[last.ID] {
+				t.Errorf("%s is found twice, or is not stale", last.ID)
+			}
+			delete(want, last.ID)
+		}
+	}
+	if page, err := db.StaleResults(t.Context(), b.ID, 2, last, 7); err != nil || len(page) != 0 {
+		t.Errorf("behind the last %v, %v", page, err)
+	}
+	text, err := os.ReadFile("query/stale_results.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Exec(t.Context(), "SET enable_seqscan = off; SET enable_bitmapscan = off"); err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(list[string](t, root, "EXPLAIN "+string(text), b.ID, 2, last.CreatedAt, last.ID, 7), "\n")
+	if strings.Contains(plan, "Sort") || !strings.Contains(plan, "prompt_results_brand_id_idx") {
+		t.Errorf("want the index and no sort:\n%s", plan)
+	}
 }

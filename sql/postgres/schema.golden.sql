@@ -29,6 +29,23 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
+-- table private.chores
+CREATE TABLE private.chores (
+    name text NOT NULL,
+    known_since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    succeeded_at timestamp with time zone,
+    CONSTRAINT chores_pkey PRIMARY KEY (name),
+    CONSTRAINT chores_name_length CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 200)))
+);
+ALTER TABLE private.chores OWNER TO answerscope_owner;
+COMMENT ON TABLE private.chores IS 'When chores of the timetable last succeeded.';
+COMMENT ON COLUMN private.chores.known_since IS 'When a process first had it in its timetable.';
+COMMENT ON COLUMN private.chores.succeeded_at IS 'When its last run that succeeded came to its end; null: none has.';
+ALTER TABLE private.chores ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.chores FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.chores FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.chores TO answerscope_service;
+
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
     topic text NOT NULL,
@@ -425,7 +442,7 @@ CREATE TABLE public.prompt_results (
     CONSTRAINT prompt_results_served_model_length CHECK ((octet_length(served_model) <= 2048))
 );
 ALTER TABLE public.prompt_results OWNER TO answerscope_owner;
-CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC) INCLUDE (extract_version);
+CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC, id DESC) INCLUDE (extract_version);
 CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results USING btree (organization_id);
 CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results USING btree (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
 COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';

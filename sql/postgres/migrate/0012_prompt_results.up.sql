@@ -27,7 +27,7 @@ CREATE TABLE public.prompt_results (
     updated_at          timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
-CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results (brand_id, created_at DESC) INCLUDE (extract_version);
+CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results (brand_id, created_at DESC, id DESC) INCLUDE (extract_version);
 CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results (organization_id);
 COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';
 COMMENT ON COLUMN public.prompt_results.id IS 'The answer''s.';

@@ -1,10 +1,12 @@
--- stale_results: results of a brand by an earlier reader than $2, behind one of them.
+-- stale_results: results of a brand by an earlier reader than $2, newest first, behind one of them ($3, $4): in the order of the index
+-- of the brand's results, which tells the reader too.
 SELECT
     id,
-    organization_id
+    organization_id,
+    created_at
 FROM public.prompt_results
 WHERE brand_id = $1
   AND extract_version < $2
-  AND id > $3
-ORDER BY id
-LIMIT $4
+  AND (created_at, id) < ($3, $4)
+ORDER BY created_at DESC, id DESC
+LIMIT $5
