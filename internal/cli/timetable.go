@@ -6,6 +6,6 @@ import "github.com/answerscope/answerscope/internal/timetable"
 func openTimetable(s *service) (err error) {
 	lead := s.db.NewLeader("timetable")
 	s.onClose("lead of the timetable", lead.Close)
-	s.chores, err = timetable.New(timetable.DefaultConfig(), lead, s.metrics, s.log)
+	s.chores, err = timetable.New(timetable.DefaultConfig(), lead, s.db.NewChores(), s.metrics, s.log)
 	return err
 }

@@ -8,17 +8,20 @@ import (
 )
 
 // A Schedule says when a chore is due.
-type Schedule struct{ times gocron.JobDefinition }
+type Schedule struct {
+	times gocron.JobDefinition
+	daily bool
+}
 
-// Daily is once a day, at hour:minute.
+// Daily is once a day, at hour:minute; soon, if it last succeeded longer ago than a day.
 func Daily(hour, minute uint) Schedule {
-	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false)}
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), true}
 }
 
 // Hourly is once an hour, at a minute of it.
 func Hourly(minute uint) Schedule {
-	return Schedule{gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false)}
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false), false}
 }
 
 // Interval is every d, the first time d after the start.
-func Interval(d time.Duration) Schedule { return Schedule{gocron.DurationJob(d)} }
+func Interval(d time.Duration) Schedule { return Schedule{gocron.DurationJob(d), false} }

@@ -1,7 +1,8 @@
 // Package timetable runs chores at their times: of any number of processes, one.
 //
 // Times are UTC. A chore never runs beside itself: a time that comes while it still
-// runs is passed over, as is one at which no process ran.
+// runs is passed over, as is one at which no process ran. But a daily chore that has
+// not succeeded for more than a day is made up for: a machine may sleep every night.
 package timetable
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -20,11 +22,12 @@ type Config struct {
 	Patience time.Duration // for the elector to say who leads
 	Watch    time.Duration // between two questions, while a chore runs, whether this process still leads
 	Stop     time.Duration // for running chores to end once they are told to
+	Missed   time.Duration // from the start until it is looked what was missed, and then again each time
 }
 
 // DefaultConfig suits every size.
 func DefaultConfig() Config {
-	return Config{Patience: 10 * time.Second, Watch: 2 * time.Second, Stop: 20 * time.Second}
+	return Config{Patience: 10 * time.Second, Watch: 2 * time.Second, Stop: 20 * time.Second, Missed: time.Minute}
 }
 
 // Validate says what is wrong with c, all at once.
@@ -33,7 +36,7 @@ func (c Config) Validate() error {
 	for _, d := range []struct {
 		name string
 		is   time.Duration
-	}{{"patience", c.Patience}, {"watch", c.Watch}, {"stop", c.Stop}} {
+	}{{"patience", c.Patience}, {"watch", c.Watch}, {"stop", c.Stop}, {"missed", c.Missed}} {
 		if d.is <= 0 {
 			errs = append(errs, fmt.Errorf("timetable %s %v: want more than 0", d.name, d.is))
 		}
@@ -51,8 +54,9 @@ type Elector interface {
 type Timetable struct {
 	cfg     Config
 	elector Elector
+	book    Book
 	log     *slog.Logger
-	chores  []chore
+	chores  []*chore
 
 	succeeded, failed, took *prometheus.GaugeVec // by chore
 }
@@ -61,18 +65,19 @@ type chore struct {
 	name     string
 	schedule Schedule
 	run      func(context.Context) error
+	begun    atomic.Int64 // when it last was in this process, in Unix time
 }
 
 // New has no chores yet.
-func New(cfg Config, elector Elector, registerer prometheus.Registerer, log *slog.Logger) (*Timetable, error) {
+func New(cfg Config, elector Elector, book Book, registerer prometheus.Registerer, log *slog.Logger) (*Timetable, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"chore"})
 	}
-	t := &Timetable{cfg: cfg, elector: elector, log: log,
-		succeeded: gauge("answerscope_chore_last_success_timestamp_seconds", "When a chore of the timetable last succeeded in this process, in Unix time."),
+	t := &Timetable{cfg: cfg, elector: elector, book: book, log: log,
+		succeeded: gauge("answerscope_chore_last_success_timestamp_seconds", "When a chore of the timetable last succeeded, in Unix time, in whatever process as far as this one knows."),
 		failed:    gauge("answerscope_chore_last_failure_timestamp_seconds", "When a chore of the timetable last failed in this process, in Unix time."),
 		took:      gauge("answerscope_chore_last_duration_seconds", "Seconds that a chore's last run in this process took, whatever its end."),
 	}
@@ -84,7 +89,7 @@ func New(cfg Config, elector Elector, registerer prometheus.Registerer, log *slo
 // unique. The ctx that run is given ends with the process's lead: run returns soon
 // after, and another process may already be running it then.
 func (t *Timetable) Every(name string, schedule Schedule, run func(ctx context.Context) error) {
-	t.chores = append(t.chores, chore{name, schedule, run})
+	t.chores = append(t.chores, &chore{name: name, schedule: schedule, run: run})
 }
 
 // Run runs the chores at their times until ctx ends and they have ended.
@@ -97,29 +102,31 @@ func (t *Timetable) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make timetable: %w", err)
 	}
+	missed := missed{Timetable: t, jobs: map[*chore]gocron.Job{}}
 	for _, c := range t.chores {
-		if err := t.enter(ctx, clock, c); err != nil {
+		if missed.jobs[c], err = t.enter(ctx, clock, c); err != nil {
 			return errors.Join(err, clock.Shutdown())
 		}
 	}
 	clock.Start()
-	<-ctx.Done()
+	missed.watch(ctx)
 	if err := clock.Shutdown(); err != nil {
 		return fmt.Errorf("stop timetable: %w", err)
 	}
 	return nil
 }
 
-func (t *Timetable) enter(ctx context.Context, clock gocron.Scheduler, c chore) error {
-	do := func() { t.do(ctx, c) }
-	if _, err := clock.NewJob(c.schedule.times, gocron.NewTask(do), gocron.WithName(c.name)); err != nil {
-		return fmt.Errorf("enter chore %s: %w", c.name, err)
+func (t *Timetable) enter(ctx context.Context, clock gocron.Scheduler, c *chore) (gocron.Job, error) {
+	job, err := clock.NewJob(c.schedule.times, gocron.NewTask(func() { t.do(ctx, c) }), gocron.WithName(c.name))
+	if err != nil {
+		return nil, fmt.Errorf("enter chore %s: %w", c.name, err)
 	}
-	return nil
+	return job, nil
 }
 
 // do runs a chore once, for as long as this process leads.
-func (t *Timetable) do(ctx context.Context, c chore) {
+func (t *Timetable) do(ctx context.Context, c *chore) {
+	c.begun.Store(time.Now().Unix())
 	held, lose := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {
@@ -138,6 +145,7 @@ func (t *Timetable) do(ctx context.Context, c chore) {
 	case err == nil:
 		t.succeeded.WithLabelValues(c.name).SetToCurrentTime()
 		t.log.Info("chore done", "chore", c.name, "took", took)
+		t.note(ctx, c)
 	case ctx.Err() != nil:
 		t.log.Info("chore interrupted", "chore", c.name, "took", took)
 	default:

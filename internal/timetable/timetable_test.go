@@ -41,7 +41,7 @@ func process(t *testing.T, elector timetable.Elector, chore func(context.Context
 	cfg := timetable.DefaultConfig()
 	cfg.Watch = often
 	metrics = prometheus.NewRegistry()
-	table, err := timetable.New(cfg, elector, metrics, slog.New(slog.DiscardHandler))
+	table, err := timetable.New(cfg, elector, noBook{}, metrics, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +172,15 @@ type alone struct{}
 
 func (alone) Leads(context.Context) (bool, error) { return true, nil }
 
+// noBook remembers nothing.
+type noBook struct{}
+
+func (noBook) Enter(context.Context, []string) error { return nil }
+func (noBook) Past(context.Context, []string) (known, succeeded map[string]time.Time, err error) {
+	return nil, nil, errors.New("no book")
+}
+func (noBook) Succeeded(context.Context, string) error { return nil }
+
 func TestAChoreNeverRunsBesideItself(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	_, stop := process(t, alone{}, func(ctx context.Context) error {
@@ -222,7 +231,7 @@ func TestMetricsSayHowAChoreEnded(t *testing.T) {
 }
 
 func TestSchedulesAreUnderstood(t *testing.T) {
-	table, err := timetable.New(timetable.DefaultConfig(), alone{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	table, err := timetable.New(timetable.DefaultConfig(), alone{}, noBook{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
