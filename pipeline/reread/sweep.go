@@ -18,7 +18,9 @@ const sweptAtOnce = 5000
 
 // Sweep queues every brand of which an answer stands with an older reading: answers
 // that were under way with the earlier names, and all after an upgrade of the
-// extractor. It is cheap beside what it finds, and safe beside rereads.
+// extractor. It asks of all days, since what was under way may be of any of them: an
+// import tells old answers. The warehouse keeps the readings of each brand and day, so
+// that it reads no answers. It is safe beside rereads.
 func (r *Rereader) Sweep(ctx context.Context) error {
 	since, err := r.lives(ctx)
 	if err != nil {

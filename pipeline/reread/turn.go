@@ -100,7 +100,7 @@ func placeOf(run postgres.Reread) clickhouse.AnswerPlace {
 }
 
 // A search goes through the days on which answers of a brand are older. Which days
-// these are is asked once a turn, since that reads as many rows as the brand has.
+// these are is asked once a turn.
 type search struct {
 	run   postgres.Reread
 	of    clickhouse.Renewal
