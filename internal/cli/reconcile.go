@@ -185,7 +185,8 @@ func (p *process) reconciler(e *engines, db *postgres.DB, warehouse *clickhouse.
 	return reconcile.New(cfg, db, warehouse, metrics, p.log)
 }
 
-// suspicionsEvery is how long records that the server refused wait for being replayable, about.
+// suspicionsEvery is how long rollups may be wrong after a batch that landed late, and records
+// that the server refused wait for being replayable, about.
 const suspicionsEvery = 5 * time.Minute
 
 // assembleReconcile has rollups compared every night.

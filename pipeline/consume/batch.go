@@ -81,7 +81,9 @@ type Target[T any] interface {
 	Read(version int, r Record) (item T, month int, err error)
 	// Land takes the batch wholly, and what of it was taken before only once. It
 	// is repeated until it returns nil. It calls ours right before each send, and
-	// sends nothing after an error of it: the partition may be another's by then.
+	// sends nothing after an error of it: the partition may be another's by then. After
+	// any of these the batch may be late (Plan.Late): then its token alone does not
+	// keep the target from taking it twice.
 	Land(ctx context.Context, b *Batch[T], ours func() error) error
 	// Position is the largest offset of a partition that was ever taken; ok is
 	// false when none was.

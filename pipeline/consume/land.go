@@ -91,9 +91,10 @@ func (l *landing[T]) ours(ctx context.Context) error {
 
 // plan commits where the batch begins and what it is.
 func (l *landing[T]) plan(ctx context.Context) error {
-	if time.Since(l.planned) < planValid {
+	if changed := l.batch.Plan.age(time.Now()); !changed && time.Since(l.planned) < planValid {
 		return nil
 	}
+	l.planned = time.Time{}
 	commit := func(ctx context.Context) error { return l.offsets.commit(ctx, l.batch.First, l.batch.Plan.metadata()) }
 	if err := step(ctx, "plan", commit); err != nil {
 		return err

@@ -128,7 +128,7 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 		return err
 	}
 	p.metrics.replays.Inc()
-	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last)
+	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last, "since", time.UnixMilli(batch.Plan.Since).UTC())
 	return p.land(ctx, batch)
 }
 
@@ -157,6 +157,7 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 	}
 	b.traced()
 	b.batch.Plan = *at.plan
+	b.batch.Plan.Late = at.plan.Late || at.plan.Since == 0 // an earlier release did not say
 	b.batch.Tries = 1
 	b.batch.FetchAll = p.again
 	return &b.batch, nil

@@ -3,6 +3,7 @@ package consume
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Plan is what the batch that begins at a committed offset is: it stands in the
@@ -11,13 +12,37 @@ type Plan struct {
 	Last           int64 `json:"last"`
 	Shard          int   `json:"shard"`
 	ExtractVersion int   `json:"extract_version"`
+	Since          int64 `json:"since,omitempty"` // when it was first planned, in Unix milliseconds; 0: not said
+	Late           bool  `json:"late,omitempty"`  // the target may have forgotten that it took the batch before
+}
+
+// lateAfter is how long after its first planning a batch counts as late. A target
+// remembers what it took for 50,000 parts, which the other partitions of a busy log
+// make in half an hour; what is left is for clocks of machines that differ.
+const lateAfter = 10 * time.Minute
+
+// age notes when the batch is first planned, and whether it has become late; it says
+// whether the plan must be told anew. Late it stays: it may have been sent by then under
+// another name than before. By the clock on the wall, since others read it, and
+// since the other one stands still while a machine sleeps.
+func (p *Plan) age(now time.Time) (changed bool) {
+	ms := now.UnixMilli()
+	if p.Since == 0 {
+		p.Since = ms
+		return true
+	}
+	if age := ms - p.Since; !p.Late && max(age, -age) > lateAfter.Milliseconds() {
+		p.Late = true
+		return true
+	}
+	return false
 }
 
 // metadata is the plan as Kafka keeps it, far below its limit of 4 KB.
 func (p Plan) metadata() string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // three numbers always marshal
+		panic(err) // numbers always marshal
 	}
 	return string(text)
 }

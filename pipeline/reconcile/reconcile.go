@@ -258,8 +258,8 @@ func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickho
 	return frozen, err
 }
 
-// settle says of the records that a server once refused, and that were there before
-// anything was compared, that the rollups of their months have nothing of them.
+// settle says of the suspects that were there before anything was compared that the
+// rollups of their months are right.
 func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickhouse.Suspect, report *Report) error {
 	if scope.Whose != (clickhouse.Whose{}) {
 		return nil

@@ -50,6 +50,9 @@ func (l *landing[R]) take(ctx context.Context, s sending, rows []R, letters []cl
 	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, s.token, letters); err != nil {
 		return nil, err
 	}
+	if err := l.suspect(ctx, s, rows); err != nil {
+		return nil, err
+	}
 	letters = slices.Concat(letters, late)
 	l.metrics.count(len(rows)-len(refused), without(of, refused), letters)
 	if len(letters) > 0 { // one line for a batch, however much of it is garbage

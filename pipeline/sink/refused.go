@@ -43,6 +43,7 @@ import (
 // records are.
 type sending struct {
 	name, token string
+	plan        *consume.Plan
 	from, to    clickhouse.RecordPlace // its first and its last record
 	tries       int                    // how often it may have been sent before
 	fetch       func(ctx context.Context, offsets []int64) ([]*consume.Record, error)
@@ -50,7 +51,7 @@ type sending struct {
 
 func sendingOf[T any](b *consume.Batch[T]) sending {
 	return sending{
-		name: b.String(), token: b.Token(), tries: b.Tries, fetch: b.FetchAll,
+		name: b.String(), token: b.Token(), plan: &b.Plan, tries: b.Tries, fetch: b.FetchAll,
 		from: clickhouse.RecordPlace{Topic: b.Topic, Partition: b.Partition, Offset: b.First},
 		to:   clickhouse.RecordPlace{Topic: b.Topic, Partition: b.Partition, Offset: b.Last},
 	}
@@ -87,7 +88,7 @@ func (l *landing[R]) insert(ctx context.Context, s sending, rows []R, ours func(
 		if err := ours(); err != nil {
 			return nil, nil, err
 		}
-		err := l.table.Insert(ctx, l.conn, s.token, taken)
+		err := l.send(ctx, s, taken, ours)
 		if err == nil {
 			break
 		}
@@ -207,6 +208,9 @@ func (s *sending) probe() string {
 	return fmt.Sprintf("probe_%s_%d", topic, s.from.Partition)
 }
 
+// dropPatience is how long a twin is tried to be dropped when nobody waits any more.
+const dropPatience = 10 * time.Second
+
 // search inserts halves of rows into a twin. Rows of one record stay together: a
 // correction is two.
 func (l *landing[R]) search(ctx context.Context, s sending, rows []R) (found verdicts, err error) {
@@ -215,7 +219,7 @@ func (l *landing[R]) search(ctx context.Context, s sending, rows []R) (found ver
 		return nil, err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
 		defer cancel()
 		err = errors.Join(err, clickhouse.DropTwin(ctx, l.conn, s.probe()))
 	}()

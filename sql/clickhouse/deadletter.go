@@ -131,7 +131,8 @@ func WholeDeadLetters(ctx context.Context, conn *Conn, topic string, partition i
 // The marks of a record.
 const (
 	MarkRefused    = "refused"    // the server does not take its row
-	MarkReconciled = "reconciled" // the figures of its month were right without it since
+	MarkLate       = "late"       // it begins a batch that landed long after it was first sent
+	MarkReconciled = "reconciled" // the figures of the month were found right since
 	MarkReplayed   = "replayed"   // it was appended again
 )
 
@@ -183,8 +184,9 @@ func MarksBetween(ctx context.Context, conn *Conn, from, to RecordPlace) ([]Mark
 	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is a refused record of which some rollups of its month may still have
-// the figures, because they took its row before another one refused it.
+// A Suspect is a record for which some rollups of a month may be wrong: a refused one,
+// whose row they may have taken before another one refused it, or the first of a late
+// batch, of which nobody knows which of them took it before.
 type Suspect struct {
 	Landing   string `ch:"landing"` // table whose rollups these are
 	Month     uint32 `ch:"month"`   // as 202603
@@ -195,14 +197,14 @@ type Suspect struct {
 
 var suspectRecords = query[struct{}, Suspect]("suspect_records")
 
-// Suspects are those that nobody has settled. Their batches are through: nothing of
-// them will be inserted or deleted any more.
+// Suspects are those that nobody has settled. What was to be inserted or deleted of
+// their batches has been.
 func Suspects(ctx context.Context, conn *Conn) ([]Suspect, error) {
 	return suspectRecords.All(ctx, conn, struct{}{})
 }
 
 // SettleSuspects says that all rollups of their landing tables were found right in
-// their months, or were mended, after they were listed. They may be replayed then.
+// their months, or were mended, after they were listed. Refused ones may be replayed then.
 func SettleSuspects(ctx context.Context, conn *Conn, suspects []Suspect) error {
 	var marks []Mark
 	for _, s := range suspects {

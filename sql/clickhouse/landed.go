@@ -133,6 +133,21 @@ type positionRow struct {
 	LastOffset int64 `ch:"last_offset"`
 }
 
+// logProgressed is what a row of log_progress says.
+type logProgressed struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+	Last      int64  `ch:"last_offset"`
+}
+
+var progressed = table[logProgressed](logProgress)
+
+// MoveLogPosition says of a shard that all has landed up to a record, as views do of
+// what is inserted. Said twice, or when more has landed, it changes nothing.
+func MoveLogPosition(ctx context.Context, conn *Conn, to RecordPlace) error {
+	return progressed.Insert(ctx, conn, "", []logProgressed{{to.Topic, to.Partition, to.Offset}})
+}
+
 var logPosition = query[positionParams, positionRow]("log_position")
 
 // LogPosition is the largest offset of a partition that has landed; ok is false

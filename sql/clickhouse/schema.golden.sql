@@ -551,16 +551,16 @@ CREATE TABLE deadletter_marks
     `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
     `log_offset` Int64 COMMENT 'offset of the record in its partition',
-    `mark` LowCardinality(String) COMMENT 'refused: the server does not take its row, reconciled: the figures of its month were right without it since, replayed: it was appended again',
-    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of refused and reconciled',
-    `month` UInt32 COMMENT 'month of its row as 202603, of refused and reconciled',
+    `mark` LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
+    `month` UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
     `detail` String COMMENT 'what the server said, of refused',
     `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'What became of records that are dead letters, or are about to be.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
@@ -1697,7 +1697,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'refused records of which a part of the figures may still be in the rollups of their month. [99bb99e44644]'
+COMMENT 'records for which rollups of a month may be wrong until that month is found right. [1aabbed3d64c]'
 AS SELECT
     landing,
     month,
@@ -1705,21 +1705,21 @@ AS SELECT
     log_partition,
     log_offset
 FROM deadletter_marks
-WHERE (log_topic, log_partition, log_offset) IN (
+WHERE (mark != 'refused') OR ((log_topic, log_partition, log_offset) IN (
     SELECT
         log_topic,
         log_partition,
         log_offset
     FROM deadletters
     WHERE reason = 'refused'
-)
+))
 GROUP BY
     landing,
     month,
     log_topic,
     log_partition,
     log_offset
-HAVING (countIf(mark = 'refused') > 0) AND (countIf(mark = 'reconciled') = 0)
+HAVING (countIf(mark IN ('refused', 'late')) > 0) AND (countIf(mark = 'reconciled') = 0)
 ORDER BY
     landing ASC,
     month ASC,

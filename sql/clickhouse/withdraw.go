@@ -56,6 +56,45 @@ func (t Table[R]) Withdraw(ctx context.Context, conn *Conn, places []RowPlace) e
 	return nil
 }
 
+// A RowMonth is a month in which a record has rows.
+type RowMonth struct {
+	Offset int64  `ch:"log_offset"`
+	Month  uint32 `ch:"month"` // as 202603
+}
+
+// RowMonth is the record and the month of the row.
+func (p RowPlace) RowMonth() RowMonth { return RowMonth{p.Record.Offset, p.Month()} }
+
+// Between says where a shard's landing table has rows of the records from one place to
+// another of the same partition, both included, among some months.
+func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to RecordPlace, months []uint32) (map[RowMonth]bool, error) {
+	if err := conn.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	const between = `
+SELECT DISTINCT log_offset, toYYYYMM(day) AS month
+FROM {table:Identifier}
+WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
+SETTINGS log_comment = 'landed of batch'`
+	params := struct {
+		Table     string   `ch:"table"`
+		Topic     string   `ch:"topic"`
+		Partition int32    `ch:"partition"`
+		First     int64    `ch:"first"`
+		Last      int64    `ch:"last"`
+		Months    []uint32 `ch:"months"`
+	}{conn.Local(t.Name), from.Topic, from.Partition, from.Offset, to.Offset, months}
+	var rows []RowMonth
+	if err := conn.Select(ctx, &rows, between, bind(params)...); err != nil {
+		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
+	}
+	landed := make(map[RowMonth]bool, len(rows))
+	for _, r := range rows {
+		landed[r] = true
+	}
+	return landed, nil
+}
+
 // of is fulfilled by the rows of some records of one partition; what comes first in
 // the sorting keys leads to them.
 func of(places []RowPlace) string {

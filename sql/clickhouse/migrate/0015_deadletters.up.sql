@@ -12,16 +12,16 @@ CREATE TABLE IF NOT EXISTS deadletter_marks
     log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     log_partition   Int32 COMMENT 'partition of the record',
     log_offset      Int64 COMMENT 'offset of the record in its partition',
-    mark            LowCardinality(String) COMMENT 'refused: the server does not take its row, reconciled: the figures of its month were right without it since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of refused and reconciled',
-    month           UInt32 COMMENT 'month of its row as 202603, of refused and reconciled',
+    mark            LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
+    month           UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
     detail          String COMMENT 'what the server said, of refused',
     at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of records that are dead letters, or are about to be.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
 
 ALTER TABLE deadletters
     COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',
