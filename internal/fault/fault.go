@@ -23,7 +23,7 @@ type Point string
 const (
 	Produced  Point = "produced"  // a broker has acknowledged records, and nobody was told yet
 	Planned   Point = "planned"   // a batch is planned, and nothing of it was sent
-	Inserted  Point = "inserted"  // its rows have landed, its dead letters have not
+	Inserted  Point = "inserted"  // its rows have landed and its dead letters are kept, which is not told everywhere
 	Landed    Point = "landed"    // all of it has landed, and it is not committed
 	Committed Point = "committed" // it is committed, and the next one is not planned
 	Requested Point = "requested" // a page of kept answers is on the log again, and that is not written down

@@ -2,6 +2,8 @@ package sink
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"slices"
 
@@ -38,28 +40,67 @@ func (l *landing[R]) take(ctx context.Context, s sending, rows []R, letters []cl
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if err := l.keep(ctx, s, letters, ours); err != nil {
+		return nil, err
+	}
 	refused, late, err := l.insert(ctx, s, rows, ours)
 	if err != nil {
 		return nil, err
 	}
 	fault.Pass(fault.Inserted)
-	if err := ours(); err != nil {
-		return nil, err
-	}
-	// Last, since dead letters too move the position up to which all has landed.
-	if err := clickhouse.DeadLetters.Insert(ctx, l.conn, s.token, letters); err != nil {
+	letters = slices.Concat(letters, late)
+	if err := l.reached(ctx, s, rows, letters); err != nil {
 		return nil, err
 	}
 	if err := l.suspect(ctx, s, rows); err != nil {
 		return nil, err
 	}
-	letters = slices.Concat(letters, late)
 	l.metrics.count(len(rows)-len(refused), without(of, refused), letters)
 	if len(letters) > 0 { // one line for a batch, however much of it is garbage
 		l.log.Warn("dead letters", "batch", s.name, "letters", len(letters), "first", letters[0].LogOffset, "reason", letters[0].Reason, "cause", letters[0].Detail,
 			"next", "in the morning: answerscope deadletters list")
 	}
 	return refused, nil
+}
+
+// keep inserts the dead letters of a batch, before its rows: the build that repeats the
+// batch may read a record that this one does not, and its row is dropped where the
+// month has the token by then. Other letters have another token, for the same reason.
+// So a record is in the landing table, in the dead letters, or in both, whoever has
+// sent what of the batch.
+func (l *landing[R]) keep(ctx context.Context, s sending, letters []clickhouse.DeadLetter, ours func() error) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	if err := ours(); err != nil {
+		return err
+	}
+	which := crc32.NewIEEE()
+	for i := range letters {
+		fmt.Fprintln(which, letters[i].LogOffset)
+	}
+	return clickhouse.DeadLetters.Insert(ctx, l.conn, fmt.Sprintf("%s/letters/%08x", s.token, which.Sum32()), letters)
+}
+
+// reached moves the position up to which all has landed where no view does: over dead
+// letters, which come before the rows, and over rows that are not inserted again.
+func (l *landing[R]) reached(ctx context.Context, s sending, rows []R, letters []clickhouse.DeadLetter) error {
+	to := s.from
+	to.Offset = -1
+	for i := range letters {
+		to.Offset = max(to.Offset, letters[i].LogOffset)
+	}
+	if n := len(rows); n > 0 {
+		last := rows[n-1].Place().Record.Offset
+		if !s.plan.Late && to.Offset < last {
+			return nil
+		}
+		to.Offset = max(to.Offset, last)
+	}
+	if to.Offset < 0 {
+		return nil
+	}
+	return clickhouse.MoveLogPosition(ctx, l.conn, to)
 }
 
 // Position is the largest offset of a partition that has landed.

@@ -19,9 +19,7 @@ import (
 //  2. try: those rows are inserted into a twin. Nothing else says that the server takes
 //     them by now: whether a view made anything of them cannot be seen
 //  3. insert: what has no rows there, under a token of its own
-//  4. mark: the position is moved up to what landed, since nobody else would tell it
-//     once it is forgotten, and the months of the batch are suspect until their rollups
-//     are found right
+//  4. mark: the months of the batch are suspect until their rollups are found right
 //
 // The plan says that the batch is late before anything is sent, so that whoever
 // repeats it does all this too. A month lands whole or not at all, which is why what
@@ -78,9 +76,6 @@ func (l *landing[R]) tryOut(ctx context.Context, s sending, rows []R) (err error
 func (l *landing[R]) suspect(ctx context.Context, s sending, rows []R) error {
 	if !s.plan.Late || len(rows) == 0 {
 		return nil
-	}
-	if err := clickhouse.MoveLogPosition(ctx, l.conn, rows[len(rows)-1].Place().Record); err != nil {
-		return err
 	}
 	var marks []clickhouse.Mark
 	for _, month := range monthsOf(rows) {

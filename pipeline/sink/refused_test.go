@@ -184,8 +184,8 @@ func TestARefusedRecordIsLeftOutOfItsBatch(t *testing.T) {
 // counted once or is a dead letter, whether the view refuses still when it is tried
 // again or was mended meanwhile.
 func TestASearchThatCrashedEndsRight(t *testing.T) {
-	// the insert, the marks, the insert without them, the deletion, two letters, the others' letters
-	const steps = 7
+	// the insert, the marks, the insert without them, the deletion, two letters
+	const steps = 6
 	w := newWorld(t, nil, 0)
 	var offset int64
 	for n := range 2 * (steps + 1) {

@@ -1150,6 +1150,8 @@ DROP TABLE IF EXISTS competitor_prompt_daily;
 DROP TABLE IF EXISTS competitor_prompt_daily_local SYNC;
 
 -- 0015_deadletters.up.sql
+DROP VIEW IF EXISTS log_progress_deadletters_view;
+
 ALTER TABLE deadletters_local
     ADD COLUMN IF NOT EXISTS headers Nested(key String, value String);
 

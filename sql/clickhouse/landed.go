@@ -142,8 +142,8 @@ type logProgressed struct {
 
 var progressed = table[logProgressed](logProgress)
 
-// MoveLogPosition says of a shard that all has landed up to a record, as views do of
-// what is inserted. Said twice, or when more has landed, it changes nothing.
+// MoveLogPosition says of a shard that all has landed up to a record, as the views of
+// landing tables do of their rows. Said twice, or when more has landed, it changes nothing.
 func MoveLogPosition(ctx context.Context, conn *Conn, to RecordPlace) error {
 	return progressed.Insert(ctx, conn, "", []logProgressed{{to.Topic, to.Partition, to.Offset}})
 }

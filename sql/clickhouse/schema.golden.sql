@@ -584,7 +584,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a place on the log, in its order, without their bytes. [c3ad155fa7e4]'
+COMMENT 'dead letters after a place on the log, in its order, without their bytes. One that was kept twice is one. [cfee1f02cd04]'
 AS SELECT
     log_topic,
     log_partition,
@@ -599,7 +599,12 @@ WHERE (log_topic >= {after_topic:String}) AND ((log_topic, log_partition, log_of
 ORDER BY
     log_topic ASC,
     log_partition ASC,
-    log_offset ASC
+    log_offset ASC,
+    reason = 'refused' DESC
+LIMIT 1 BY
+    log_topic,
+    log_partition,
+    log_offset
 LIMIT {limit:UInt32};
 
 -- deadletters
@@ -624,7 +629,7 @@ COMMENT 'Records that were read from the log and are in no landing table, byte f
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. [aff996664431]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [88ed862a99d6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -638,7 +643,10 @@ AS SELECT
     detail
 FROM deadletters
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset IN ({offsets:Array(Int64)}))
-ORDER BY log_offset ASC;
+ORDER BY
+    log_offset ASC,
+    reason = 'refused' DESC
+LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
@@ -1188,22 +1196,6 @@ AS SELECT
     log_partition,
     max(log_offset) AS last_offset
 FROM answers
-GROUP BY
-    log_topic,
-    log_partition;
-
--- log_progress_deadletters_view
-CREATE MATERIALIZED VIEW log_progress_deadletters_view TO log_progress
-(
-    `log_topic` LowCardinality(String),
-    `log_partition` Int32,
-    `last_offset` Int64
-)
-AS SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM deadletters
 GROUP BY
     log_topic,
     log_partition;

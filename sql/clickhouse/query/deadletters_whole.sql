@@ -1,4 +1,4 @@
--- deadletters_whole: dead letters of one partition with their bytes, in the order of the log.
+-- deadletters_whole: dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one.
 SELECT
     log_topic,
     log_partition,
@@ -14,4 +14,5 @@ FROM deadletters
 WHERE log_topic = {topic:String}
   AND log_partition = {partition:Int32}
   AND log_offset IN {offsets:Array(Int64)}
-ORDER BY log_offset
+ORDER BY log_offset, reason = 'refused' DESC
+LIMIT 1 BY log_offset
