@@ -80,8 +80,8 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 		if r == nil {
 			var err error
 			if r, err = p.fetch(linger, f); err != nil {
-				if linger.Err() != nil {
-					break // lingered, idle, or sent away
+				if linger.Err() != nil && !errors.Is(err, kafka.OffsetOutOfRange) {
+					break // lingered, idle, or sent away; of the other the reader tells only once
 				}
 				return p.end(b, p.gone(err, *next)), nil
 			}
@@ -161,17 +161,21 @@ func (p *partition[T]) again(ctx context.Context, offsets []int64) ([]*Record, e
 	return all, nil
 }
 
-// shrunk stops a partition whose log ends before the offset that is waited for:
-// the reader would go on unseen once the log has grown past it again.
+// shrunk stops a partition whose log ends before the offset that is waited for: the
+// reader would go on unseen once the log has grown past it again. Where the log begins
+// behind it, the record has expired unread.
 func (p *partition[T]) shrunk(ctx context.Context, next int64) error {
-	_, end, err := p.offsets.bounds(ctx)
+	first, end, err := p.offsets.bounds(ctx)
 	if err != nil {
 		if ctx.Err() == nil && p.seldom.now() {
 			p.log.Warn("looking at the log", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 		}
 		return nil
 	}
-	if end < next {
+	switch {
+	case first > next:
+		return p.gone(kafka.OffsetOutOfRange, next)
+	case end < next:
 		return p.stopped(fmt.Sprintf("the log was cut: it ends at %d, but offset %d is next", end, next))
 	}
 	return nil
