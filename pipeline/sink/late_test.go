@@ -12,6 +12,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // forgetful lets every table forget a token after five others.
@@ -252,4 +253,37 @@ func (w *world) plan(t *testing.T, first int64, metadata string) {
 		})
 		return err == nil && answer.Topics[w.topic][0].Error == nil
 	})
+}
+
+// On a shard it is looked up in the shard's own part, and its rows land there.
+func TestALateBatchOnAShard(t *testing.T) {
+	w := newShardedWorld(t, 0)
+	target := w.onShards(t)
+	b := w.logged(t, w.sink(t), 0, answer(0), answer(1), answer(2))
+	b.Plan.Shard = 1
+	if err := target.Land(t.Context(), b, ours); err != nil {
+		t.Fatal(err)
+	}
+	shard, err := w.conn.Shard(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shard.Exec(t.Context(), "DELETE FROM "+shard.Local("answers")+" WHERE toYYYYMM(day) = 202604"); err != nil {
+		t.Fatal(err)
+	}
+	b.Tries, b.Plan.Late = 1, true
+	for range 2 {
+		if err := target.Land(t.Context(), b, ours); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.here(t, 1); got != 3 {
+			t.Errorf("%d answers on shard 1, want 3", got)
+		}
+	}
+	if got, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(got) != 3 {
+		t.Errorf("%d suspects, %v; want three months", len(got), err)
+	}
+	if last, ok, err := target.Position(t.Context(), w.topic, 0); last != 2 || !ok || err != nil {
+		t.Errorf("position %d, %v, %v; want 2", last, ok, err)
+	}
 }
