@@ -115,6 +115,19 @@ const lately = time.Hour
 // Nightly purges everything that was ever deleted, but what was purged just before.
 func (p *Purger) Nightly(ctx context.Context) error { return p.purge(ctx, lately) }
 
+// held does something while no month is rebuilt: rows that a rebuilding has read
+// before they are purged would come back with it.
+func (p *Purger) held(ctx context.Context, do func() (map[string]uint64, error)) (map[string]uint64, error) {
+	for shard := range p.warehouse.Shards() {
+		hold, err := p.db.HoldSinks(ctx, shard)
+		if err != nil {
+			return nil, err
+		}
+		defer hold.Release()
+	}
+	return do()
+}
+
 // purge purges what is due, and what was not purged for so long.
 func (p *Purger) purge(ctx context.Context, night time.Duration) error {
 	for {
@@ -123,7 +136,7 @@ func (p *Purger) purge(ctx context.Context, night time.Duration) error {
 			return err
 		}
 		began := time.Now()
-		found, err := clickhouse.Purge(ctx, p.warehouse, deleted(due))
+		found, err := p.held(ctx, func() (map[string]uint64, error) { return clickhouse.Purge(ctx, p.warehouse, deleted(due)) })
 		rows := uint64(0)
 		for table, n := range found {
 			p.metrics.rows.WithLabelValues(table).Add(float64(n))
