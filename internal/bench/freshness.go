@@ -158,11 +158,13 @@ func (l *laboratory) watch(ctx context.Context) (*watch, error) {
 // sinks starts those of both topics, and returns how to wait for their end.
 func (l *laboratory) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
 	var both errgroup.Group
-	answers, err := consume.New(l.reading("answers", event.TopicAnswers), sink.New(warehouse, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
+	told, seen := l.reading("answers", event.TopicAnswers), l.visits("visits")
+	told.Gate, seen.Gate = db.HoldSinks, db.HoldSinks
+	answers, err := consume.New(told, sink.New(warehouse, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
 	if err != nil {
 		return both.Wait, err
 	}
-	visits, err := consume.New(l.visits("visits"), sink.NewVisits(warehouse, sink.Remembered, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
+	visits, err := consume.New(seen, sink.NewVisits(warehouse, sink.Remembered, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
 	if err != nil {
 		return both.Wait, err
 	}

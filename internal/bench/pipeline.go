@@ -128,7 +128,7 @@ func (l *laboratory) stream(ctx context.Context, prefix string, round int) (took
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, warehouse.Close()) }()
-	p, err := l.startPipeline(name, prefix)
+	p, err := l.startPipeline(ctx, name, prefix)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -28,7 +28,7 @@ type pipelineProcess struct {
 }
 
 // startPipeline starts one on the laboratory's engines.
-func (l *laboratory) startPipeline(database, prefix string) (*pipelineProcess, error) {
+func (l *laboratory) startPipeline(ctx context.Context, database, prefix string) (*pipelineProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find answerscope: %w", err)
@@ -38,7 +38,7 @@ func (l *laboratory) startPipeline(database, prefix string) (*pipelineProcess, e
 		return nil, err
 	}
 	p := &pipelineProcess{
-		cmd:     exec.Command(self, "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"), //nolint:gosec // ourselves
+		cmd:     exec.CommandContext(ctx, self, "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"), //nolint:gosec // ourselves
 		topic:   prefix + event.TopicVisits,
 		reading: make(chan time.Time, 1),
 		ended:   make(chan struct{}),

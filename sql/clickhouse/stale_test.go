@@ -91,5 +91,8 @@ func explained(t *testing.T, conn *clickhouse.Conn, name string, params ...any) 
 		}
 		plan.WriteString(line + "\n")
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return plan.String()
 }
