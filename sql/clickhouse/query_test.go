@@ -50,7 +50,7 @@ var quotedOrComment = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|--[^\n]*`)
 
 // sets is a statement that sets comments or settings, or makes a projection where it
 // is lacking, and nothing else: run twice it leaves what it left the first time. It is without its texts here.
-var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT|MODIFY SETTING \w+ = \S+|MATERIALIZE PROJECTION \w+)\s*(,|$))+$`)
+var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT|MODIFY SETTING \w+ =\s*[^\s,]*|MATERIALIZE PROJECTION \w+)\s*(,|$))+$`)
 
 // filling is what a statement does that may be run twice for another reason: what
 // stands in the table then is taken out first.
