@@ -109,7 +109,8 @@ CREATE TABLE private.rereads (
     CONSTRAINT rereads_pkey PRIMARY KEY (brand_id),
     CONSTRAINT rereads_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT rereads_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-    CONSTRAINT rereads_cursor_is_whole CHECK (((cursor_day IS NULL) = (cursor_id IS NULL)))
+    CONSTRAINT rereads_cursor_is_whole CHECK (((cursor_day IS NULL) = (cursor_id IS NULL))),
+    CONSTRAINT rereads_last_error_length CHECK ((char_length(last_error) <= 1000))
 );
 ALTER TABLE private.rereads OWNER TO answerscope_owner;
 CREATE INDEX rereads_due_at_idx ON private.rereads USING btree (due_at) WHERE (due_at IS NOT NULL);

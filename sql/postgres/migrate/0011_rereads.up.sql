@@ -23,7 +23,7 @@ CREATE TABLE private.rereads (
     worked_at       timestamptz,
     holder          uuid,
     held_until      timestamptz,
-    last_error      text,
+    last_error      text CONSTRAINT rereads_last_error_length CHECK (char_length(last_error) <= 1000),
     CONSTRAINT rereads_cursor_is_whole CHECK ((cursor_day IS NULL) = (cursor_id IS NULL))
 );
 CREATE INDEX rereads_organization_id_idx ON private.rereads (organization_id);

@@ -6,7 +6,7 @@ SET
     held_until = NULL,
     finished_at = clock_timestamp(),
     done = greatest(done, total - left_over),
-    last_error = nullif($3, ''),
+    last_error = nullif(left($3, 1000), ''),
     due_at = CASE
         WHEN asked_at IS NOT NULL THEN due_at
         WHEN urgent THEN clock_timestamp() + make_interval(secs => $4)

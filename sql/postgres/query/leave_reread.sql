@@ -3,6 +3,6 @@ UPDATE private.rereads
 SET
     holder = NULL,
     held_until = clock_timestamp() + make_interval(secs => $3),
-    last_error = coalesce(nullif($4, ''), last_error)
+    last_error = coalesce(nullif(left($4, 1000), ''), last_error)
 WHERE brand_id = $1
   AND holder = $2
