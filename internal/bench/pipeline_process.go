@@ -38,7 +38,7 @@ func (l *laboratory) startPipeline(ctx context.Context, database, prefix string)
 		return nil, err
 	}
 	p := &pipelineProcess{
-		cmd:     exec.CommandContext(ctx, self, "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"), //nolint:gosec // ourselves
+		cmd:     exec.CommandContext(ctx, self, "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"),
 		topic:   prefix + event.TopicVisits,
 		reading: make(chan time.Time, 1),
 		ended:   make(chan struct{}),
