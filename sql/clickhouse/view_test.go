@@ -31,6 +31,7 @@ var (
 func TestEveryViewSaysWhatItsFileSaysOfOneOrganizationAlone(t *testing.T) {
 	conn, random := migrated(t), rand.New(rand.NewPCG(1, 1))
 	landFacts(t, conn, random, neighbour, 0)
+	landLetters(t, conn, random)
 	type question struct {
 		view  string
 		args  map[string]any
@@ -229,6 +230,20 @@ func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow) {
 	return answer(offset, at), visit(offset, at)
 }
 
+// landLetters lands dead letters that are nobody's.
+func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
+	t.Helper()
+	var letters []clickhouse.DeadLetter
+	var marks []clickhouse.Mark
+	for offset := range int64(10) {
+		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: day, Reason: one(random, "refused", "malformed")})
+		marks = append(marks, clickhouse.Mark{Topic: "answers", Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603})
+	}
+	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // landFacts lands random answers, a third of them read again otherwise, visits, and what is known of an organization's brand.
 func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickhouse.UUID, first int64) {
 	t.Helper()
@@ -252,16 +267,8 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 			answers = append(answers, taken, again)
 		}
 	}
-	var letters []clickhouse.DeadLetter
-	var marks []clickhouse.Mark
-	for offset := range int64(10) {
-		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: day, Reason: one(random, "refused", "malformed")})
-		marks = append(marks, clickhouse.Mark{Topic: "answers", Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603})
-	}
 	token := fmt.Sprint("facts of ", of)
 	err := errors.Join(
-		clickhouse.DeadLetters.Insert(t.Context(), conn, token, letters),
-		clickhouse.MarkRecords(t.Context(), conn, marks),
 		clickhouse.Answers.Insert(t.Context(), conn, token, answers),
 		clickhouse.Visits.Insert(t.Context(), conn, token, visits),
 		landDimensions(t.Context(), conn, of))
