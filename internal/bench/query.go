@@ -32,7 +32,8 @@ var asking = struct {
 //   - at eight clients p50, and its ratio to the driver's, which asks the
 //     same views with the same parameters without the service.
 //
-// Of a pair both are measured in the same minutes, in turn.
+// Of a pair both are measured in the same minutes, in turn, after every question was
+// asked once.
 func query(ctx context.Context, o Options) (r Result, err error) {
 	r = Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
 	l, err := newLaboratory(ctx)
@@ -161,11 +162,11 @@ func (s *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 	}
 	byDriver := func(_ context.Context, i int) error { return replay(s.driver, e.asked[i%len(e.asked)]) }
 
-	grown, err := inTurn(ctx, few, asking.rounds, asking.turn, overHTTP(s.grown), overHTTP(s.first))
+	grown, err := inTurn(ctx, few, asking.questions, asking.rounds, asking.turn, overHTTP(s.grown), overHTTP(s.first))
 	if err != nil {
 		return err
 	}
-	busy, err := inTurn(ctx, many, asking.rounds, asking.turn, overHTTP(s.grown), byDriver)
+	busy, err := inTurn(ctx, many, asking.questions, asking.rounds, asking.turn, overHTTP(s.grown), byDriver)
 	if err != nil {
 		return err
 	}

@@ -14,20 +14,25 @@ type way func(ctx context.Context, i int) error
 
 // inTurn lets clients ask without a pause, one way for a turn, then the next,
 // some rounds of all of them, so that what else the machine does meets all of
-// them alike. It returns how long each call took, by way, sorted. A round before
-// them warms up.
-func inTurn(ctx context.Context, clients, rounds int, turn time.Duration, ways ...way) ([][]time.Duration, error) {
+// them alike. It returns how long each call took, by way, sorted. Before them each
+// way asks so many first questions, that are not counted: what they read comes from
+// the disk on machines that take memory back which nobody touched for minutes.
+func inTurn(ctx context.Context, clients, first, rounds int, turn time.Duration, ways ...way) ([][]time.Duration, error) {
 	took := make([][]time.Duration, len(ways))
 	asked := make([]atomic.Int64, len(ways))
-	for round := range rounds + 1 {
+	for w, ask := range ways {
+		if _, err := together(ctx, clients, &asked[w], ask, func() bool { return asked[w].Load() < int64(first) }); err != nil {
+			return nil, err
+		}
+	}
+	for range rounds {
 		for w, ask := range ways {
-			times, err := together(ctx, clients, turn, &asked[w], ask)
+			end := time.Now().Add(turn)
+			times, err := together(ctx, clients, &asked[w], ask, func() bool { return time.Now().Before(end) })
 			if err != nil {
 				return nil, err
 			}
-			if round > 0 {
-				took[w] = append(took[w], times...)
-			}
+			took[w] = append(took[w], times...)
 		}
 	}
 	for _, times := range took {
@@ -36,17 +41,16 @@ func inTurn(ctx context.Context, clients, rounds int, turn time.Duration, ways .
 	return took, nil
 }
 
-// together lets clients ask for a turn, each the next question as soon as its
-// last one is answered.
-func together(ctx context.Context, clients int, turn time.Duration, asked *atomic.Int64, ask way) ([]time.Duration, error) {
+// together lets clients ask as long as more says, each the next question as soon as
+// its last one is answered.
+func together(ctx context.Context, clients int, asked *atomic.Int64, ask way, more func() bool) ([]time.Duration, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	took := make([][]time.Duration, clients)
-	end := time.Now().Add(turn)
 	var under sync.WaitGroup
 	for c := range clients {
 		under.Go(func() {
-			for begin := time.Now(); begin.Before(end) && ctx.Err() == nil; {
+			for begin := time.Now(); more() && ctx.Err() == nil; {
 				if err := ask(ctx, int(asked.Add(1)-1)); err != nil {
 					stop(err)
 					return

@@ -108,7 +108,7 @@ func TestPercentileIsTheNearestRank(t *testing.T) {
 func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 	refused := errors.New("refused")
 	var asked atomic.Int64
-	_, err := inTurn(t.Context(), 4, 1, time.Minute, func(context.Context, int) error {
+	_, err := inTurn(t.Context(), 4, 0, 1, time.Minute, func(context.Context, int) error {
 		if asked.Add(1) == 10 {
 			return refused
 		}
