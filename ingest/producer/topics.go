@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // TopicsConfig says how the topics of the log are made.
@@ -152,10 +153,8 @@ func (a *admin) settle(ctx context.Context) ([]TopicState, error) {
 		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, errNoLeader) {
 			return states, err
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return states, fmt.Errorf("wait for topics: %w", context.Cause(ctx))
+		if err := lifecycle.Pause(ctx, 50*time.Millisecond); err != nil {
+			return states, fmt.Errorf("wait for topics: %w", err)
 		}
 	}
 }

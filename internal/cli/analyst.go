@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -215,7 +216,7 @@ func untilServed(ctx context.Context, try func(context.Context) error) error {
 	defer done()
 	for {
 		err := try(patience)
-		if err == nil || !pause(patience, 100*time.Millisecond) {
+		if err == nil || lifecycle.Pause(patience, 100*time.Millisecond) != nil {
 			return err
 		}
 	}

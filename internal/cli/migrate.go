@@ -10,6 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -220,7 +221,7 @@ func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 		if behind < 0 {
 			return nil
 		}
-		if joined := e.set != nil && e.set.Joined(); joined && pause(patience, 200*time.Millisecond) {
+		if joined := e.set != nil && e.set.Joined(); joined && lifecycle.Pause(patience, 200*time.Millisecond) == nil {
 			continue
 		}
 		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
@@ -230,18 +231,6 @@ func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 // ownerPatience is how long the owner of joined engines may take to bring its stores up: they can be joined as soon as
 // they run.
 const ownerPatience = 30 * time.Second
-
-// pause waits for d; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
 
 func (n needs) holds(store string) bool {
 	return n.postgres && store == "postgres" || n.clickhouse && store == "clickhouse" || n.kafka && store == "kafka"

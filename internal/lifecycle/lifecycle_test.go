@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
@@ -49,5 +50,17 @@ func TestAllReturnsTheFailure(t *testing.T) {
 	)
 	if !errors.Is(err, errDisk) || err.Error() != "sink: disk full" {
 		t.Errorf("All() = %v, want sink: disk full", err)
+	}
+}
+
+func TestAPauseEndsWithItsContext(t *testing.T) {
+	if err := lifecycle.Pause(t.Context(), time.Nanosecond); err != nil {
+		t.Errorf("a pause to its end: %v", err)
+	}
+	why := errors.New("the server is going away")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := lifecycle.Pause(ctx, time.Hour); !errors.Is(err, why) {
+		t.Errorf("a pause in vain: %v, want %v", err, why)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -50,7 +51,7 @@ type task struct {
 func (r *run) held(ctx context.Context, t task) error {
 	var why error
 	for try := range r.cfg.Tries {
-		if try > 0 && !pause(ctx, r.cfg.Between) {
+		if try > 0 && lifecycle.Pause(ctx, r.cfg.Between) != nil {
 			return ctx.Err()
 		}
 		if err := t.prepare(ctx); err != nil {
@@ -84,16 +85,4 @@ func (r *run) attempt(ctx context.Context, t task) (err error) {
 		return fmt.Errorf("%w: %d rows came meanwhile, %d would be read while they wait", errNotHeld, left, r.cfg.Unread)
 	}
 	return t.do(ctx, stop)
-}
-
-// pause waits; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -148,7 +149,7 @@ func alone(ctx context.Context, lead *postgres.Leader) error {
 		case leads:
 			return nil
 		}
-		if !pause(patience, 50*time.Millisecond) {
+		if lifecycle.Pause(patience, 50*time.Millisecond) != nil {
 			return ErrBusy
 		}
 	}

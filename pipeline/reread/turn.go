@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -231,7 +232,7 @@ func (r *Rereader) land(ctx context.Context, p *page) (refused int, landed bool,
 				return 0, false, err
 			}
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := lifecycle.Pause(ctx, wait); err != nil {
 			return 0, false, err
 		}
 		if err := seen.see(ctx, r); err != nil {
@@ -281,15 +282,4 @@ func (r *Rereader) hold(ctx context.Context, brand uuid.UUID) error {
 	}
 	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (bool, error) { return r.queue.Hold(ctx, brand) })
 	return err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
