@@ -52,26 +52,32 @@ func (o *offsets) commit(ctx context.Context, offset int64, metadata string) err
 // committed is the offset stored for the partition, with its metadata; -1 when
 // the group knows of none.
 func (o *offsets) committed(ctx context.Context) (offset int64, metadata string, err error) {
-	answer, err := o.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
-		GroupID: o.group,
-		Topics:  map[string][]int{o.topic: {o.partition}},
-	})
+	stored, err := stored(ctx, o.client, o.group, o.topic, []int{o.partition})
+	if err != nil {
+		return 0, "", err
+	}
+	if len(stored) != 1 || stored[0].Partition != o.partition {
+		return 0, "", fmt.Errorf("fetch offset of %s/%d: the broker did not name the partition", o.topic, o.partition)
+	}
+	return stored[0].CommittedOffset, stored[0].Metadata, nil
+}
+
+// stored is what a group has committed of partitions, an offset of -1 where it has
+// nothing.
+func stored(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]kafka.OffsetFetchPartition, error) {
+	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
 	if err == nil {
 		err = answer.Error
 	}
 	if err != nil {
-		return 0, "", fmt.Errorf("fetch offset of %s/%d: %w", o.topic, o.partition, err)
+		return nil, fmt.Errorf("fetch offsets of %s: %w", topic, err)
 	}
-	for _, p := range answer.Topics[o.topic] {
-		if p.Partition != o.partition {
-			continue
-		}
+	for _, p := range answer.Topics[topic] {
 		if p.Error != nil {
-			return 0, "", fmt.Errorf("fetch offset of %s/%d: %w", o.topic, o.partition, p.Error)
+			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, p.Error)
 		}
-		return p.CommittedOffset, p.Metadata, nil
 	}
-	return 0, "", fmt.Errorf("fetch offset of %s/%d: the broker did not name the partition", o.topic, o.partition)
+	return answer.Topics[topic], nil
 }
 
 // bounds are the first offset of the log and the one after its last.

@@ -119,21 +119,15 @@ type commit struct {
 
 // commits are those of a group, which it need not have of every partition.
 func commits(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]commit, error) {
-	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
-	if err == nil {
-		err = answer.Error
-	}
+	stored, err := stored(ctx, client, group, topic, partitions)
 	if errors.Is(err, kafka.GroupIdNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fetch offsets of %s: %w", topic, err)
+		return nil, err
 	}
 	var all []commit
-	for _, p := range answer.Topics[topic] {
-		if p.Error != nil {
-			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, p.Partition, p.Error)
-		}
+	for _, p := range stored {
 		if p.CommittedOffset < 0 {
 			continue
 		}
