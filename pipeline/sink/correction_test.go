@@ -49,6 +49,7 @@ func ours() error { return nil }
 //	corrected   −1 + 1       brand: −1 + 2       Glow: −1           Sol: 0, no row
 //	is           1 answer    brand: 2 mentions   Glow: 0
 func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	registry := prometheus.NewRegistry()
 	s := w.sinkWith(t, registry)
@@ -244,6 +245,7 @@ var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "citati
 // landed again by the same process or another, come to what a fresh system says of
 // the final names.
 func TestCorrectionsComeToTheFinalNames(t *testing.T) {
+	t.Parallel()
 	for round := range 2 {
 		seed := uint64(time.Now().UnixNano())
 		t.Run(fmt.Sprint(round), func(t *testing.T) {

@@ -42,6 +42,7 @@ func (w *world) stop(t *testing.T, patience time.Duration) *postgres.SinkStop {
 // While the sinks are stopped, nothing is planned and nothing lands, and the log
 // keeps it. Nobody can stop them in the middle of a batch.
 func TestStoppedSinksPlanNothing(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		w.governed(t)
@@ -105,6 +106,7 @@ func (h *halting[T]) Land(ctx context.Context, b *consume.Batch[T], ours func() 
 // A hold that is lost before the plan lets somebody stop the sinks who sees no plan.
 // The batch that is planned beside him is sent only after he has gone.
 func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	dsn := w.governed(t)
 	w.tell(t, answers(t, 0, 10)...)
@@ -138,6 +140,7 @@ func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
 
 // What was deleted does not come back, and takes nobody else's rows along.
 func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	dsn := w.governed(t)
 	organizations := []uuid.UUID{{1}, {2}}
@@ -197,6 +200,7 @@ func read(t *testing.T, s *sink.Visits, n int, brand uuid.UUID, at time.Time) si
 // A record of a month that is frozen is kept with its reason, byte for byte, whether
 // it was told before or not. A reread of it has nothing that would be lost.
 func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		dsn := w.governed(t)
@@ -231,6 +235,7 @@ func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 
 // The same of visits, which are read in larger batches.
 func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	dsn := w.governed(t)
 	command(t, dsn, fmt.Sprintf("INSERT INTO private.frozen_months (topic, month) VALUES ('visits', '%s')", day.Format("2006-01")+"-01"))
@@ -242,6 +247,7 @@ func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 // A brand is deleted between a try that came half-way and its replay, which then has
 // fewer rows under the same token. Everybody else's are there once.
 func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	dsn := w.governed(t)
 	hold, err := w.control.HoldSinks(t.Context(), 0)

@@ -31,6 +31,7 @@ func numbers(n, most int, bad func(int) bool) (all, found []int, tries int, err 
 }
 
 func TestAHuntFindsAllThatAreRefused(t *testing.T) {
+	t.Parallel()
 	for range 2000 {
 		n, share := 1+rand.IntN(100), rand.IntN(20)
 		marked := map[int]bool{rand.IntN(n): true}
@@ -47,6 +48,7 @@ func TestAHuntFindsAllThatAreRefused(t *testing.T) {
 
 // 16 halvings, then the one alone and what is behind it.
 func TestAHuntTriesLittle(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []int{0, 31_000, 49_999} {
 		if _, found, tries, err := numbers(50_000, 10, func(i int) bool { return i == bad }); err != nil || len(found) != 1 || tries > 18 {
 			t.Errorf("found %v in %d tries, %v", found, tries, err)
@@ -55,6 +57,7 @@ func TestAHuntTriesLittle(t *testing.T) {
 }
 
 func TestAHuntEndsWhereThereAreTooMany(t *testing.T) {
+	t.Parallel()
 	_, found, tries, err := numbers(50_000, 10, func(int) bool { return true })
 	if !errors.Is(err, errMany) || !slices.Equal(found, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || tries > 11*18 {
 		t.Errorf("found %v in %d tries, %v", found, tries, err)
@@ -63,6 +66,7 @@ func TestAHuntEndsWhereThereAreTooMany(t *testing.T) {
 
 // What is refused for all together is nobody's fault.
 func TestAHuntBlamesNobodyForTheWhole(t *testing.T) {
+	t.Parallel()
 	h := hunt[int]{
 		try: func(some []int) error {
 			if len(some) > 2 {
@@ -81,6 +85,7 @@ func TestAHuntBlamesNobodyForTheWhole(t *testing.T) {
 
 // A try that the server was away for tells nothing of anyone.
 func TestAHuntEndsWhenTheServerGoes(t *testing.T) {
+	t.Parallel()
 	tries := 0
 	h := hunt[int]{
 		try: func([]int) error {

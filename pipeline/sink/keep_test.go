@@ -9,6 +9,7 @@ import (
 // Partitions that others read now leave nothing in memory, and other topics are none
 // of that.
 func TestMemoryOfPartitionsThatWentAwayIsLetGo(t *testing.T) {
+	t.Parallel()
 	s := NewVisits(nil, 10, prometheus.NewRegistry(), nil)
 	for _, at := range []partition{{"visits", 0}, {"visits", 1}, {"visits", 2}, {"other", 1}} {
 		s.recent[at] = &recent{}

@@ -37,6 +37,7 @@ func gauge(t *testing.T, registry *prometheus.Registry, name string) float64 {
 // What has not landed is seen, and for how long it has been there, though the target
 // stands still, or nothing could be fetched yet; and that all has landed.
 func TestWhatHasNotLandedIsSeen(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		w.tellAt(t, time.Now().Add(-time.Hour), answers(t, 0, 10)...)

@@ -53,6 +53,7 @@ func (w *world) others(t *testing.T, first int64, from int) {
 // Whatever a try of long ago has left in whichever table, a late batch is counted once
 // in all of them when its months have been reconciled, and as often as it is repeated.
 func TestALateBatchIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	for _, left := range []string{"all", "nothing", "answers", "citations", "log_progress"} {
 		for _, late := range []bool{true, false} {
 			if !late && left != "all" {
@@ -107,6 +108,7 @@ func TestALateBatchIsCountedOnce(t *testing.T) {
 
 // A correction is two rows of one record.
 func TestALateCorrectionIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	w.forgetful(t)
 	s := w.sink(t)
@@ -144,6 +146,7 @@ func TestALateCorrectionIsCountedOnce(t *testing.T) {
 // that the landing table has its rows is not enough. And a record that a view refuses
 // is found also where only the landing table has it.
 func TestALateBatchMeetsTheViews(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0), answer(1)), ours); err != nil {
@@ -175,6 +178,7 @@ func TestALateBatchMeetsTheViews(t *testing.T) {
 }
 
 func TestALateBatchOfVisitsIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	w.forgetful(t)
 	for _, half := range []bool{false, true} {
@@ -209,6 +213,7 @@ func TestALateBatchOfVisitsIsCountedOnce(t *testing.T) {
 // A plan says when it was made, so that whoever finds it much later, or cannot tell,
 // trusts no token.
 func TestAPlanReplayedLateIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	brokers := testkit.Kafka(t)
 	for _, metadata := range []string{
 		`{"last":6,"shard":0,"extract_version":1}`, // an earlier release's
@@ -257,6 +262,7 @@ func (w *world) plan(t *testing.T, first int64, metadata string) {
 
 // On a shard it is looked up in the shard's own part, and its rows land there.
 func TestALateBatchOnAShard(t *testing.T) {
+	t.Parallel()
 	w := newShardedWorld(t, 0)
 	target := w.onShards(t)
 	b := w.logged(t, w.sink(t), 0, answer(0), answer(1), answer(2))

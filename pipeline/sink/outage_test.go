@@ -132,6 +132,7 @@ func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Item], ours fu
 // log holds, tries less and less often, and shows how far it is behind. Then every
 // answer is there once.
 func TestClickHouseAway(t *testing.T) {
+	t.Parallel()
 	clickhouse, dsn := ownClickHouse(t)
 	w := newWorldOn(t, migratedAt(t, dsn), testkit.Kafka(t), 1)
 	w.governed(t)
@@ -163,6 +164,7 @@ func TestClickHouseAway(t *testing.T) {
 
 // While Postgres is away nothing is planned: the log keeps it.
 func TestPostgresAway(t *testing.T) {
+	t.Parallel()
 	control, dsn := ownPostgres(t)
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.governedBy(t, dsn)
@@ -187,6 +189,7 @@ func TestPostgresAway(t *testing.T) {
 // A broker that restarts keeps its records, its groups and their plans. The consumers
 // outlive it.
 func TestBrokersRestart(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"kafka", "apache"} {
 		t.Run(kind, func(t *testing.T) {
 			broker, brokers := ownBroker(t, kind)
@@ -214,6 +217,7 @@ func TestBrokersRestart(t *testing.T) {
 
 // Partitions that are added are read by the consumers that are at work.
 func TestPartitionsAreAdded(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		target := &reading{Target: w.sink(t)}

@@ -101,6 +101,7 @@ func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.I
 }
 
 func TestEachAnswerOnce(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		w.tell(t, answers(t, 0, 50)...)
@@ -142,6 +143,7 @@ func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], ours func()
 // and its commit, leaves a plan. Its successor has other limits and meets more
 // records, and must land the planned batch all the same, once.
 func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
@@ -182,6 +184,7 @@ func (w *world) wantOpen(t *testing.T, want ...consume.OpenBatch) {
 // What is open may change under whoever asks while somebody consumes: that is an error. A topic that is not there, and a
 // group that never was, have nothing open.
 func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		w.wantOpen(t)
@@ -208,6 +211,7 @@ func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
 
 // What cannot be read is kept with its reason; its neighbours are counted.
 func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.tell(t, encoded(t, answer(0)), []byte(`{"v":1,"id":"no"}`), []byte("\xff"), encoded(t, answer(1)))
 	w.consume(t, w.sink(t), small, w.landed(t, 3))
@@ -220,6 +224,7 @@ func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
 // A record of a newer version waits: what is before it lands, and readiness
 // says which partition stopped and why.
 func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	newer := strings.Replace(string(encoded(t, answer(1))), `"v":1`, `"v":99`, 1)
 	w.tell(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
@@ -234,6 +239,7 @@ func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 // A broker whose disk was emptied numbers its records anew: counting them under
 // old offsets would drop them as replays.
 func TestAReplacedLogStopsThePartition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.tell(t, answers(t, 0, 5)...)
 	w.consume(t, w.sink(t), small, w.landed(t, 4))
@@ -255,6 +261,7 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 // A member joins and leaves while records come: partitions change hands in
 // mid-batch, and each record lands once.
 func TestTwoConsumersShareTheWork(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 2)
 		first, second := &watched{Target: w.sink(t)}, &watched{Target: w.sink(t)}
@@ -302,6 +309,7 @@ func (c *watched) Land(ctx context.Context, b *consume.Batch[sink.Item], ours fu
 
 // What another partition has landed is not told again by this one.
 func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 2)
 	w.tellTo(t, 0, answers(t, 0, 10)...)
 	w.consume(t, w.sink(t), small, w.landed(t, 9))
@@ -316,6 +324,7 @@ func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 // back over landed records. Cut into other batches they would have other tokens
 // and land twice: 51 of 31 in every table.
 func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.tell(t, answers(t, 0, 30)...)
 	w.consume(t, w.sink(t), small, w.landed(t, 29))
@@ -346,6 +355,7 @@ func (p panicking) Read(version int, r consume.Record) (sink.Item, int, error) {
 
 // A record that our own code cannot bear stops its partition, not the process.
 func TestAPanicStopsThePartition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.tell(t, answers(t, 0, 3)...)
 	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Item]) bool {
@@ -357,6 +367,7 @@ func TestAPanicStopsThePartition(t *testing.T) {
 
 // A reread that asks for a later extractor waits for a build that has it.
 func TestARereadWaitsForANewerBuild(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	again := answer(0)
 	again.Reread = &event.Reread{MinExtractVersion: 2}

@@ -33,6 +33,7 @@ func (u *undead) Land(ctx context.Context, b *consume.Batch[sink.Item], ours fun
 // A consumer that hangs after its plan loses its partition, another lands the planned
 // batch and goes on, and then the first one sends it too: same token, same rows.
 func TestAConsumerThatWasReplacedAddsNothing(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		w := newWorld(t, brokers, 1)
 		w.governed(t)

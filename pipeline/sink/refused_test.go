@@ -137,6 +137,7 @@ func refusedOf(all []*event.Answer) []*event.Answer {
 // Wherever a row is refused, the others land, each once in every table; it is a dead
 // letter, as it came; and once the view and the months are mended, a replay counts it.
 func TestARefusedRecordIsLeftOutOfItsBatch(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	var offset int64
@@ -184,6 +185,7 @@ func TestARefusedRecordIsLeftOutOfItsBatch(t *testing.T) {
 // counted once or is a dead letter, whether the view refuses still when it is tried
 // again or was mended meanwhile.
 func TestASearchThatCrashedEndsRight(t *testing.T) {
+	t.Parallel()
 	// the insert, the marks, the insert without them, the deletion, two letters
 	const steps = 6
 	w := newWorld(t, nil, 0)
@@ -243,6 +245,7 @@ func TestASearchThatCrashedEndsRight(t *testing.T) {
 // What follows a refused telling of an answer goes with it, in the same order; a
 // refused correction leaves the answer as it was.
 func TestACorrectionOfARefusedAnswerIsLeftOutToo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0)), ours); err != nil {
@@ -281,6 +284,7 @@ func TestACorrectionOfARefusedAnswerIsLeftOutToo(t *testing.T) {
 // A view that refuses what has landed before is wrong itself: nothing becomes a dead
 // letter, and all lands when it is mended.
 func TestABrokenViewMakesNoDeadLetters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	if err := s.Land(t.Context(), w.logged(t, s, 0, answer(0), answer(1)), ours); err != nil {
@@ -308,6 +312,7 @@ func TestABrokenViewMakesNoDeadLetters(t *testing.T) {
 
 // Of very many refused records some are found at a try, and the next goes on there.
 func TestManyRefusedRecordsAreFoundTryByTry(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	var records []*event.Answer
@@ -341,6 +346,7 @@ func TestManyRefusedRecordsAreFoundTryByTry(t *testing.T) {
 // An error that nobody has thought of may go away: records are blamed for it only
 // when it stays.
 func TestAnErrorNobodyHasThoughtOfIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.sink(t)
 	w.refuse(t, "answers", "factorial(if("+poisoned+", 99, 1)) = 0")
@@ -363,6 +369,7 @@ func TestAnErrorNobodyHasThoughtOfIsWaitedFor(t *testing.T) {
 
 // Each shard refuses and searches for itself: its twin has its own part of the tables.
 func TestARefusedRecordOnAShard(t *testing.T) {
+	t.Parallel()
 	w := newShardedWorld(t, 0)
 	target := w.onShards(t)
 	for n := range 2 {

@@ -40,6 +40,7 @@ func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records 
 // A refused visit is forgotten, so that its replay is not taken for a repetition: by
 // the sink that refused it, and by another.
 func TestARefusedVisitIsCountedWhenItIsReplayed(t *testing.T) {
+	t.Parallel()
 	for _, below := range []string{"visits", "visit_daily"} {
 		for _, restarted := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, restarted %v", below, restarted), func(t *testing.T) {

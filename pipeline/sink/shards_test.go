@@ -63,6 +63,7 @@ func (w *world) here(t *testing.T, shard int) (n uint64) {
 
 // Partitions go to different shards, a crash leaves a plan that names its shard, and each answer counts once wherever it is.
 func TestEachAnswerOnceOnTwoShards(t *testing.T) {
+	t.Parallel()
 	w := newShardedWorld(t, 3)
 	for partition := range 3 {
 		w.tellTo(t, partition, answers(t, 20*partition, 20*partition+20)...)
@@ -98,6 +99,7 @@ func TestEachAnswerOnceOnTwoShards(t *testing.T) {
 // A shard was added while a batch was open: it is replayed where it was planned for, and what landed there is known to the
 // batches of the partition that land elsewhere.
 func TestABatchLandsOnTheShardOfItsPlan(t *testing.T) {
+	t.Parallel()
 	w := newShardedWorld(t, 0)
 	land := func(shard int, first int64, from, to int) error {
 		t.Helper()
@@ -133,6 +135,7 @@ func TestABatchLandsOnTheShardOfItsPlan(t *testing.T) {
 // The server of a shard refuses a record: the search goes on there, in twins of what it has, and the others of the batch land
 // there.
 func TestARecordThatAShardRefuses(t *testing.T) {
+	t.Parallel()
 	all := newShardedWorld(t, 0)
 	second, err := all.conn.Shard(1)
 	if err != nil {

@@ -20,6 +20,7 @@ var sqlComment = regexp.MustCompile(`--[^\n]*\n`)
 // that is not read there would be taken back as nothing, and what it sums up to would
 // be counted twice. Needs no server.
 func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../sql/clickhouse/query/standing_answers.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 // landed their batch, and wherever, the record is counted or is a dead letter, or both;
 // the list shows it once, and after its replay it is counted once.
 func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
+	t.Parallel()
 	const steps = 2 // the dead letters, the rows
 	for _, learned := range []bool{true, false} {
 		for step := range steps + 1 {

@@ -94,6 +94,7 @@ func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
 // Whatever of it is still in memory, and whoever has it in memory, a visit is
 // there once.
 func TestEachVisitOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	shuffled := []int{7, 2, 9, 0, 5, 3, 8, 1, 6, 4}
 	tests := 0
@@ -136,6 +137,7 @@ func TestEachVisitOnce(t *testing.T) {
 // another, and by the first again after the other went on; its memory was that of
 // a batch that had not landed.
 func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
+	t.Parallel()
 	for _, target := range []string{"visits", "visit_daily", "log_progress"} {
 		t.Run(target, func(t *testing.T) {
 			w := newWorld(t, nil, 0)
@@ -168,6 +170,7 @@ func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
 
 // Two organizations that give visits the same id have each their own.
 func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	for _, s := range []*sink.Visits{w.visitSink(t, 10), w.visitSink(t, 10)} {
 		batch := &consume.Batch[sink.Visit]{Topic: w.topic, First: 0, Last: 1}
@@ -195,6 +198,7 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 
 // A partition that is another's by now is sent nothing.
 func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	s := w.visitSink(t, 10)
 	gone := errors.New("gone")
@@ -213,6 +217,7 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 // insert and its commit, leaves a plan that its successor lands, once; garbage
 // among them is kept with its reason.
 func TestACrashedBatchOfVisitsIsReplayed(t *testing.T) {
+	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
@@ -244,6 +249,7 @@ func TestACrashedBatchOfVisitsIsReplayed(t *testing.T) {
 
 // A visit of a newer version waits for a newer build.
 func TestAVisitOfANewerVersionIsNotTouched(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, 0)
 	newer := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1)
 	s := w.visitSink(t, 10)
