@@ -39,22 +39,3 @@ func column[R, V any](name string, value func(R) V) tableColumn[R] {
 		return values
 	}}
 }
-
-// words is a column of few different texts. Each is boxed once: the driver, which
-// takes such a column by its dictionary, would box one for every row.
-func words[R any](name string, value func(R) string) tableColumn[R] {
-	return tableColumn[R]{"`" + name + "`", func(rows []R) any {
-		values := make([]any, len(rows))
-		boxed := map[string]any{}
-		for i, row := range rows {
-			text := value(row)
-			box, ok := boxed[text]
-			if !ok {
-				box = text
-				boxed[text] = box
-			}
-			values[i] = box
-		}
-		return values
-	}}
-}

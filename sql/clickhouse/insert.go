@@ -32,6 +32,7 @@ func insertSettings(token string) clickhouse.Settings {
 		"min_insert_block_size_rows":                         1 << 20,
 		"min_insert_block_size_bytes":                        0,
 		"max_partitions_per_insert_block":                    0,
+		"low_cardinality_allow_in_native_format":             0, // the server makes the dictionaries: the driver takes three lookups and a box for a value
 		"log_comment":                                        "insert " + token,
 	}
 }
