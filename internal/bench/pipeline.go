@@ -137,7 +137,7 @@ func (l *laboratory) stream(ctx context.Context, prefix string, round int) (took
 	if err != nil {
 		return 0, 0, err
 	}
-	look := time.NewTicker(20 * time.Millisecond)
+	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
 	for rows := uint64(0); rows < uint64(streaming.visits); {
 		select {
@@ -147,7 +147,15 @@ func (l *laboratory) stream(ctx context.Context, prefix string, round int) (took
 		case <-ctx.Done():
 			return 0, 0, context.Cause(ctx)
 		}
-		if rows, err = landed(ctx, warehouse); err != nil {
+		// The table knows its number of rows: to add up the sums each time, too, took a
+		// third of the engine's work.
+		if err = warehouse.QueryRow(ctx, "SELECT count() FROM visits").Scan(&rows); err != nil {
+			return 0, 0, fmt.Errorf("count visits: %w", err)
+		}
+		if rows >= uint64(streaming.visits) {
+			rows, err = landed(ctx, warehouse)
+		}
+		if err != nil {
 			return 0, 0, err
 		}
 	}
