@@ -99,11 +99,25 @@ func (r *Retention) topics() []topic {
 // Config.Patience are an error, after which the next time is soon enough: a month too
 // many is kept meanwhile.
 func (r *Retention) Enforce(ctx context.Context) error {
-	return errors.Join(r.freeze(ctx), r.expire(ctx)) // what was frozen before waits for nobody
+	now, err := r.sureOf(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.freeze(ctx, now), r.expire(ctx, now)) // what was frozen before waits for nobody
+}
+
+// sureOf is the time that has come by this machine's clock and by Postgres's: what is
+// frozen stays frozen, and one clock that is years ahead must not take years away.
+func (r *Retention) sureOf(ctx context.Context) (time.Time, error) {
+	theirs, err := r.db.Now(ctx)
+	if ours := r.now(); err == nil && ours.Before(theirs) {
+		return ours, nil
+	}
+	return theirs, err
 }
 
 // expire names to the warehouse what may go.
-func (r *Retention) expire(ctx context.Context) error {
+func (r *Retention) expire(ctx context.Context, now time.Time) error {
 	for _, t := range r.topics() {
 		before, err := r.db.FrozenBefore(ctx, t.name)
 		if err != nil {
@@ -120,16 +134,16 @@ func (r *Retention) expire(ctx context.Context) error {
 	if r.cfg.DeadLetters == 0 {
 		return nil
 	}
-	return clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringDeadLetters, r.keptFrom(r.cfg.DeadLetters))
+	return clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringDeadLetters, keptFrom(now, r.cfg.DeadLetters))
 }
 
 // keptFrom is the first day that is kept: the present month and so many before it.
-func (r *Retention) keptFrom(months int) time.Time {
-	return postgres.MonthOf(r.now()).AddDate(0, -months, 0)
+func keptFrom(now time.Time, months int) time.Time {
+	return postgres.MonthOf(now).AddDate(0, -months, 0)
 }
 
 // freeze enters the months of every topic that are past their time.
-func (r *Retention) freeze(ctx context.Context) error {
+func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	past := map[string]time.Time{}
 	for _, t := range r.topics() {
 		if t.months == 0 {
@@ -140,7 +154,7 @@ func (r *Retention) freeze(ctx context.Context) error {
 			return err
 		}
 		// Where all that there may be is kept, the sinks are not stopped for nothing.
-		if kept := r.keptFrom(t.months); kept.After(postgres.FirstMonth) && before.Before(kept) {
+		if kept := keptFrom(now, t.months); kept.After(postgres.FirstMonth) && before.Before(kept) {
 			past[t.name] = kept
 		}
 	}

@@ -151,6 +151,20 @@ func TestMonthsAreFrozenAndGo(t *testing.T) {
 	}
 }
 
+// A machine whose clock is ten years ahead freezes what has passed by Postgres's clock, too.
+func TestAClockThatIsAheadFreezesNothing(t *testing.T) {
+	w := newWorld(t)
+	theirs, err := w.db.Now(t.Context())
+	must(t, err)
+	w.now = theirs.AddDate(10, 0, 0)
+	const months = 119 // kept: beside our clock all that there is would go, beside Postgres's nothing
+	must(t, w.enforce(t, months))
+	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
+		t.Errorf("frozen before %v, %v", frozen, err)
+	}
+	w.kept(t, "answers", month(time.February))
+}
+
 // While a batch is under way, or planned by a process that died, nothing is frozen, and so nothing goes.
 func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	w := newWorld(t)

@@ -22,12 +22,16 @@ type (
 	beforeRow struct {
 		Before *time.Time `db:"before"`
 	}
+	clockRow struct {
+		Now time.Time `db:"now"`
+	}
 )
 
 var (
 	frozenMonths = query[monthsOf, monthRow]("frozen_months")
 	frozenBefore = query[topicOf, beforeRow]("frozen_before")
 	freezeMonths = query[freeze, none]("freeze_months")
+	clock        = query[none, clockRow]("clock")
 )
 
 // FirstMonth is the first that a record may be of: none before it is ever frozen.
@@ -37,6 +41,15 @@ var FirstMonth = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 func MonthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Now is the present time as the server tells it, beside which a wrong clock shows.
+func (db *DB) Now(ctx context.Context) (time.Time, error) {
+	row, err := clock.one(ctx, db, none{})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read postgres's clock: %w", err)
+	}
+	return row.Now, nil
 }
 
 // FrozenMonths says which of the given months of a topic, named without its prefix,
