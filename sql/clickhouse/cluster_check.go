@@ -32,7 +32,9 @@ func checkShards(ctx context.Context, c Config, there [][]string) error {
 				return err
 			}
 			var name string
-			err = conn.QueryRow(ctx, "SELECT "+serverName).Scan(&name)
+			if err = checkNumber(ctx, conn, n+1); err == nil {
+				err = conn.QueryRow(ctx, "SELECT "+serverName).Scan(&name)
+			}
 			if err == nil {
 				given[name] = uint32(n + 1)
 				lenient := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"skip_unavailable_shards": 1}))
@@ -69,6 +71,9 @@ func checkCluster(ctx context.Context, c Config) error {
 				return err
 			}
 			conns[dsn] = conn
+			if err := checkNumber(ctx, conn, n+1); err != nil {
+				return fmt.Errorf("%s: %w", hostOf(dsn), err)
+			}
 			p := place{Shard: uint32(n + 1)}
 			if err := conn.QueryRow(ctx, "SELECT "+serverName).Scan(&p.Name); err != nil {
 				return fmt.Errorf("ask server of shard %d for its name: %w", n, err)

@@ -42,6 +42,26 @@ func TestAClusterIsBroughtUpOnce(t *testing.T) {
 	}
 }
 
+// A shard that was put in front of the others, in the addresses and in remote_servers alike, would be given what was planned for
+// them: the first server has the number of the second here.
+func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
+	conn, c := sharded(t)
+	if err := shard(t, conn, 0).Exec(t.Context(), "ALTER TABLE schema_migrations MODIFY COMMENT 'of shard 2'"); err != nil {
+		t.Fatal(err)
+	}
+	want := `made as one "of shard 2" and is given as one "of shard 1"`
+	if _, err := clickhouse.Pending(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a start said %v", err)
+	}
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a migration said %v", err)
+	}
+	var second string
+	if err := shard(t, conn, 1).QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&second); err != nil || second != "of shard 2" {
+		t.Errorf("the second shard is %q, %v", second, err)
+	}
+}
+
 // An answer that landed on one shard is found by the lookup of another, whose rows are not seen twice.
 func TestALookupSeesEveryShard(t *testing.T) {
 	conn, _ := sharded(t)

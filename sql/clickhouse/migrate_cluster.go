@@ -40,6 +40,9 @@ func migrateCluster(ctx context.Context, c Config, progress func(step string), o
 			}
 		}
 	}
+	if err := numberShards(ctx, c); err != nil {
+		return err
+	}
 	return fillDimensions(ctx, c)
 }
 

@@ -1,0 +1,57 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+)
+
+// A server remembers which shard it was made as, counted from 1, in the comment of its
+// list of migrations, which is its own and never replicated. The addresses and the
+// servers' remote_servers can agree and both be wrong: a shard that is put between
+// others moves those behind it, and what was planned for one lands on another.
+const shardNumbered = "of shard "
+
+// numberShards writes down of every server that has no number yet which shard it is.
+func numberShards(ctx context.Context, c Config) error {
+	for n, replicas := range c.shards() {
+		for _, dsn := range replicas {
+			if err := numberShard(ctx, c.at(dsn), n+1); err != nil {
+				return fmt.Errorf("number shard %d, %s: %w", n, hostOf(dsn), err)
+			}
+		}
+	}
+	return nil
+}
+
+func numberShard(ctx context.Context, c Config, number int) error {
+	conn, err := Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	comment, err := shardComment(ctx, conn)
+	if err != nil || comment != "" {
+		return err
+	}
+	return conn.Exec(ctx, fmt.Sprintf("ALTER TABLE schema_migrations MODIFY COMMENT '%s%d'", shardNumbered, number))
+}
+
+// shardComment is "of shard 2" of a server that was made as the second shard, "" of
+// one that has no number yet.
+func shardComment(ctx context.Context, conn *Conn) (comment string, err error) {
+	err = conn.QueryRow(ctx, "SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()").Scan(&comment)
+	if err != nil {
+		err = fmt.Errorf("read which shard it is: %w", err)
+	}
+	return comment, err
+}
+
+// checkNumber wants that a server was made as the shard that it is given as, counted
+// from 1, or as none yet.
+func checkNumber(ctx context.Context, conn *Conn, number int) error {
+	comment, err := shardComment(ctx, conn)
+	if want := fmt.Sprintf("%s%d", shardNumbered, number); err == nil && comment != "" && comment != want {
+		err = fmt.Errorf("it was made as one %q and is given as one %q, counted from 1: want the shards in the order that they had, new ones behind them", comment, want)
+	}
+	return err
+}
