@@ -249,6 +249,7 @@ func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 	for round := range 2 {
 		seed := uint64(time.Now().UnixNano())
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
 			t.Logf("seed %d", seed)
 			e := &editing{random: rand.New(rand.NewPCG(seed, 0)), revisions: []int64{1, 1}}
 			w := newWorld(t, nil, 0)

@@ -246,7 +246,7 @@ func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 
 // A brand is deleted between a try that came half-way and its replay, which then has
 // fewer rows under the same token. Everybody else's are there once.
-func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) {
+func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) { //nolint:tparallel // its parts share a world
 	t.Parallel()
 	w := newWorld(t, nil, 0)
 	dsn := w.governed(t)

@@ -60,6 +60,7 @@ func TestALateBatchIsCountedOnce(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, late %v", left, late), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, nil, 0)
 				w.forgetful(t)
 				s := w.sink(t)
@@ -222,6 +223,7 @@ func TestAPlanReplayedLateIsCountedOnce(t *testing.T) {
 		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d,"late":true}`, time.Now().UnixMilli()),
 	} {
 		t.Run(metadata, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, brokers, 1)
 			w.forgetful(t)
 			w.tell(t, answers(t, 0, 10)...)

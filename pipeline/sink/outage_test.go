@@ -192,6 +192,7 @@ func TestBrokersRestart(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"kafka", "apache"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			broker, brokers := ownBroker(t, kind)
 			w := newWorld(t, brokers, 2)
 			first, second := &reading{Target: w.sink(t)}, &reading{Target: w.sink(t)}

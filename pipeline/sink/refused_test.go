@@ -186,60 +186,69 @@ func TestARefusedRecordIsLeftOutOfItsBatch(t *testing.T) {
 // again or was mended meanwhile.
 func TestASearchThatCrashedEndsRight(t *testing.T) {
 	t.Parallel()
-	// the insert, the marks, the insert without them, the deletion, two letters
-	const steps = 6
-	w := newWorld(t, nil, 0)
-	var offset int64
-	for n := range 2 * (steps + 1) {
-		step, mended := n/2, n%2 == 1
-		name := fmt.Sprintf("crash before step %d, mended %v", step+1, mended)
-		w.refuse(t, "citations", poisoned)
-		records := mixed(60 * n)
-		asked := 0
-		s := w.sink(t)
-		err := s.Land(t.Context(), w.logged(t, s, offset, records...), func() error {
-			if asked++; asked > step {
-				return errCrash
+	for _, mended := range []bool{false, true} {
+		t.Run(fmt.Sprintf("mended %v", mended), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil, 0)
+			var offset int64
+			for step := range searchSteps + 1 {
+				if offset = w.crashASearch(t, step, mended, offset); t.Failed() {
+					t.Fatalf("after a crash before step %d", step+1)
+				}
 			}
-			return nil
 		})
-		if step < steps && !errors.Is(err, errCrash) || step == steps && err != nil {
-			t.Fatalf("%s: %v after %d steps", name, err, asked)
+	}
+}
+
+// searchSteps are: the insert, the marks, the insert without them, the deletion, two letters.
+const searchSteps = 6
+
+// crashASearch lands the step-th batch of five good records and two refused ones from
+// offset on, and returns the offset behind it.
+func (w *world) crashASearch(t *testing.T, step int, mended bool, offset int64) int64 {
+	t.Helper()
+	w.refuse(t, "citations", poisoned)
+	records := mixed(60 * step)
+	asked := 0
+	s := w.sink(t)
+	err := s.Land(t.Context(), w.logged(t, s, offset, records...), func() error {
+		if asked++; asked > step {
+			return errCrash
 		}
-		mend := func() { w.exec(t, "DROP VIEW IF EXISTS refusing SYNC") }
-		if mended {
-			mend()
-		}
-		if n == 0 { // a search that was killed
-			if _, err := clickhouse.Twin(t.Context(), w.conn, "probe_"+strings.ReplaceAll(w.topic, ".", "_")+"_0", false); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s = w.sink(t)
-		b := w.logged(t, s, offset, records...)
-		b.Tries = 1
-		if err := s.Land(t.Context(), b, ours); err != nil {
-			t.Fatal(name, err)
-		}
+		return nil
+	})
+	if step < searchSteps && !errors.Is(err, errCrash) || step == searchSteps && err != nil {
+		t.Fatalf("%v after %d steps", err, asked)
+	}
+	mend := func() { w.exec(t, "DROP VIEW IF EXISTS refusing SYNC") }
+	if mended {
 		mend()
-		w.noProbes(t)
-		offset += int64(len(records))
-		suspects := w.reconcile(t)
-		if want := 2; suspects != want && (suspects != 0 || !mended || step > 1) {
-			t.Errorf("%s: %d suspects, want %d", name, suspects, want)
-		}
-		if !t.Run(name, func(t *testing.T) { w.wantEachOnce(t, uint64(5*n+5-suspects)) }) {
-			return
-		}
-		again := refusedOf(records)
-		if err := s.Land(t.Context(), w.logged(t, s, offset, again...), ours); err != nil {
-			t.Fatal(name, err)
-		}
-		offset += int64(len(again))
-		if !t.Run(name+", replayed", func(t *testing.T) { w.wantEachOnce(t, uint64(5*n+5)) }) {
-			return
+	}
+	if step == 0 { // a search that was killed
+		if _, err := clickhouse.Twin(t.Context(), w.conn, "probe_"+strings.ReplaceAll(w.topic, ".", "_")+"_0", false); err != nil {
+			t.Fatal(err)
 		}
 	}
+	s = w.sink(t)
+	b := w.logged(t, s, offset, records...)
+	b.Tries = 1
+	if err := s.Land(t.Context(), b, ours); err != nil {
+		t.Fatal(err)
+	}
+	mend()
+	w.noProbes(t)
+	offset += int64(len(records))
+	suspects := w.reconcile(t)
+	if want := 2; suspects != want && (suspects != 0 || !mended || step > 1) {
+		t.Errorf("%d suspects, want %d", suspects, want)
+	}
+	w.wantEachOnce(t, uint64(5*step+5-suspects))
+	again := refusedOf(records)
+	if err := s.Land(t.Context(), w.logged(t, s, offset, again...), ours); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEachOnce(t, uint64(5*step+5))
+	return offset + int64(len(again))
 }
 
 // What follows a refused telling of an answer goes with it, in the same order; a

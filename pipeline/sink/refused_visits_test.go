@@ -44,6 +44,7 @@ func TestARefusedVisitIsCountedWhenItIsReplayed(t *testing.T) {
 	for _, below := range []string{"visits", "visit_daily"} {
 		for _, restarted := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, restarted %v", below, restarted), func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, nil, 0)
 				s := w.visitSink(t, 10)
 				var all, refused []*event.Visit

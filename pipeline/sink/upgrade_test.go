@@ -18,6 +18,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
 		for step := range steps + 1 {
 			for _, odd := range []int{1, 3} { // alone in its month, and not
 				t.Run(fmt.Sprintf("learned %v, killed before step %d, record %d", learned, step+1, odd), func(t *testing.T) {
+					t.Parallel()
 					w := newWorld(t, nil, 0)
 					s := w.sink(t)
 					reads, other := w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6)), w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6))

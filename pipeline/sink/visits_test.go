@@ -140,6 +140,7 @@ func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"visits", "visit_daily", "log_progress"} {
 		t.Run(target, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, nil, 0)
 			first, second := w.visitSink(t, 5), w.visitSink(t, 5)
 			land := func(s *sink.Visits, b telling) {
