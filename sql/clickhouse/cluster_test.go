@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,9 +47,21 @@ func TestAClusterIsBroughtUpOnce(t *testing.T) {
 // them: the first server has the number of the second here.
 func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
 	conn, c := sharded(t)
-	if err := shard(t, conn, 0).Exec(t.Context(), "ALTER TABLE schema_migrations MODIFY COMMENT 'of shard 2'"); err != nil {
-		t.Fatal(err)
+	comment := func(text string) {
+		t.Helper()
+		if err := shard(t, conn, 0).Exec(t.Context(), "ALTER TABLE schema_migrations MODIFY COMMENT '"+text+"'"); err != nil {
+			t.Fatal(err)
+		}
 	}
+	comment("") // a migration that ended before it came so far
+	if pending, err := clickhouse.Pending(t.Context(), c); err != nil || !slices.Equal(pending, []string{"shard 0: number"}) {
+		t.Errorf("pending %q, %v", pending, err)
+	}
+	var steps []string
+	if err := clickhouse.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil || !slices.Equal(steps, []string{"shard 0: number"}) {
+		t.Errorf("migrated %q, %v", steps, err)
+	}
+	comment("of shard 2")
 	want := `made as one "of shard 2" and is given as one "of shard 1"`
 	if _, err := clickhouse.Pending(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a start said %v", err)

@@ -40,10 +40,10 @@ func migrateCluster(ctx context.Context, c Config, progress func(step string), o
 			}
 		}
 	}
-	if err := numberShards(ctx, c); err != nil {
+	if err := fillDimensions(ctx, c); err != nil {
 		return err
 	}
-	return fillDimensions(ctx, c)
+	return numberShards(ctx, c, progress) // last: what has its number lacks nothing
 }
 
 func shardStep(n int, step string) string { return fmt.Sprintf("shard %d%s%s", n, stepOf, step) }
@@ -89,7 +89,11 @@ func pendingOfCluster(ctx context.Context, c Config) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("shard %d: %w", n, err)
 		}
-		for _, step := range steps {
+		unnumbered, err := unnumbered(ctx, c, replicas)
+		if err != nil {
+			return nil, fmt.Errorf("shard %d: %w", n, err)
+		}
+		for _, step := range slices.Concat(steps, unnumbered) {
 			pending = append(pending, shardStep(n, step))
 		}
 	}

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -11,29 +12,56 @@ import (
 // others moves those behind it, and what was planned for one lands on another.
 const shardNumbered = "of shard "
 
+// numbering is the step that gives a server its number.
+const numbering = "number"
+
 // numberShards writes down of every server that has no number yet which shard it is.
-func numberShards(ctx context.Context, c Config) error {
+func numberShards(ctx context.Context, c Config, progress func(step string)) error {
 	for n, replicas := range c.shards() {
 		for _, dsn := range replicas {
-			if err := numberShard(ctx, c.at(dsn), n+1); err != nil {
+			done, err := numberShard(ctx, c.at(dsn), n+1)
+			if err != nil {
 				return fmt.Errorf("number shard %d, %s: %w", n, hostOf(dsn), err)
+			}
+			if done {
+				progress(shardStep(n, numbering))
 			}
 		}
 	}
 	return nil
 }
 
-func numberShard(ctx context.Context, c Config, number int) error {
+func numberShard(ctx context.Context, c Config, number int) (done bool, err error) {
 	conn, err := Open(ctx, c)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer conn.Close()
 	comment, err := shardComment(ctx, conn)
 	if err != nil || comment != "" {
-		return err
+		return false, err
 	}
-	return conn.Exec(ctx, fmt.Sprintf("ALTER TABLE schema_migrations MODIFY COMMENT '%s%d'", shardNumbered, number))
+	err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE schema_migrations MODIFY COMMENT '%s%d'", shardNumbered, number))
+	return err == nil, err
+}
+
+// unnumbered is a step for each replica that has no number yet: one that was given its
+// tables by a migration that did not come to its end.
+func unnumbered(ctx context.Context, c Config, replicas []string) (steps []string, err error) {
+	for _, dsn := range replicas {
+		conn, err := Open(ctx, c.at(dsn))
+		if err != nil {
+			return nil, err
+		}
+		comment, err := shardComment(ctx, conn)
+		if err := errors.Join(err, conn.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", hostOf(dsn), err)
+		}
+		if comment == "" {
+			steps = append(steps, numbering)
+		}
+	}
+	return steps, nil
 }
 
 // shardComment is "of shard 2" of a server that was made as the second shard, "" of
