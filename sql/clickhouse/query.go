@@ -80,7 +80,6 @@ func rollup[P, R any](name string) Query[P, R] {
 		"optimize_use_projections":          0, // there are none here, and looking for them takes half a millisecond each time
 		"optimize_use_implicit_projections": 0,
 		"optimize_syntax_fuse_functions":    0,
-		"send_profile_events":               0,   // that nobody reads
 		"log_queries_min_query_duration_ms": 100, // what is fast is not worth a row of query_log, which costs a millisecond
 	}
 	return q
