@@ -24,23 +24,59 @@ func (c collected[T]) abandon() {
 	}
 }
 
+// A handover passes batches from who collects them to who lands them.
+type handover[T any] struct {
+	batches chan collected[T]
+	wanted  chan struct{} // of one: the one before has landed
+}
+
+func newHandover[T any]() handover[T] {
+	return handover[T]{make(chan collected[T]), make(chan struct{}, 1)}
+}
+
+// want lets a batch end that has lingered: until then it grows, up to its limits, so
+// that inserts are the larger the more there is to do.
+func (h handover[T]) want() {
+	select {
+	case h.wanted <- struct{}{}:
+	default:
+	}
+}
+
+// took ends want.
+func (h handover[T]) took() {
+	select {
+	case <-h.wanted:
+	default:
+	}
+}
+
+// lingered waits until a batch is wanted or the linger is over without.
+func (h handover[T]) lingered(linger context.Context, end func()) {
+	select {
+	case <-h.wanted:
+		end()
+	case <-linger.Done():
+	}
+}
+
 // collect reads ahead: while one batch lands, the next is fetched and read. At
 // most two batches of a partition are in memory, with what the reader fetched.
-func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- collected[T]) {
+func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) {
 	f, err := p.open(p.topic, int(p.id), next)
 	if err != nil {
-		p.hand(ctx, out, collected[T]{stop: err})
+		p.hand(ctx, to, collected[T]{stop: err})
 		return
 	}
 	defer f.close(p.log)
 	var held *Record // fetched, but of the next batch
 	for {
 		var c collected[T]
-		c, held = p.batch(ctx, f, &next, held)
+		c, held = p.batch(ctx, f, &next, held, to)
 		if c.batch == nil && c.stop == nil {
 			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
 		}
-		if ctx.Err() != nil || !p.hand(ctx, out, c) {
+		if ctx.Err() != nil || !p.hand(ctx, to, c) {
 			c.abandon()
 			return
 		}
@@ -50,9 +86,9 @@ func (p *partition[T]) collect(ctx context.Context, next int64, out chan<- colle
 	}
 }
 
-func (p *partition[T]) hand(ctx context.Context, out chan<- collected[T], c collected[T]) bool {
+func (p *partition[T]) hand(ctx context.Context, to handover[T], c collected[T]) bool {
 	select {
-	case out <- c:
+	case to.batches <- c:
 		return true
 	case <-ctx.Done():
 		return false
@@ -63,21 +99,22 @@ func (p *partition[T]) hand(ctx context.Context, out chan<- collected[T], c coll
 const idleCheck = 30 * time.Second
 
 // batch collects one batch: it waits for a first record for idleCheck, after
-// which there is none, and for further ones until the batch is full or has
-// lingered.
-func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record) (collected[T], *Record) {
+// which there is none, and for further ones until the batch is full, or has lingered
+// and is wanted.
+func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, to handover[T]) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = int(p.id) % p.cfg.Shards
 	b.batch.FetchAll = p.again
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()
-	timer := time.AfterFunc(idleCheck, lingered)
+	timer := time.AfterFunc(idleCheck, func() { to.lingered(linger, lingered) })
 	defer timer.Stop()
 	for !b.full() {
-		r := held
-		held = nil
-		if r == nil {
+		var r Record
+		if held != nil {
+			r, held = *held, nil
+		} else {
 			var err error
 			if r, err = p.fetch(linger, f); err != nil {
 				if linger.Err() != nil && !errors.Is(err, kafka.OffsetOutOfRange) {
@@ -93,17 +130,18 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 		if len(b.batch.Items) == 0 {
 			b.batch.trace = p.traces.depart(p.topic, p.id)
 		}
-		item, month, err := p.read(b.batch.Plan.ExtractVersion, r, b.batch.trace)
+		item, month, err := p.read(b.batch.Plan.ExtractVersion, &r, b.batch.trace)
 		if err != nil {
 			return p.end(b, err), nil
 		}
 		if !b.fits(len(r.Key)+len(r.Value), month) {
-			return p.end(b, nil), r
+			kept := r // r itself is not to be allocated anew for each record
+			return p.end(b, nil), &kept
 		}
 		if len(b.batch.Items) == 0 {
 			timer.Reset(p.cfg.Limits.Linger)
 		}
-		b.add(r, item, month)
+		b.add(&r, item, month)
 	}
 	return p.end(b, nil), nil
 }
@@ -120,7 +158,7 @@ func (p *partition[T]) end(b *builder[T], stop error) collected[T] {
 
 // fetch takes the next record, however often the broker goes away meanwhile: the
 // reader paces its own attempts, so that here it is only asked again.
-func (p *partition[T]) fetch(ctx context.Context, f fetcher) (*Record, error) {
+func (p *partition[T]) fetch(ctx context.Context, f fetcher) (Record, error) {
 	for {
 		r, err := f.fetch(ctx)
 		switch {
@@ -155,7 +193,7 @@ func (p *partition[T]) again(ctx context.Context, offsets []int64) ([]*Record, e
 			return nil, failed(next, p.stopped(fmt.Sprintf("offset %d is gone from the log", next)))
 		}
 		if next == offsets[len(all)] {
-			all = append(all, r)
+			all = append(all, &r)
 		}
 	}
 	return all, nil
@@ -195,12 +233,12 @@ type fetcher struct {
 	reader *kafka.Reader
 }
 
-func (f fetcher) fetch(ctx context.Context) (*Record, error) {
+func (f fetcher) fetch(ctx context.Context) (Record, error) {
 	m, err := f.reader.FetchMessage(ctx)
 	if err != nil {
-		return nil, err
+		return Record{}, err
 	}
-	r := &Record{Topic: m.Topic, Partition: int32(m.Partition), Offset: m.Offset, Key: m.Key, Value: m.Value, Time: m.Time}
+	r := Record{Topic: m.Topic, Partition: int32(m.Partition), Offset: m.Offset, Key: m.Key, Value: m.Value, Time: m.Time}
 	for _, h := range m.Headers {
 		r.Headers = append(r.Headers, Header{h.Key, h.Value})
 	}

@@ -46,13 +46,13 @@ func (p *partition[T]) run(ctx context.Context) error {
 		at.next = at.plan.Last + 1
 	}
 	collecting, stop := context.WithCancel(ctx)
-	batches := make(chan collected[T])
+	from := newHandover[T]()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.collect(collecting, at.next, batches)
+		p.collect(collecting, at.next, from)
 	}()
-	err = p.process(ctx, batches)
+	err = p.process(ctx, from)
 	stop()
 	<-done
 	return p.ended(ctx, err)
@@ -73,12 +73,14 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 	return nil
 }
 
-func (p *partition[T]) process(ctx context.Context, batches <-chan collected[T]) error {
+func (p *partition[T]) process(ctx context.Context, from handover[T]) error {
 	for {
+		from.want()
 		select {
 		case <-ctx.Done():
 			return nil
-		case c := <-batches:
+		case c := <-from.batches:
+			from.took()
 			if c.batch != nil {
 				if err := p.land(ctx, c.batch); err != nil {
 					return err
@@ -149,11 +151,11 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 		if r.Offset != next {
 			return nil, p.stopped(fmt.Sprintf("offset %d of the planned batch %d to %d is gone from the log", next, at.next, at.plan.Last))
 		}
-		item, month, err := p.read(at.plan.ExtractVersion, r, trace)
+		item, month, err := p.read(at.plan.ExtractVersion, &r, trace)
 		if err != nil {
 			return nil, err
 		}
-		b.add(r, item, month)
+		b.add(&r, item, month)
 	}
 	b.traced()
 	b.batch.Plan = *at.plan
