@@ -178,7 +178,7 @@ func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Dura
 	defer func() { err = errors.Join(err, warehouse.Close()) }()
 	size := l.visits("").Limits.Records
 	partitions := producer.DefaultTopicsConfig().Partitions
-	rows := make([][]*clickhouse.VisitRow, partitions)
+	rows, packer := make([][]*clickhouse.PackedVisit, partitions), clickhouse.VisitPacker{}
 	for i := range streaming.visits {
 		partition := i % partitions
 		at := consume.Record{Topic: event.TopicVisits, Partition: int32(partition), Offset: int64(i / partitions)}
@@ -187,7 +187,7 @@ func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Dura
 		if err != nil {
 			return 0, err
 		}
-		rows[partition] = append(rows[partition], row)
+		rows[partition] = append(rows[partition], packer.Pack(&row))
 	}
 	begin := time.Now()
 	writers, ctx := errgroup.WithContext(ctx)

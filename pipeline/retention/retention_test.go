@@ -71,7 +71,7 @@ func (w *world) land(t *testing.T) {
 			visits = append(visits, &clickhouse.VisitRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "visits", LogOffset: int64(day), At: at, Event: "view", Platform: "openai", Host: "a.example", Path: "/"})
 		}
 		token := fmt.Sprint(month)
-		must(t, errors.Join(clickhouse.Answers.Insert(t.Context(), w.warehouse, token, answers), clickhouse.Visits.Insert(t.Context(), w.warehouse, token, visits)))
+		must(t, errors.Join(clickhouse.Answers.Insert(t.Context(), w.warehouse, token, answers), clickhouse.Visits.Insert(t.Context(), w.warehouse, token, clickhouse.PackVisits(visits...))))
 	}
 }
 

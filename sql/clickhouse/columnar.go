@@ -2,6 +2,8 @@ package clickhouse
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
@@ -16,7 +18,7 @@ func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
 	}
 	return Table[R]{name, "", names, func(batch driver.Batch, rows []R) error {
 		for i, c := range columns {
-			if err := batch.Column(i).Append(c.take(rows)); err != nil {
+			if err := c.append(batch.Column(i), rows); err != nil {
 				return fmt.Errorf("column %s: %w", c.name, err)
 			}
 		}
@@ -24,18 +26,29 @@ func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
 	}}
 }
 
-// A tableColumn takes one column out of rows, as a slice of its Go type.
+// A tableColumn appends one column of rows.
 type tableColumn[R any] struct {
-	name string
-	take func(rows []R) any
+	name   string
+	append func(to driver.BatchColumn, rows []R) error
 }
 
+// atOnce is how many values of a column are taken out of their rows at once.
+const atOnce = 1024
+
 func column[R, V any](name string, value func(R) V) tableColumn[R] {
-	return tableColumn[R]{"`" + name + "`", func(rows []R) any {
-		values := make([]V, len(rows))
-		for i, row := range rows {
-			values[i] = value(row)
+	pool := sync.Pool{New: func() any { return new([atOnce]V) }} // the driver copies them
+	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
+		values := pool.Get().(*[atOnce]V)
+		defer pool.Put(values)
+		defer clear(values[:])
+		for some := range slices.Chunk(rows, atOnce) {
+			for i, row := range some {
+				values[i] = value(row)
+			}
+			if err := to.Append(values[:len(some)]); err != nil {
+				return err
+			}
 		}
-		return values
+		return nil
 	}}
 }

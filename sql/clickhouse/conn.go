@@ -134,6 +134,12 @@ func options(c Config) (*clickhouse.Options, error) {
 	o.MaxIdleConns = c.MaxOpenConns
 	o.DialTimeout = c.DialTimeout
 	o.ReadTimeout = c.ReadTimeout
+	if o.MaxCompressionBuffer == 0 {
+		o.MaxCompressionBuffer = 256 << 10 // of what is sent: the driver's 10 MB stay with each connection
+	}
+	if o.Protocol == clickhouse.Native {
+		o.DialContext = dial(o)
+	}
 	if o.Compression == nil {
 		o.Compression = &clickhouse.Compression{Method: compression(o.Addr)}
 	}

@@ -74,7 +74,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 			}
 		}
 		token := fmt.Sprint("export ", batch)
-		if err := errors.Join(clickhouse.Answers.Insert(t.Context(), conn, token, rows), clickhouse.Visits.Insert(t.Context(), conn, token, visits)); err != nil {
+		if err := errors.Join(clickhouse.Answers.Insert(t.Context(), conn, token, rows), clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestAnExportIsOfEveryShard(t *testing.T) {
 		a, v := answer(int64(n), day), visit(int64(n), day)
 		err := errors.Join(
 			clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", []*clickhouse.VisitRow{v}))
+			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", clickhouse.PackVisits(v)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -74,7 +75,7 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 	return nil
 }
 
-// Insert sends rows as one native block. The same token must always come with
+// Insert sends rows, which the server takes as one block. The same token must always come with
 // the same rows in the same order: what the server saw of an earlier try is
 // then taken once, and what it lacks is added. Inserting no rows does nothing.
 //
@@ -98,11 +99,27 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		return fmt.Errorf("prepare insert into %s: %w", t.Name, err)
 	}
 	defer batch.Close()
-	if err := t.fill(batch, rows); err != nil {
-		return fmt.Errorf("encode %d rows for %s: %w: %w", len(rows), t.Name, errUnencodable, err)
+	sent := false
+	defer func() {
+		if !sent {
+			_ = batch.Abort() // Close would insert what the server has of it
+		}
+	}()
+	for some := range slices.Chunk(rows, sentAtOnce) {
+		if err := batch.Flush(); err != nil { // of those before
+			return fmt.Errorf("send %d rows for %s (why a server breaks off is in its log): %w", len(rows), t.Name, err)
+		}
+		if err := t.fill(batch, some); err != nil {
+			return fmt.Errorf("encode %d rows for %s: %w: %w", len(rows), t.Name, errUnencodable, err)
+		}
 	}
+	sent = true
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert %d rows into %s: %w", len(rows), t.Name, err)
 	}
 	return nil
 }
+
+// sentAtOnce is how many rows of an insert are in memory as they are sent. The server
+// makes one block of them again.
+const sentAtOnce = 2048

@@ -75,7 +75,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		a.BrandID, v.BrandID = sister, sister
 		for _, err := range []error{
 			clickhouse.Answers.Insert(t.Context(), conn, "sister", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), conn, "sister", []*clickhouse.VisitRow{v}),
+			clickhouse.Visits.Insert(t.Context(), conn, "sister", clickhouse.PackVisits(v)),
 			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
 		} {
 			if err != nil {
@@ -175,7 +175,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at, Reason: "malformed"}
 			for _, err := range []error{
 				clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.AnswerRow{a}),
-				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), []*clickhouse.VisitRow{v}),
+				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), clickhouse.PackVisits(v)),
 				clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.DeadLetter{letter}),
 			} {
 				if err != nil {

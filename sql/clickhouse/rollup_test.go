@@ -42,7 +42,7 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint("answers", first), answers); err != nil {
 		t.Fatal(err)
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), visits); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), clickhouse.PackVisits(visits...)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -270,7 +270,7 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 	token := fmt.Sprint("facts of ", of)
 	err := errors.Join(
 		clickhouse.Answers.Insert(t.Context(), conn, token, answers),
-		clickhouse.Visits.Insert(t.Context(), conn, token, visits),
+		clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...)),
 		landDimensions(t.Context(), conn, of))
 	if err != nil {
 		t.Fatal(err)

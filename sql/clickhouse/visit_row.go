@@ -6,7 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// VisitRow is one row of the landing table visits: a beacon that was accepted.
+// VisitRow is one row of the landing table visits: a beacon that was accepted. It is
+// inserted as a PackedVisit.
 type VisitRow struct {
 	OrganizationID UUID
 	BrandID        UUID
@@ -36,32 +37,46 @@ type VisitRow struct {
 	Simulated    bool
 }
 
-// Visits is the landing table of topic visits. A row is large, and pointed at.
+// Visits is the landing table of topic visits.
 var Visits = columnar("visits",
-	column("organization_id", func(r *VisitRow) UUID { return r.OrganizationID }),
-	column("brand_id", func(r *VisitRow) UUID { return r.BrandID }),
-	column("day", func(r *VisitRow) time.Time { return r.At.Truncate(24 * time.Hour) }),
-	column("id", func(r *VisitRow) UUID { return r.ID }),
-	column("log_topic", func(r *VisitRow) string { return r.LogTopic }),
-	column("log_partition", func(r *VisitRow) int32 { return r.LogPartition }),
-	column("log_offset", func(r *VisitRow) int64 { return r.LogOffset }),
-	column("at", func(r *VisitRow) time.Time { return r.At }),
-	column("event", func(r *VisitRow) string { return r.Event }),
-	column("platform", func(r *VisitRow) string { return r.Platform }),
-	column("platform_by", func(r *VisitRow) string { return r.PlatformBy }),
-	column("host", func(r *VisitRow) string { return r.Host }),
-	column("path", func(r *VisitRow) string { return r.Path }),
-	column("referrer_host", func(r *VisitRow) string { return r.ReferrerHost }),
-	column("country", func(r *VisitRow) string { return r.Country }),
-	column("country_by", func(r *VisitRow) string { return r.CountryBy }),
-	column("language", func(r *VisitRow) string { return r.Language }),
-	column("screen", func(r *VisitRow) string { return r.Screen }),
-	column("time_zone", func(r *VisitRow) string { return r.TimeZone }),
-	column("session", func(r *VisitRow) string { return r.Session }),
-	column("new_session", func(r *VisitRow) bool { return r.NewSession }),
-	column("visitor", func(r *VisitRow) uint64 { return r.Visitor }),
-	column("goal_name", func(r *VisitRow) string { return r.GoalName }),
-	column("goal_value", func(r *VisitRow) *decimal.Decimal { return r.GoalValue }),
-	column("goal_currency", func(r *VisitRow) string { return r.GoalCurrency }),
-	column("simulated", func(r *VisitRow) bool { return r.Simulated }),
+	column("organization_id", func(p *PackedVisit) UUID { return p.OrganizationID }),
+	column("brand_id", func(p *PackedVisit) UUID { return p.BrandID }),
+	column("day", (*PackedVisit).At),
+	column("id", func(p *PackedVisit) UUID { return p.ID }),
+	column("log_topic", visitText(textTopic)),
+	column("log_partition", func(p *PackedVisit) int32 { return p.logPartition }),
+	column("log_offset", func(p *PackedVisit) int64 { return p.logOffset }),
+	column("at", func(p *PackedVisit) int64 { return p.at }),
+	column("event", visitText(textEvent)),
+	column("platform", visitText(textPlatform)),
+	column("platform_by", visitText(textPlatformBy)),
+	column("host", visitText(textHost)),
+	column("path", visitText(textPath)),
+	column("referrer_host", visitText(textReferrerHost)),
+	column("country", visitText(textCountry)),
+	column("country_by", visitText(textCountryBy)),
+	column("language", visitText(textLanguage)),
+	column("screen", visitText(textScreen)),
+	column("time_zone", visitText(textTimeZone)),
+	column("session", visitText(textSession)),
+	column("new_session", func(p *PackedVisit) bool { return p.newSession }),
+	column("visitor", func(p *PackedVisit) uint64 { return p.visitor }),
+	column("goal_name", visitText(textGoalName)),
+	column("goal_value", (*PackedVisit).value),
+	column("goal_currency", visitText(textGoalCurrency)),
+	column("simulated", func(p *PackedVisit) bool { return p.simulated }),
 )
+
+func visitText(which int) func(*PackedVisit) string {
+	return func(p *PackedVisit) string { return p.text(which) }
+}
+
+// PackVisits packs rows.
+func PackVisits(rows ...*VisitRow) []*PackedVisit {
+	var with VisitPacker
+	packed := make([]*PackedVisit, len(rows))
+	for i, row := range rows {
+		packed[i] = with.Pack(row)
+	}
+	return packed
+}

@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	goal.Event, goal.NewSession, goal.GoalName, goal.GoalValue, goal.GoalCurrency = "goal", false, "signup", &value, "EUR"
 	batch := []*clickhouse.VisitRow{visit(0, day), visit(1, day.AddDate(0, 1, 0)), goal}
 	for range 3 {
-		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", batch); err != nil {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", clickhouse.PackVisits(batch...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,7 +63,7 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	value := decimal.RequireFromString("12.345678")
 	want := visit(3, day)
 	want.Event, want.GoalName, want.GoalValue, want.GoalCurrency, want.LogPartition = "goal", "signup", &value, "EUR", 4
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []*clickhouse.VisitRow{want}); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(want)); err != nil {
 		t.Fatal(err)
 	}
 	var got clickhouse.VisitRow
@@ -82,6 +83,89 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	}
 }
 
+// Texts of a page's length stand beside short ones and none, and a packer goes on after
+// them.
+func TestPackedVisitsKeepTheirTexts(t *testing.T) {
+	conn := migrated(t)
+	var rows []*clickhouse.VisitRow
+	for n := range 300 {
+		row := visit(int64(n), day)
+		row.Path, row.Session, row.Language = "/"+strings.Repeat("ä", n*40), strings.Repeat("s", n%3), ""
+		rows = append(rows, row)
+	}
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := conn.Query(t.Context(), "SELECT log_offset, path, session, language, host, log_topic FROM visits ORDER BY log_offset")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	n := 0
+	for ; found.Next(); n++ {
+		var offset int64
+		var path, session, language, host, topic string
+		if err := found.Scan(&offset, &path, &session, &language, &host, &topic); err != nil {
+			t.Fatal(err)
+		}
+		if want := rows[n]; offset != want.LogOffset || path != want.Path || session != want.Session || language != "" || host != want.Host || topic != want.LogTopic {
+			t.Errorf("row %d: offset %d, path of %d bytes, session %q, language %q, host %q, topic %q", n, offset, len(path), session, language, host, topic)
+		}
+	}
+	if n != len(rows) || found.Err() != nil {
+		t.Errorf("%d rows, %v; want %d", n, found.Err(), len(rows))
+	}
+}
+
+// What is sent in many parts is one block to the server: one part of each table, under
+// one token.
+func TestManyVisitsAreOneBlock(t *testing.T) {
+	conn := migrated(t)
+	var rows []*clickhouse.VisitRow
+	for n := range 10_000 {
+		rows = append(rows, visit(int64(n), day))
+	}
+	for range 2 {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-9999/1", clickhouse.PackVisits(rows...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for table, want := range map[string]string{"visits": "10000 in 1", "visit_daily": "1 in 1", "log_progress": "1 in 1"} {
+		var got string
+		question := "SELECT concat(toString(sum(rows)), ' in ', toString(count())) FROM system.parts WHERE active AND database = currentDatabase() AND table = '" + table + "'"
+		if err := conn.QueryRow(t.Context(), question).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", table, got, err, want)
+		}
+	}
+}
+
+// An insert that cannot go on leaves nothing of what was sent before.
+func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
+	conn := migrated(t)
+	var rows []clickhouse.AnswerRow
+	for n := range 5_000 {
+		rows = append(rows, answer(int64(n), day))
+	}
+	rows[4_999].CostUSD = decimal.New(1, 30)
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", rows); err == nil {
+		t.Fatal("a number beyond its column went in")
+	}
+	for table, n := range counts(t, conn) {
+		if n != 0 {
+			t.Errorf("%s: %d rows", table, n)
+		}
+	}
+	rows[4_999].CostUSD = decimal.Decimal{}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", rows); err != nil {
+		t.Fatal(err)
+	}
+	for table, n := range counts(t, conn) {
+		if n != 5_000 {
+			t.Errorf("%s: %d rows, want 5000", table, n)
+		}
+	}
+}
+
 func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	conn := migrated(t)
 	if _, ok, err := clickhouse.NewestVisit(t.Context(), conn); ok || err != nil {
@@ -94,7 +178,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	late.At, early.At = day.Add(24*time.Hour), early.At.Add(-24*time.Hour)
 	unknown := visit(100, day)
 	rows = append(rows, other, late, early)
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", rows); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	var keys []clickhouse.VisitKey
@@ -128,7 +212,7 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	for n := range 5 * each {
 		rows = append(rows, visit(int64(n), day.Add(time.Duration(n)*time.Second)))
 	}
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", rows); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	var keys []clickhouse.VisitKey
@@ -154,7 +238,7 @@ func TestAITraffic(t *testing.T) {
 	unknown, goal := visit(2, day), visit(3, day)
 	unknown.Country, unknown.Path = "", "/b"
 	goal.Event, goal.GoalName = "goal", "signup"
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", []*clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, goal}); err != nil {
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(visit(0, day), visit(1, day), unknown, goal)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})

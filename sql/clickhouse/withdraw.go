@@ -27,11 +27,6 @@ func (r AnswerRow) Place() RowPlace {
 	return RowPlace{r.OrganizationID, r.BrandID, r.ID, r.Day, RecordPlace{r.LogTopic, r.LogPartition, r.LogOffset}}
 }
 
-// Place is where the row stands.
-func (r VisitRow) Place() RowPlace {
-	return RowPlace{r.OrganizationID, r.BrandID, r.ID, r.At.UTC().Truncate(24 * time.Hour), RecordPlace{r.LogTopic, r.LogPartition, r.LogOffset}}
-}
-
 // Withdraw deletes from a landing table the rows of records that are not to be in it,
 // all of one partition of the log, and returns when no lookup finds them any more. It
 // leaves the table's tokens, and what views made of the rows. Rows that are not there
