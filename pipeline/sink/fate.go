@@ -40,14 +40,20 @@ func fates(ctx context.Context, hold *postgres.SinkHold, topic string, records i
 	all := make([]fate, records)
 	brands, organizations := owners{}, owners{}
 	for i := range all {
-		if a, ok := read(i); ok {
-			brands.add(a.brand)
-			organizations.add(a.organization)
+		a, ok := read(i)
+		if !ok {
+			all[i] = unread
+			continue
 		}
+		brands.add(a.brand)
+		organizations.add(a.organization)
 	}
 	buried, err := hold.Buried(ctx, topic, brands.ids, organizations.ids)
 	if err != nil {
 		return nil, err
+	}
+	if len(buried.Brands)+len(buried.Organizations)+len(buried.Months) == 0 {
+		return all, nil
 	}
 	var months []int
 	for _, m := range buried.Months {
@@ -57,7 +63,6 @@ func fates(ctx context.Context, hold *postgres.SinkHold, topic string, records i
 		a, ok := read(i)
 		switch {
 		case !ok:
-			all[i] = unread
 		case buried.Brands[uuid.UUID(a.brand)], buried.Organizations[uuid.UUID(a.organization)]:
 			all[i] = gone
 		case len(months) > 0 && slices.Contains(months, monthOf(a.day)):

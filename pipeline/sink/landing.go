@@ -22,9 +22,9 @@ type landing[R placed] struct {
 	writers chan struct{} // one for every insert under way
 }
 
-// writers bounds the inserts of a table that are under way at once. Each takes some
-// 15 MB beside its rows; two keep a server busy while a third waits for its disk.
-const writers = 3
+// writers bounds the inserts of a table that are under way at once. Two keep two cores
+// busy while others wait for the disk, and more only share what there is.
+const writers = 4
 
 func newLanding[R placed](table clickhouse.Table[R], conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) landing[R] {
 	return landing[R]{table, conn, newMetrics(registerer, table.Name), log, make(chan struct{}, writers)}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/maphash"
-	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -20,11 +19,19 @@ import (
 type recent struct {
 	next    int64 // the offset that it answers for
 	unknown int64 // milliseconds of the latest id that may have landed unremembered, -1 none
-	ids     map[visitID]struct{}
-	ring    []visitID // of ids, the oldest at oldest once it is full
-	most    int       // of ring
-	oldest  int
-	told    []visitID // by the batch under way, not in ring yet
+	most    int   // visits of both generations, but for those of the last batch
+	young   generation
+	old     generation
+}
+
+// A generation of visits is forgotten as a whole.
+type generation struct {
+	ids    map[visitID]struct{}
+	newest int64 // milliseconds of the latest id, -1 none
+}
+
+func newGeneration(size int) generation {
+	return generation{make(map[visitID]struct{}, size), -1}
 }
 
 // A visitID is the id of a visit with a hash of whose it is mixed into its random
@@ -47,7 +54,7 @@ func remember(ctx context.Context, conn *clickhouse.Conn, most int, below clickh
 	if err != nil {
 		return nil, err
 	}
-	r := &recent{next: below.Offset, unknown: -1, ids: make(map[visitID]struct{}, len(last)), most: most}
+	r := &recent{next: below.Offset, unknown: -1, most: most, young: newGeneration(len(last)), old: newGeneration(0)}
 	for _, key := range last {
 		r.tell(visitIDOf(key))
 	}
@@ -62,38 +69,36 @@ func remember(ctx context.Context, conn *clickhouse.Conn, most int, below clickh
 // tell adds a visit; known says that it was there. Until settle nothing is
 // forgotten: what a batch has told is in no table yet.
 func (r *recent) tell(id visitID) (known bool) {
-	if _, known = r.ids[id]; !known {
-		r.ids[id] = struct{}{}
-		r.told = append(r.told, id)
+	made := madeAtMilli(clickhouse.UUID(id))
+	if made <= r.old.newest { // mostly they come later
+		if _, known = r.old.ids[id]; known {
+			return true
+		}
 	}
-	return known
+	before := len(r.young.ids)
+	r.young.ids[id] = struct{}{}
+	r.young.newest = max(r.young.newest, made)
+	return len(r.young.ids) == before
 }
 
 // forget takes back a visit that the batch under way has told: it does not land.
-func (r *recent) forget(id visitID) {
-	delete(r.ids, id)
-	r.told = slices.DeleteFunc(r.told, func(told visitID) bool { return told == id })
-}
+func (r *recent) forget(id visitID) { delete(r.young.ids, id) }
 
 // mayHaveLanded says of a visit that was not known whether a question is needed.
-func (r *recent) mayHaveLanded(id clickhouse.UUID) bool { return madeAt(id).UnixMilli() <= r.unknown }
+func (r *recent) mayHaveLanded(id clickhouse.UUID) bool { return madeAtMilli(id) <= r.unknown }
 
-// settle ends a batch that has landed: the oldest visits make room for its own,
-// and next is the offset after it.
+// settle ends a batch that has landed: the older half of the visits makes room, and
+// next is the offset after it.
 func (r *recent) settle(next int64) {
-	for _, id := range r.told {
-		if len(r.ring) < r.most {
-			r.ring = append(r.ring, id)
-			continue
-		}
-		forgotten := r.ring[r.oldest]
-		delete(r.ids, forgotten)
-		r.unknown = max(r.unknown, madeAt(clickhouse.UUID(forgotten)).UnixMilli())
-		r.ring[r.oldest] = id
-		r.oldest = (r.oldest + 1) % r.most
+	if len(r.young.ids) > r.most/2 {
+		r.unknown = max(r.unknown, r.old.newest)
+		r.young, r.old = r.old, r.young
+		clear(r.young.ids)
+		r.young.newest = -1
 	}
-	r.told = r.told[:0]
 	r.next = next
 }
 
 func madeAt(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+
+func madeAtMilli(id clickhouse.UUID) int64 { return madeAt(id).UnixMilli() }

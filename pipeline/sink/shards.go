@@ -62,8 +62,9 @@ func (s *Shards[T, S]) Land(ctx context.Context, b *consume.Batch[T], ours func(
 	return s.targets[b.Plan.Shard].Land(ctx, b, ours)
 }
 
-// Position is the largest offset of a partition that has landed on any shard. It is
-// asked when a partition is begun: what somebody else inserted at another replica is
+// Position is the largest offset of a partition that has landed on any shard. The
+// target of the partition's own is asked (consume.Config.Shards), since it remembers. It
+// is asked when a partition is begun: what somebody else inserted at another replica is
 // waited for, since the lookups of its batches must find it.
 func (s *Shards[T, S]) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
 	for n := range s.targets {
@@ -75,5 +76,5 @@ func (s *Shards[T, S]) Position(ctx context.Context, topic string, partition int
 			return 0, false, fmt.Errorf("shard %d: %w", n, err)
 		}
 	}
-	return s.targets[0].Position(ctx, topic, partition)
+	return s.targets[int(partition)%len(s.targets)].Position(ctx, topic, partition)
 }

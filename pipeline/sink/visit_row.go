@@ -9,8 +9,8 @@ import (
 )
 
 // VisitRow is the landing row of a record.
-func VisitRow(at *consume.Record, v *event.Visit) (*clickhouse.VisitRow, error) {
-	row := &clickhouse.VisitRow{
+func VisitRow(at *consume.Record, v *event.Visit) (clickhouse.VisitRow, error) {
+	row := clickhouse.VisitRow{
 		OrganizationID: clickhouse.UUID(v.OrganizationID),
 		BrandID:        clickhouse.UUID(v.BrandID),
 		ID:             clickhouse.UUID(v.ID),
@@ -38,7 +38,7 @@ func VisitRow(at *consume.Record, v *event.Visit) (*clickhouse.VisitRow, error) 
 	if g := v.Goal; g != nil {
 		value, err := amount(g.Value, 18, 6)
 		if err != nil {
-			return nil, fmt.Errorf("read value of goal: %w", err)
+			return row, fmt.Errorf("read value of goal: %w", err)
 		}
 		row.GoalName, row.GoalValue, row.GoalCurrency = g.Name, value, g.Currency
 	}
