@@ -127,7 +127,7 @@ func (s *stage) play(t *testing.T, path string) {
 					values = append(values, f.record(t, s, len(values)+1))
 				}
 			}
-			land(t, s, sink.NewVisits(s.warehouse, sink.Remembered, prometheus.NewRegistry(), logTo(t)), "visits", values)
+			land(t, s, sink.NewVisits(s.warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), logTo(t)), "visits", values)
 		case "corrected.sql":
 			if err := s.warehouse.Exec(t.Context(), string(section.Data)); err != nil {
 				t.Fatal(err)

@@ -109,8 +109,8 @@ var scanSeed = maphash.MakeSeed()
 // repeated is a text of which there are few: it mostly is one that was seen before.
 func (s *scanner) repeated() string {
 	text := s.text()
-	if len(text) == 0 {
-		return ""
+	if len(text) == 0 || len(text) > MaxLabel { // a scanner stays, and is to stay small
+		return string(text)
 	}
 	seen := &s.seen[maphash.Bytes(scanSeed, text)%uint64(len(s.seen))]
 	if *seen != string(text) {

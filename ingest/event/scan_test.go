@@ -82,19 +82,36 @@ func TestNumberThatOverflows(t *testing.T) {
 	}
 }
 
-// What is nearly such a record is left to the library too.
-func TestWhatIsNotScanned(t *testing.T) {
+// What is nearly such a record is scanned as the library reads it, or not at all.
+func TestWhatIsNearlyScanned(t *testing.T) {
 	record := string(encode(t, plainVisit()))
-	var v Visit
+	var near []string
 	for i := range record {
-		for _, changed := range []string{record[:i], record[:i] + " " + record[i:], record[:i] + record[i+1:]} {
-			if !scanVisit([]byte(changed), &v) {
-				continue
-			}
-			var want Visit
-			if err := json.Unmarshal([]byte(changed), &want); err != nil || !reflect.DeepEqual(v, want) {
-				t.Errorf("scanned %s as %+v\nthe library reads %+v, %v", changed, v, want, err)
-			}
+		near = append(near, record[:i], record[:i]+" "+record[i:], record[:i]+record[i+1:])
+		for _, other := range "019AGfg-:\"\\\x1f\x7f\x80" {
+			near = append(near, record[:i]+string(other)+record[i+1:])
 		}
+		near = append(near, record[:i]+"\x80"+record[i+1:])
+	}
+	for _, at := range []string{"2027-02-29T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "2028-00-10T00:00:00.000Z", "2028-13-10T00:00:00.000Z", "2028-04-31T00:00:00.000Z", "2028-04-00T00:00:00.000Z",
+		"2028-04-30T24:00:00.000Z", "2028-04-30T23:60:00.000Z", "2028-04-30T23:59:60.000Z", "9999-12-31T23:59:59.999Z"} {
+		near = append(near, strings.Replace(record, "2028-02-29T23:59:59.987Z", at, 1))
+	}
+	for _, number := range []string{"007", "0", "-1", "1.0", "1e3", "", "18446744073709551616", "99999999999999999999"} {
+		near = append(near, strings.Replace(record, "18446744073709551615", number, 1))
+	}
+	scanned := 0
+	for _, text := range near {
+		var got, want Visit
+		if !scanVisit([]byte(text), &got) {
+			continue
+		}
+		scanned++
+		if err := json.Unmarshal([]byte(text), &want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("scanned %s as %+v\nthe library reads %+v, %v", text, got, want, err)
+		}
+	}
+	if scanned == 0 {
+		t.Error("nothing that is near was scanned: a digit of an id in place of another should be")
 	}
 }

@@ -164,7 +164,7 @@ func (l *laboratory) sinks(ctx context.Context, db *postgres.DB, warehouse *clic
 	if err != nil {
 		return both.Wait, err
 	}
-	visits, err := consume.New(seen, sink.NewVisits(warehouse, sink.Remembered, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
+	visits, err := consume.New(seen, sink.NewVisits(warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
 	if err != nil {
 		return both.Wait, err
 	}

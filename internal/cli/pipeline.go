@@ -83,17 +83,16 @@ func assembleSinkOfAnswers(s *service) error {
 }
 
 func assembleSinkOfVisits(s *service) error {
+	memory := sink.NewMemory(sink.Remembered)
 	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Visits {
-		return sink.NewVisits(shard, sink.Remembered, metrics, s.log)
+		return sink.NewVisits(shard, memory, metrics, s.log)
 	})
 	if err != nil {
 		return err
 	}
 	visits := s.reading(groupOfVisits, event.TopicVisits)
 	visits.Gate = s.db.HoldSinks
-	visits.Assigned = func(topic string, partitions []int32) {
-		landing.Each(func(shard *sink.Visits) { shard.Keep(topic, partitions) })
-	}
+	visits.Assigned = memory.Keep
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
 	return consuming(s, sinkOfVisits, visits, landing)
 }

@@ -55,6 +55,10 @@ func (h handover[T]) took() {
 func (h handover[T]) lingered(linger context.Context, end func()) {
 	select {
 	case <-h.wanted:
+		if linger.Err() != nil { // the batch was full first, and what is wanted is the next one
+			h.want()
+			return
+		}
 		end()
 	case <-linger.Done():
 	}

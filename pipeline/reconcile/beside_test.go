@@ -59,7 +59,7 @@ func (w *world) sinking(t *testing.T) (appended func() int, stop func()) {
 	cfg.Gate = w.db.HoldSinks
 	cfg.Limits = sink.LimitsOfVisits(cfg.Limits)
 	log := slog.New(slog.DiscardHandler)
-	c, err := consume.New(cfg, sink.NewVisits(w.conn, sink.Remembered, prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
+	c, err := consume.New(cfg, sink.NewVisits(w.conn, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	s := w.sinkWith(t, registry)
-	v := sink.NewVisits(w.conn, 10, registry, logTo(t))
+	v := sink.NewVisits(w.conn, sink.NewMemory(10), registry, logTo(t))
 	bury("brand", uuid.UUID{11}, organizations[0])
 	bury("organization", organizations[1], organizations[1])
 	hold, err := w.control.HoldSinks(t.Context(), 0)

@@ -19,7 +19,7 @@ import (
 type recent struct {
 	next    int64 // the offset that it answers for
 	unknown int64 // milliseconds of the latest id that may have landed unremembered, -1 none
-	most    int   // visits of both generations, but for those of the last batch
+	most    int   // what young and old have together, but for the batches that they end with
 	young   generation
 	old     generation
 }

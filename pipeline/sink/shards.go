@@ -36,13 +36,6 @@ func OnShards[T any, S consume.Target[T]](conn *clickhouse.Conn, registerer prom
 	return s, nil
 }
 
-// Each does something with the target of every shard.
-func (s *Shards[T, S]) Each(do func(S)) {
-	for _, target := range s.targets {
-		do(target)
-	}
-}
-
 // Version is the extract version that new plans name.
 func (s *Shards[T, S]) Version() int { return s.targets[0].Version() }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,15 +23,7 @@ import (
 // a lookup for each would cost more than the insert.
 type Visits struct {
 	landing[*clickhouse.PackedVisit]
-	remembered int
-
-	mu     sync.Mutex
-	recent map[partition]*recent // of partitions with no batch under way
-}
-
-type partition struct {
-	topic string
-	id    int32
+	memory *Memory
 }
 
 // LimitsOfVisits are those of batches of visits within the limits of others: they
@@ -44,13 +34,9 @@ func LimitsOfVisits(l consume.Limits) consume.Limits {
 	return l
 }
 
-// Remembered is how many visits of each partition are kept in memory: about 3 MB.
-const Remembered = 64_000
-
-// NewVisits does nothing yet. remembered bounds the visits of a partition that
-// are kept in memory.
-func NewVisits(conn *clickhouse.Conn, remembered int, registerer prometheus.Registerer, log *slog.Logger) *Visits {
-	return &Visits{landing: newLanding(clickhouse.Visits, conn, registerer, log), remembered: remembered, recent: map[partition]*recent{}}
+// NewVisits does nothing yet. The targets of all shards are given the same memory.
+func NewVisits(conn *clickhouse.Conn, memory *Memory, registerer prometheus.Registerer, log *slog.Logger) *Visits {
+	return &Visits{newLanding(clickhouse.Visits, conn, registerer, log), memory}
 }
 
 // Visit is a record as a row of the landing table, or of the dead letters.
@@ -102,7 +88,7 @@ var visitReaders = sync.Pool{New: func() any { return new(visitReader) }}
 // reads it anew, and so finds what was found first.
 func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() error) error {
 	at := partition{b.Topic, b.Partition}
-	recent, err := s.memory(ctx, at, b.First)
+	recent, err := s.below(ctx, at, b.First)
 	if err != nil {
 		return err
 	}
@@ -150,7 +136,7 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 		recent.forget(visitIDOf(clickhouse.VisitKey{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID}))
 	}
 	recent.settle(b.Last + 1)
-	s.keep(at, recent)
+	s.memory.keep(at, recent)
 	return nil
 }
 
@@ -177,19 +163,10 @@ func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], fates []fat
 	return known, err
 }
 
-// Keep forgets the partitions of a topic that are not among those: others read them
-// now. It is a consume.Assigned.
-func (s *Visits) Keep(topic string, partitions []int32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.recent, func(at partition, _ *recent) bool {
-		return at.topic == topic && !slices.Contains(partitions, at.id)
-	})
-}
-
 // Position is the largest offset of a partition that has landed. What landed last is
-// remembered from here on, before the consumer's other partitions land anything: of a
-// backlog, whoever begins later would else ask about each visit that is no later than theirs.
+// remembered from here on, mostly before the consumer's other partitions land anything:
+// of a backlog, whoever begins later would else ask about each visit that is no later
+// than theirs.
 func (s *Visits) Position(ctx context.Context, topic string, id int32) (last int64, ok bool, err error) {
 	if last, ok, err = s.landing.Position(ctx, topic, id); err != nil {
 		return 0, false, err
@@ -199,28 +176,18 @@ func (s *Visits) Position(ctx context.Context, topic string, id int32) (last int
 		next = last + 1
 	}
 	at := partition{topic, id}
-	recent, err := s.memory(ctx, at, next)
+	recent, err := s.below(ctx, at, next)
 	if err != nil {
 		return 0, false, err
 	}
-	s.keep(at, recent)
+	s.memory.keep(at, recent)
 	return last, ok, nil
 }
 
-func (s *Visits) keep(at partition, recent *recent) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.recent[at] = recent
-}
-
-// memory takes the memory of the rows below an offset away from s, or reads it.
-func (s *Visits) memory(ctx context.Context, at partition, first int64) (*recent, error) {
-	s.mu.Lock()
-	kept := s.recent[at]
-	delete(s.recent, at)
-	s.mu.Unlock()
-	if kept != nil && kept.next == first {
+// below takes what is kept of the rows below an offset, or reads it.
+func (s *Visits) below(ctx context.Context, at partition, first int64) (*recent, error) {
+	if kept := s.memory.take(at); kept != nil && kept.next == first {
 		return kept, nil
 	}
-	return remember(ctx, s.conn, s.remembered, clickhouse.Below{Topic: at.topic, Partition: at.id, Offset: first})
+	return remember(ctx, s.conn, s.memory.most, clickhouse.Below{Topic: at.topic, Partition: at.id, Offset: first})
 }

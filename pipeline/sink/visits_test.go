@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 var lumen = uuid.Must(uuid.FromString("01890000-0000-7000-8000-000000000001"))
@@ -52,7 +53,7 @@ func upTo(from, to int) []int {
 }
 
 func (w *world) visitSink(t *testing.T, remembered int) *sink.Visits {
-	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), logTo(t))
+	return sink.NewVisits(w.conn, sink.NewMemory(remembered), prometheus.NewRegistry(), logTo(t))
 }
 
 // wantVisits holds every table that a visit feeds to one of each of so many.
@@ -89,6 +90,35 @@ func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
 		batch.Items = append(batch.Items, item)
 	}
 	return s.Land(t.Context(), batch, func() error { return nil })
+}
+
+// A crash has left a batch in log_progress and not among the visits, and its plan names
+// another shard than the partition's own by now: what was remembered at the beginning
+// lacks its visits, and must be gone once that shard has landed them.
+func TestAReplayOnAnotherShardIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, 0)
+	memory := sink.NewMemory(100)
+	own := sink.NewVisits(w.conn, memory, prometheus.NewRegistry(), logTo(t))
+	other := sink.NewVisits(w.conn, memory, prometheus.NewRegistry(), logTo(t))
+	if err := clickhouse.MoveLogPosition(t.Context(), w.conn, clickhouse.RecordPlace{Topic: w.topic, Offset: 9}); err != nil {
+		t.Fatal(err)
+	}
+	if last, ok, err := own.Position(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
+		t.Fatalf("Position() = %d, %v, %v; want 9", last, ok, err)
+	}
+	for _, b := range []struct {
+		on *sink.Visits
+		telling
+	}{
+		{other, telling{brand: lumen, visits: upTo(0, 10)}},
+		{own, telling{brand: lumen, first: 10, visits: upTo(5, 15)}},
+	} {
+		if err := w.land(t, b.on, b.telling); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantVisits(t, 15)
 }
 
 // Whatever of it is still in memory, and whoever has it in memory, a visit is

@@ -4,31 +4,122 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
 )
+
+// pair is a patient connection and what it leads to.
+func pair(t *testing.T, patience time.Duration) (here *patient, there *net.TCPConn) {
+	t.Helper()
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	conn, err := net.DialTCP("tcp", nil, listener.Addr().(*net.TCPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there, err = listener.AcceptTCP(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(conn.Close(), there.Close()) }) // a test may have closed them
+	return &patient{TCPConn: conn, patience: patience}, there
+}
 
 // Whoever takes what is sent, however slowly, is waited for; who takes nothing is not.
 func TestPatienceIsForWhoTakesSomething(t *testing.T) {
-	const patience = 200 * time.Millisecond
-	here, there := net.Pipe()
-	defer here.Close()
-	defer there.Close()
-	conn := &patient{here, patience}
-	const pieces = 6
+	const patience = 400 * time.Millisecond
+	const size = 64 * writtenAtOnce // more than sockets hold
+	conn, there := pair(t, patience)
+	slowly := make(chan error, 1)
 	go func() {
-		for range pieces {
-			<-time.After(patience / 2)
-			if _, err := io.CopyN(io.Discard, there, writtenAtOnce); err != nil {
-				t.Error(err)
+		for range size / (8 * writtenAtOnce) {
+			<-time.After(patience / 4)
+			if _, err := io.CopyN(io.Discard, there, 8*writtenAtOnce); err != nil {
+				slowly <- err
+				return
 			}
 		}
+		slowly <- nil
 	}()
-	if n, err := conn.Write(make([]byte, pieces*writtenAtOnce)); n != pieces*writtenAtOnce || err != nil {
-		t.Errorf("wrote %d, %v; want %d", n, err, pieces*writtenAtOnce)
+	n, err := conn.Write(make([]byte, size))
+	if took := <-slowly; n != size || err != nil || took != nil {
+		t.Errorf("wrote %d, %v, %v; want %d", n, err, took, size)
 	}
-	if n, err := conn.Write(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+	if n, err := conn.Write(make([]byte, size)); n == size || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("wrote %d to nobody, %v", n, err)
+	}
+}
+
+// A deadline that the driver sets holds where it is the earlier one, and a write leaves
+// none of its own behind.
+func TestPatienceKeepsToADeadline(t *testing.T) {
+	conn, _ := pair(t, time.Hour)
+	if err := conn.SetDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(make([]byte, 64*writtenAtOnce)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("beyond its deadline: %v", err)
+	}
+	conn, _ = pair(t, 50*time.Millisecond)
+	if _, err := conn.Write([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(100 * time.Millisecond)
+	if _, err := conn.TCPConn.Write([]byte("b")); err != nil {
+		t.Errorf("a write left its deadline behind: %v", err)
+	}
+}
+
+// A connection that was closed while nobody used it is not used again.
+func TestAClosedConnectionIsNoticed(t *testing.T) {
+	c := DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	c.MaxOpenConns = 1
+	address, err := url.Parse(c.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	came := make(chan net.Conn, 10)
+	go func(server string) {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", server)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			go func() { _, _ = io.Copy(far, near); _ = far.Close() }() // either end may close it
+			go func() { _, _ = io.Copy(near, far); _ = near.Close() }()
+			came <- near
+		}
+	}(address.Host)
+	address.Host = listener.Addr().String()
+	c.DSN = address.String()
+	conn, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for range 3 {
+		if err := (<-came).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Exec(t.Context(), "SELECT 1"); err != nil {
+			t.Errorf("over a connection that was closed before: %v", err)
+		}
 	}
 }

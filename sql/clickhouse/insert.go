@@ -120,6 +120,6 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return nil
 }
 
-// sentAtOnce is how many rows of an insert are in memory as they are sent. The server
-// makes one block of them again.
+// sentAtOnce is how many rows of an insert are in memory as they are sent by the native
+// protocol. The server makes one block of them again.
 const sentAtOnce = 2048

@@ -216,10 +216,17 @@ func (r *replicas) Close() error {
 	return errors.Join(errs...)
 }
 
-// judged is a batch whose send tells whether its server is still there.
+// judged is a batch whose sending tells whether its server is still there.
 type judged struct {
 	driver.Batch
 	judge func(error)
+}
+
+// Flush sends a part.
+func (b judged) Flush() error {
+	err := b.Batch.Flush()
+	b.judge(err)
+	return err
 }
 
 // Send sends.

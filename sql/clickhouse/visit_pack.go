@@ -83,8 +83,8 @@ func (p *PackedVisit) value() *decimal.Decimal {
 // valueScale is how many digits behind the point goal_value has.
 const valueScale = 6
 
-// A VisitPacker packs visits. Many share what it allocates, which is free when none of
-// them is used any more.
+// A VisitPacker packs visits. Some share what it allocates at once, which is free when
+// none of them is used any more.
 type VisitPacker struct {
 	rows  []PackedVisit
 	texts strings.Builder

@@ -1,16 +1,12 @@
 package sink
 
-import (
-	"testing"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "testing"
 
 // Partitions that others read now leave nothing in memory, and other topics are none
 // of that.
 func TestMemoryOfPartitionsThatWentAwayIsLetGo(t *testing.T) {
 	t.Parallel()
-	s := NewVisits(nil, 10, prometheus.NewRegistry(), nil)
+	s := NewMemory(10)
 	for _, at := range []partition{{"visits", 0}, {"visits", 1}, {"visits", 2}, {"other", 1}} {
 		s.recent[at] = &recent{}
 	}
