@@ -5,6 +5,7 @@ BIN := bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
 PROMTOOL := $(BIN)/promtool
+DEPLOYLINT := $(BIN)/deploylint
 
 include deploy/engine/engine.mk
 
@@ -23,6 +24,7 @@ binary:
 
 test: engines java kafka-apache alerts ## run every test, on real engines
 	@go vet ./...
+	@cd deploy/lint && go vet ./... && go test -count=1 ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve go test -count=1 -parallel 5 -timeout 20m ./...
 
@@ -35,8 +37,10 @@ test-crash: engines java kafka-apache ## kill everything, everywhere, 220 times 
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ kills, 0 lost, 0 doubled' $$log | tail -n 1; \
 	else cat $$log >&2; exit 1; fi
 
-lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
+lint: $(GOLANGCI) $(DEPLOYLINT) ## check form and habits (.golangci.yml), compose.yaml and Dockerfile
 	@$(GOLANGCI) run ./...
+	@cd deploy/lint && $(CURDIR)/$(GOLANGCI) run ./...
+	@POSTGRES_PASSWORD=x CLICKHOUSE_PASSWORD=x $(DEPLOYLINT) deploy/compose.yaml
 
 alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
 	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
@@ -77,3 +81,8 @@ $(GOLANGCI):
 $(PROMTOOL): deploy/promtool/go.mod deploy/promtool/go.sum
 	@echo "building promtool (once, about two minutes) …" >&2
 	@cd deploy/promtool && go build -tags remove_all_sd -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/promtool
+
+# In a module of its own: what reads a compose.yaml and a Dockerfile brings sixty others along.
+$(DEPLOYLINT): $(wildcard deploy/lint/*.go) deploy/lint/go.mod deploy/lint/go.sum
+	@echo "building deploylint (once, half a minute) …" >&2
+	@cd deploy/lint && go build -o $(CURDIR)/$@ .

@@ -21,6 +21,7 @@ var law = map[string][]string{
 	"sql/clickhouse":   {},                                                     // questions and rows, for whoever asks
 	"sql/postgres":     {},                                                     // the same
 	"deploy/engine":    {},                                                     // engines know nothing of what they hold
+	"deploy/lint":      {},                                                     // a module of its own, which checks files
 	"internal":         {},                                                     // small shared pieces lean on each other only
 	"internal/cli":     anything,                                               // the only place where all meet
 	"internal/bench":   anything,                                               // it measures every room from outside
@@ -76,6 +77,11 @@ var homes = []home{
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
+	{"github.com/compose-spec/compose-go/v2", []string{"deploy/lint"}, "what Docker Compose reads its file with"},
+	{"github.com/moby", []string{"deploy/lint"}, "what docker build reads its file with"},
+	{"github.com/tonistiigi/fsutil", []string{"deploy/lint"}, "the walk in which docker build sends what is not ignored"},
+	{"github.com/opencontainers/go-digest", []string{"deploy/lint"}, "a type of both"},
+	{"github.com/sirupsen/logrus", []string{"deploy/lint"}, "where Compose says what it only warns of"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 }
 
