@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -22,6 +23,10 @@ type Wire struct {
 	cutAt    atomic.Int64 // cut after so many; 0: never
 	with     []*Wire      // are cut too
 	hushed   atomic.Bool
+
+	bytes     atomic.Int64
+	bytesMost atomic.Int64 // the end after so many; 0: never
+	mutes     atomic.Bool  // and it is no cut
 
 	mu   sync.Mutex
 	open []net.Conn
@@ -52,6 +57,20 @@ func NewWire(t testing.TB, dsn string) *Wire {
 func (w *Wire) CutAfter(n int, others ...*Wire) {
 	w.with = others
 	w.cutAt.Store(w.said.Load() + int64(n))
+}
+
+// Bytes is how many bytes this end has said.
+func (w *Wire) Bytes() int64 { return w.bytes.Load() }
+
+// CutAfterBytes cuts this wire once this end has said so many bytes from now, 1 or more;
+// the last of them arrives, and none after.
+func (w *Wire) CutAfterBytes(n int64) { w.bytesMost.Store(w.bytes.Load() + n) }
+
+// MuteAfterBytes is CutAfterBytes for what this end says alone: the server hears that it
+// has ended, and is heard.
+func (w *Wire) MuteAfterBytes(n int64) {
+	w.mutes.Store(true)
+	w.CutAfterBytes(n)
 }
 
 // IsCut says whether it has been cut.
@@ -93,7 +112,7 @@ func (w *Wire) accept() {
 		w.mu.Lock()
 		w.open = append(w.open, near, far)
 		w.mu.Unlock()
-		go w.pass(far, near, w.count)
+		go w.pass(mouth{far, w}, near, w.count)
 		go w.pass(near, far, func() {})
 	}
 }
@@ -123,4 +142,29 @@ func (w *Wire) count() {
 			other.Cut()
 		}
 	}
+}
+
+// A mouth is where what this end says comes out.
+type mouth struct {
+	net.Conn
+
+	wire *Wire
+}
+
+// Write says of b what may still be said.
+func (m mouth) Write(b []byte) (int, error) {
+	said, most := m.wire.bytes.Add(int64(len(b))), m.wire.bytesMost.Load()
+	if most == 0 || said < most {
+		return m.Conn.Write(b)
+	}
+	last := b[:max(0, int64(len(b))-(said-most))]
+	if len(last) == 0 {
+		return len(b), nil // to nobody
+	}
+	_, err := m.Conn.Write(last)
+	if far, ok := m.Conn.(*net.TCPConn); ok && m.wire.mutes.Load() {
+		return len(b), errors.Join(err, far.CloseWrite())
+	}
+	m.wire.Cut()
+	return len(last), errors.Join(err, net.ErrClosed)
 }
