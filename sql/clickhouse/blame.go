@@ -115,6 +115,7 @@ var othersFault = map[int32]string{
 	// it is going, coming, or cannot reach what it needs
 	3:   "UNEXPECTED_END_OF_FILE",
 	32:  "ATTEMPT_TO_READ_AFTER_EOF",
+	33:  "CANNOT_READ_ALL_DATA",
 	74:  "CANNOT_READ_FROM_FILE_DESCRIPTOR",
 	75:  "CANNOT_WRITE_TO_FILE_DESCRIPTOR",
 	76:  "CANNOT_OPEN_FILE",
