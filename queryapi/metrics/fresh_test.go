@@ -5,9 +5,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,12 +20,42 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
+// livesVariable says how many lives, in place of one, have a seed of the clock, and seedVariable what the first of these is, to
+// live it again; the next has the next number.
+const (
+	livesVariable = "ANSWERSCOPE_TEST_LIVES"
+	seedVariable  = "ANSWERSCOPE_TEST_SEED"
+)
+
+// seeds are two that are always tried, and those of the clock or of the environment.
+func seeds(t *testing.T) []uint64 {
+	t.Helper()
+	number := func(variable string, otherwise uint64) uint64 {
+		text := os.Getenv(variable)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s is %q: want a whole number", variable, text)
+		}
+		return n
+	}
+	first := number(seedVariable, uint64(time.Now().UnixNano()))
+	all := []uint64{0, 1}
+	for n := range number(livesVariable, 1) {
+		all = append(all, first+n)
+	}
+	return all
+}
+
 // However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
 // figures of a fresh system that had the final names, and the newest extractor, first.
 func TestAnyLifeEndsAsAFreshSystem(t *testing.T) {
 	s := newService(t)
-	for seed := range uint64(2) {
+	for _, seed := range seeds(t) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			t.Logf("again: %s=%d go test -run '%s$' ./queryapi/metrics", seedVariable, seed, t.Name())
 			l := newLife(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))
 			l.live(t)
 			l.settle(t)
