@@ -11,12 +11,8 @@ import (
 
 // assembleRetention has months expire, and what people have deleted purged.
 func assembleRetention(s *service) error {
-	cfg := retention.DefaultConfig()
+	cfg := s.retaining()
 	cfg.Connection = s.kafka(s.engines)
-	cfg.Answers, cfg.Visits, cfg.DeadLetters = s.Retention.Answers, s.Retention.Visits, s.Retention.Deadletters
-	for group, topic := range map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits} {
-		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: s.Kafka.TopicPrefix + group, Topic: s.Kafka.TopicPrefix + topic})
-	}
 	expiring, err := retention.New(cfg, s.db, s.warehouse, time.Now, s.metrics, s.log)
 	if err != nil {
 		return err
@@ -33,4 +29,14 @@ func assembleRetention(s *service) error {
 	s.part("purge", purger.Run)
 	s.chores.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	return nil
+}
+
+// retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
+func (p *process) retaining() retention.Config {
+	cfg := retention.DefaultConfig()
+	cfg.Answers, cfg.Visits, cfg.DeadLetters = p.Retention.Answers, p.Retention.Visits, p.Retention.Deadletters
+	for group, topic := range map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits} {
+		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
+	}
+	return cfg
 }

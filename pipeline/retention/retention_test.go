@@ -151,6 +151,87 @@ func TestMonthsAreFrozenAndGo(t *testing.T) {
 	}
 }
 
+// lettersByDay are dead letters with the day by which they go.
+const lettersByDay = "(SELECT toDate(appended_at) AS day FROM deadletters)"
+
+// landLetters adds a dead letter a day of the months that the world has.
+func (w *world) landLetters(t *testing.T) {
+	t.Helper()
+	for month := time.February; month <= time.May; month++ {
+		var letters []clickhouse.DeadLetter
+		for day := range 28 {
+			letters = append(letters, clickhouse.DeadLetter{LogTopic: event.TopicAnswers, LogOffset: 1000*int64(month) + int64(day),
+				AppendedAt: time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC), Reason: "malformed"})
+		}
+		must(t, clickhouse.DeadLetters.Insert(t.Context(), w.warehouse, fmt.Sprint(month), letters))
+	}
+}
+
+// Visits are frozen, as answers are, by a time of their own. Dead letters, of which no figures are made, just go. Neither
+// takes an answer along, nor a figure.
+func TestVisitsAndDeadLettersGoByTheirOwnMonths(t *testing.T) {
+	w := newWorld(t)
+	w.landLetters(t)
+	traffic := func() any {
+		t.Helper()
+		rows, err := clickhouse.AITraffic.All(t.Context(), w.warehouse, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
+		if err != nil || len(rows) == 0 {
+			t.Fatal(rows, err)
+		}
+		return rows
+	}
+	answers, views := w.figures(t), traffic()
+	june := w.now.AddDate(0, 0, 1)
+	for _, c := range []struct {
+		now                     time.Time
+		visits, letters         int
+		visitsFrom, lettersFrom time.Time
+	}{
+		{w.now, 2, 0, month(time.March), month(time.February)},
+		{w.now, 0, 1, month(time.March), month(time.April)},
+		{june, 2, 1, month(time.April), month(time.May)},
+		{june, 60, 60, month(time.April), month(time.May)},
+		{june, 0, 0, month(time.April), month(time.May)},
+	} {
+		w.now, w.cfg.Visits, w.cfg.DeadLetters = c.now, c.visits, c.letters
+		must(t, w.enforce(t, 0))
+		w.kept(t, "visits", c.visitsFrom)
+		w.kept(t, lettersByDay, c.lettersFrom)
+		if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicVisits); err != nil || !frozen.Equal(c.visitsFrom) {
+			t.Errorf("visits frozen before %v, %v; want %v", frozen, err, c.visitsFrom)
+		}
+	}
+	w.land(t) // replays
+	w.landLetters(t)
+	w.kept(t, "visits", month(time.April))
+	w.kept(t, lettersByDay, month(time.May))
+	w.kept(t, "answers", month(time.February))
+	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
+		t.Errorf("answers frozen before %v, %v", frozen, err)
+	}
+	if now := w.figures(t); !reflect.DeepEqual(now, answers) {
+		t.Errorf("the figures of answers were %+v and are %+v", answers, now)
+	}
+	if now := traffic(); !reflect.DeepEqual(now, views) {
+		t.Errorf("the figures of visits were %+v and are %+v", views, now)
+	}
+}
+
+// A batch that is under way holds visits up, and no dead letter.
+func TestDeadLettersGoBesideABatch(t *testing.T) {
+	w := newWorld(t)
+	w.landLetters(t)
+	w.cfg.Patience, w.cfg.Visits, w.cfg.DeadLetters = 200*time.Millisecond, 1, 2
+	hold, err := w.db.HoldSinks(t.Context(), 0)
+	must(t, err)
+	defer hold.Release()
+	if err := w.enforce(t, 0); !errors.Is(err, postgres.ErrSinksBusy) {
+		t.Errorf("visits were frozen beside a batch: %v", err)
+	}
+	w.kept(t, lettersByDay, month(time.March))
+	w.kept(t, "visits", month(time.February))
+}
+
 // A machine whose clock is ten years ahead freezes what has passed by Postgres's clock, too.
 func TestAClockThatIsAheadFreezesNothing(t *testing.T) {
 	w := newWorld(t)

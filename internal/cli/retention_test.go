@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/config"
+)
+
+// Each time, from the environment or a flag, comes to the facts that it names, in both commands that let them go.
+func TestRetentionComesFromTheSettings(t *testing.T) {
+	type times struct{ answers, visits, letters int }
+	for _, c := range []struct {
+		env   map[string]string
+		flags []string
+		want  times
+	}{
+		{},
+		{env: map[string]string{"ANSWERSCOPE_RETENTION_ANSWERS": "13", "ANSWERSCOPE_RETENTION_VISITS": "3", "ANSWERSCOPE_RETENTION_DEADLETTERS": "1"}, want: times{13, 3, 1}},
+		{flags: []string{"--retention-answers=24", "--retention-visits=6", "--retention-deadletters=2"}, want: times{24, 6, 2}},
+		{env: map[string]string{"ANSWERSCOPE_RETENTION_VISITS": "3"}, flags: []string{"--retention-visits=7", "--retention-answers=9"}, want: times{9, 7, 0}},
+	} {
+		for _, command := range []string{"all", "pipeline"} {
+			t.Run(command, func(t *testing.T) {
+				for name, value := range c.env {
+					t.Setenv(name, value)
+				}
+				var g grammar
+				parser, err := newParser(&g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := parser.Parse(append([]string{command}, c.flags...)); err != nil {
+					t.Fatal(err)
+				}
+				p := &process{Settings: config.Settings(g.Settings)}
+				if cfg := p.retaining(); (times{cfg.Answers, cfg.Visits, cfg.DeadLetters}) != c.want {
+					t.Errorf("%v %v: kept for %d, %d and %d months, want %+v", c.env, c.flags, cfg.Answers, cfg.Visits, cfg.DeadLetters, c.want)
+				}
+			})
+		}
+	}
+	t.Run("config", func(t *testing.T) {
+		r := run(t, []string{"ANSWERSCOPE_RETENTION_VISITS=-1"}, "", "config", "--check", "--retention-deadletters=1201")
+		want := `answerscope: ANSWERSCOPE_RETENTION_VISITS is "-1": want whole months, 1 to 1200, or 0 for ever
+ANSWERSCOPE_RETENTION_DEADLETTERS is "1201": want whole months, 1 to 1200, or 0 for ever
+`
+		if r.status != exitFailed || r.stderr != want {
+			t.Errorf("status %d, said\n%s\nwant\n%s", r.status, r.stderr, want)
+		}
+	})
+}
