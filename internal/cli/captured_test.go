@@ -59,14 +59,19 @@ func count(lines, b int, holds func(n, b int) bool) (n uint64) {
 }
 
 // captured is a file of so many answers of a few KB each, which cite one page
-// and show one product. Its months change every few lines and a batch ends
-// before its fifth month, so that the sink takes it in many small batches of
-// four parts for every table.
+// and show one product. Its months change every other line, so that a few lines
+// are some parts for every table.
 func captured(t *testing.T, lines int) string {
 	t.Helper()
+	return capturedFrom(t, 0, lines)
+}
+
+// capturedFrom is what such a file has from one line to another.
+func capturedFrom(t *testing.T, from, to int) string {
+	t.Helper()
 	var file bytes.Buffer
-	for n := range lines {
-		at := time.Date(2026, time.Month(n/8%6+1), n%28+1, 0, 0, n, 0, time.UTC)
+	for n := from; n < to; n++ {
+		at := time.Date(2026, time.Month(n/2%6+1), n%28+1, 0, 0, n, 0, time.UTC)
 		page := n % len(lamps)
 		line, err := json.Marshal(map[string]any{
 			"platform": "chatgpt-web", "model": fmt.Sprintf("m%d", n%3), "prompt": fmt.Sprintf("best lamp for room %d?", n%20),
@@ -115,6 +120,7 @@ type tally struct {
 }
 
 func everyLine(lines, _ int) uint64  { return uint64(lines) }
+func everyVisit(lines, _ int) uint64 { return uint64(lines) * visitsALine }
 func ownNames(lines, b int) uint64   { return count(lines, b, names) }
 func ownPages(lines, b int) uint64   { return count(lines, b, cites) }
 func rivalNames(lines, b int) uint64 { return count(lines, rivalOf(b), names) }
@@ -129,9 +135,9 @@ var tallies = slices.Concat(
 		{perBrand("sum(sign)", "answers"), everyLine},
 		{perBrand("uniqExact(id)", "answers"), everyLine},
 		{perBrand("countIf(text != '')", "answers"), everyLine}, // first tellings
-		{perBrand("count()", "visits"), everyLine},
-		{perBrand("uniqExact(id)", "visits"), everyLine},
-		{perBrand("sum(visits)", "visit_daily"), everyLine},
+		{perBrand("count()", "visits"), everyVisit},
+		{perBrand("uniqExact(id)", "visits"), everyVisit},
+		{perBrand("sum(visits)", "visit_daily"), everyVisit},
 		{perBrand("sum(sign)", "citations"), everyLine},
 		{perBrand("uniqExact(answer_id)", "citations"), everyLine},
 		{perBrand("sum(answers)", "citation_daily"), everyLine},

@@ -31,8 +31,8 @@ type blow struct {
 func blows(kind string) []blow {
 	all := []blow{
 		{name: "at a random moment", strike: (*killing).wait},
-		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).linger},
 		{name: "second pipeline", strike: (*killing).rebalance},
+		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).awaitImport},
 		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
 		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
 	}
@@ -48,7 +48,7 @@ func blows(kind string) []blow {
 // blow is the n-th: each in turn.
 func (k *killing) blow(n int) blow { return k.blows[n%len(k.blows)] }
 
-// round starts all, an import, visits and an edit, and strikes.
+// round starts all, imports, visits and edits, and strikes.
 func (k *killing) round(t *testing.T, b blow) {
 	t.Helper()
 	s := launch(t, k.armed(b.all), "all")
@@ -59,25 +59,24 @@ func (k *killing) round(t *testing.T, b blow) {
 	}()
 	k.lines += linesARound
 	if !s.await(t) { // it came to its point with what earlier rounds had left
+		if b.all == "" || !k.note(b, s) {
+			t.Errorf("all ended before it was ready:\n%s", s.log)
+		}
 		t.Logf("kill %d: %s, before it was ready", k.kills+1, b.name)
 		return
 	}
-	k.edit(t)
-	importing := binary(context.WithoutCancel(t.Context()), k.armed(b.importer), "import", captured(t, k.lines), "--org", "acme", "--create", k.create)
-	importing.Stderr = s.log
-	if err := importing.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if k.random.IntN(2) == 0 {
-			kill(t, importing)
-		}
-		_ = importing.Wait() // killed, or ended by the loss of its engines
-	}()
+	k.edit(t, k.toEdit(b))
+	k.imports = k.importing(t, s, b.importer)
+	defer func() { k.imports.finish(k.random.IntN(2) == 0) }()
 	defer k.telling(t)()
 	b.strike(k, t, s)
+	how := "killed"
+	if k.note(b, s) {
+		how = "died by itself"
+	}
+	k.imports.enough.Store(true)
 	s.stop(t, syscall.SIGKILL)
-	t.Logf("kill %d: %s; %d planned batches of earlier rounds replayed", k.kills+1, b.name, replaysOf(s))
+	t.Logf("kill %d: %s, %s; %d planned batches of earlier rounds replayed", k.kills+1, b.name, how, replaysOf(s))
 }
 
 // armed is the environment of a process that dies at one of the first passes of a point.
@@ -88,9 +87,17 @@ func (k *killing) armed(at fault.Point) []string {
 	return append(slices.Clip(k.env), fmt.Sprintf("%s=%s:%d", faultVariable, at, 1+k.random.IntN(4)))
 }
 
-// patience is how long a process may take to come to its point; in a round with
-// nothing to read again it never comes to fault.Requested.
-const patience = 8 * time.Second
+// toEdit is one brand at random; where all is to die of what it tells again, each of them, which is a page at least.
+func (k *killing) toEdit(b blow) []string {
+	if b.all == fault.Produced || b.all == fault.Requested {
+		return k.brands
+	}
+	at := k.random.IntN(len(k.brands))
+	return k.brands[at : at+1]
+}
+
+// patience is how long a process may take to come to its point.
+const patience = 12 * time.Second
 
 // awaitEnd waits until s dies by itself.
 func (k *killing) awaitEnd(t *testing.T, s *server) {
@@ -99,6 +106,17 @@ func (k *killing) awaitEnd(t *testing.T, s *server) {
 	case <-s.ended:
 	case <-time.After(patience):
 	}
+}
+
+// awaitImport waits until an import dies by itself, and then for a random moment, in which what it has appended may
+// land.
+func (k *killing) awaitImport(t *testing.T, _ *server) {
+	t.Helper()
+	select {
+	case <-k.imports.over:
+	case <-time.After(patience):
+	}
+	<-time.After(time.Duration(k.random.Int64N(int64(k.start))))
 }
 
 // wait waits for a random moment: in one round of four before the first answer
@@ -119,13 +137,9 @@ func (k *killing) wait(t *testing.T, s *server) {
 	}
 }
 
-// linger waits for as long as an import may take, whether or not this one gets so far.
-func (k *killing) linger(t *testing.T, _ *server) {
-	t.Helper()
-	<-time.After(time.Duration(k.random.Int64N(int64(k.start + k.landing))))
-}
-
-// rebalance has a second pipeline join the groups and die in them.
+// rebalance has a second pipeline join the groups and die in them. In one turn of three what goes on is left alone until
+// it has inherited the partitions, which is when the session of the dead one is over, and has landed what was told
+// meanwhile.
 func (k *killing) rebalance(t *testing.T, s *server) {
 	t.Helper()
 	second := launch(t, k.env, "pipeline")
@@ -133,10 +147,46 @@ func (k *killing) rebalance(t *testing.T, s *server) {
 		t.Errorf("a second pipeline ended:\n%s", second.log)
 	}
 	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
+	before := len(s.log.String())
 	second.stop(t, syscall.SIGKILL)
 	k.replays += replaysOf(second)
 	k.kills++
+	if k.rebalances++; k.rebalances%3 == 1 {
+		k.inherit(t, s, before)
+		return
+	}
 	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
+}
+
+// inherit tells more while s waits for the partitions of a dead one, until it has all of them, as it says in its log from
+// a place on, and all has landed.
+func (k *killing) inherit(t *testing.T, s *server, from int) {
+	t.Helper()
+	k.lines += linesARound
+	more := k.importing(t, s, "")
+	defer more.finish(true)
+	eventually(t, s, 50*time.Millisecond, func() string {
+		for _, group := range []string{"answerscope-sink topic=answers", "answerscope-sink-visits topic=visits", "answerscope-results topic=answers"} {
+			if !hasAll(s.log.String()[from:], group) {
+				return "not all partitions are those of the survivor in " + group
+			}
+		}
+		return ""
+	})
+	warehouse, leave := opened(t, k.env)
+	defer leave()
+	k.awaitLanded(t, s, warehouse, k.told())
+	k.inherited++
+}
+
+// hasAll tells whether a log says that a member of a group was assigned all partitions.
+func hasAll(log, group string) bool {
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, `msg="partitions assigned" group=`+group+" ") && strings.HasSuffix(line, fmt.Sprintf(" partitions=%d\n", partitions)) {
+			return true
+		}
+	}
+	return false
 }
 
 // killEngine kills an engine of the process under it, which then ends by itself.
@@ -223,13 +273,16 @@ var editings = []string{
 	INSERT INTO public.competitors (brand_id, name, aliases) SELECT $1, 'Other', '{"fine one"}' WHERE NOT EXISTS (SELECT FROM gone)`,
 }
 
-// edit edits a brand at random.
-func (k *killing) edit(t *testing.T) {
+// edit edits brands, each at random.
+func (k *killing) edit(t *testing.T, brands []string) {
 	t.Helper()
-	statement, brand := editings[k.random.IntN(len(editings))], k.brands[k.random.IntN(len(k.brands))]
 	if err := k.inPostgres(t, func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, statement, brand)
-		return err
+		for _, brand := range brands {
+			if _, err := conn.Exec(ctx, editings[k.random.IntN(len(editings))], brand); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		t.Logf("edit: %v", err) // Postgres goes with the process that dies
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,16 +17,20 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// visits makes one visit of each brand's site for every line from one to another:
-// the same ones each time.
+// visitsALine is how many visits each brand's site has for a line: of a round so many that a partition, which is that of
+// three brands or more, gets more than fit in one part of an insert.
+const visitsALine = 25
+
+// visits makes the visits of each brand's site for every line from one to another: the same ones each time.
 func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
 	t.Helper()
 	var records []producer.Record
-	for n := from; n < to; n++ {
+	for n := from * visitsALine; n < to*visitsALine; n++ {
+		at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
 		for _, id := range k.brands {
-			at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 			brand := uuid.Must(uuid.FromString(id))
 			value, err := event.EncodeVisit(nil, &event.Visit{
 				V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}), OrganizationID: k.organization, BrandID: brand,
@@ -40,8 +45,8 @@ func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
 	return records
 }
 
-// tell appends records in portions until ctx ends.
-func (k *killing) tell(ctx context.Context, t *testing.T, records []producer.Record) error {
+// tell appends portions of records until ctx ends or one of them is not acknowledged for so long.
+func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration, portions ...[]producer.Record) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
 	cfg.Brokers = k.brokers
@@ -53,7 +58,7 @@ func (k *killing) tell(ctx context.Context, t *testing.T, records []producer.Rec
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
 		cfg.Brokers = set.Kafka()
 	}
-	cfg.AttemptTimeout, cfg.AckTimeout = time.Second, 3*time.Second
+	cfg.AttemptTimeout, cfg.AckTimeout = patience/3, patience
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		return err
@@ -61,7 +66,7 @@ func (k *killing) tell(ctx context.Context, t *testing.T, records []producer.Rec
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	stopped := make(chan error, 1)
 	go func() { stopped <- log.Run(running) }()
-	for portion := range slices.Chunk(records, 60) {
+	for _, portion := range portions {
 		if _, err = log.AppendAll(ctx, event.TopicVisits, portion); err != nil {
 			break
 		}
@@ -70,16 +75,18 @@ func (k *killing) tell(ctx context.Context, t *testing.T, records []producer.Rec
 	return errors.Join(err, <-stopped)
 }
 
-// telling tells the visits of this round and the last one beside an import,
-// until end; what a kill cuts off is told again.
+// telling tells the visits of this round at once, and those of the last one bit by
+// bit, beside an import, until end; what a kill cuts off is told again.
 func (k *killing) telling(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	records := k.visits(t, max(0, k.lines-2*linesARound), k.lines)
+	fresh := k.lines - linesARound
+	portions := [][]producer.Record{k.visits(t, fresh, k.lines)}
+	portions = slices.AppendSeq(portions, slices.Chunk(k.visits(t, max(0, fresh-linesARound), fresh), 300))
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		_ = k.tell(ctx, t, records) // the broker is killed under it
+		_ = k.tell(ctx, t, 3*time.Second, portions...) // the broker is killed under it
 	}()
 	return func() { cancel(); <-told }
 }
@@ -87,9 +94,33 @@ func (k *killing) telling(t *testing.T) (end func()) {
 // tellAll tells every visit so far.
 func (k *killing) tellAll(t *testing.T) {
 	t.Helper()
-	if err := k.tell(t.Context(), t, k.visits(t, 0, k.lines)); err != nil {
+	const atOnce = 10 * linesARound // lines that are in memory
+	for from := 0; from < k.lines; from += atOnce {
+		var portions [][]producer.Record
+		for some := from; some < min(from+atOnce, k.lines); some += linesARound {
+			portions = append(portions, k.visits(t, some, some+linesARound))
+		}
+		if err := k.tell(t.Context(), t, 30*time.Second, portions...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sentInOne are the most rows of an insert that are sent as one (sql/clickhouse/insert.go).
+const sentInOne = 2048
+
+// onlySmall says how large the inserts of visits were, unless one was of more rows than are sent as one, and has become one
+// part all the same.
+func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
+	t.Helper()
+	var largest uint64
+	if err := warehouse.QueryRow(t.Context(), "SELECT max(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND level = 0").Scan(&largest); err != nil {
 		t.Fatal(err)
 	}
+	if largest <= sentInOne {
+		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, sentInOne)
+	}
+	return ""
 }
 
 // organizationOf asks for whom a key speaks.

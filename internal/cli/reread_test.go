@@ -39,9 +39,9 @@ func edited(t *testing.T, env []string, statement string, args ...any) {
 	}
 }
 
-// compared says what the comparison tells of the first lamp's mentions and those of its competitors, unless that is
-// what the file has.
-func compared(t *testing.T, s *server, key, brand string, lines int, competitors ...int) string {
+// compared says what the comparison tells of the mentions of lamp b, which is that brand, and those of its
+// competitors, unless that is what the file has.
+func compared(t *testing.T, s *server, key string, b int, brand string, lines int, competitors ...int) string {
 	t.Helper()
 	var got struct {
 		Brand struct {
@@ -60,9 +60,9 @@ func compared(t *testing.T, s *server, key, brand string, lines int, competitors
 	for _, c := range got.Competitors {
 		named[c.Name] = c.Total
 	}
-	right := got.Brand.Total == ownNames(lines, 0) && len(named) == len(competitors)
-	for _, b := range competitors {
-		right = right && named[lamps[b]] == count(lines, b, names)
+	right := got.Brand.Total == ownNames(lines, b) && len(named) == len(competitors)
+	for _, rival := range competitors {
+		right = right && named[lamps[rival]] == count(lines, rival, names)
 	}
 	if !right {
 		return "the comparison is " + body
@@ -83,7 +83,7 @@ func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	brand := demoBrand(t, s.url, key)
 	await := func(competitors ...int) {
 		t.Helper()
-		eventually(t, s, 100*time.Millisecond, func() string { return compared(t, s, key, brand, lines, competitors...) })
+		eventually(t, s, 100*time.Millisecond, func() string { return compared(t, s, key, 0, brand, lines, competitors...) })
 	}
 	await(1)
 

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/fault"
+)
+
+// A toll is how often a blow had its turn, and how often the process died by itself at the blow's point.
+type toll struct{ turns, own int }
+
+// armedAt is where a process is to die by itself in a blow; "": nowhere.
+func (b blow) armedAt() fault.Point {
+	if b.importer != "" {
+		return b.importer
+	}
+	return b.all
+}
+
+// note counts a turn of a blow, before anything is killed from outside, and says whether the process died by itself.
+func (k *killing) note(b blow, s *server) (own bool) {
+	switch {
+	case b.importer != "":
+		own = k.imports.shot()
+	case b.all != "":
+		own = s.shot()
+	}
+	of := k.tolls[b.name]
+	of.turns++
+	if own {
+		of.own++
+	}
+	k.tolls[b.name] = of
+	return own
+}
+
+// shot tells whether one of them has died by itself.
+func (i *importers) shot() bool {
+	select {
+	case <-i.over:
+		return i.died
+	default:
+		return false
+	}
+}
+
+// shot tells whether it has ended by SIGKILL.
+func (s *server) shot() bool {
+	select {
+	case <-s.ended:
+		status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+		return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+	default:
+		return false
+	}
+}
+
+// manyTurns of every blow make a run a long one, in which each point and what else is left to chance must have been met.
+const manyTurns = 3
+
+// met says what the rounds have met, and fails a long run that has missed something.
+func (k *killing) met(t *testing.T, rounds int) {
+	t.Helper()
+	long := os.Getenv(killsVariable) != "" && rounds >= manyTurns*len(k.blows)
+	var told []string
+	for _, b := range slices.SortedFunc(slices.Values(k.blows), func(a, b blow) int { return strings.Compare(a.name, b.name) }) {
+		of := k.tolls[b.name]
+		if b.armedAt() == "" || of.turns == 0 {
+			continue
+		}
+		told = append(told, fmt.Sprintf("%s %d of %d", b.name, of.own, of.turns))
+		if long && of.own == 0 {
+			t.Errorf("%s: nothing died there by itself in %d rounds", b.name, of.turns)
+		}
+	}
+	t.Logf("died by themselves: %s; %d killed when a part of a round had landed; %d times a second pipeline died, and %d times its partitions were inherited",
+		strings.Join(told, ", "), k.partial, k.rebalances, k.inherited)
+	if long && (k.partial == 0 || k.inherited == 0) {
+		t.Error("no round was killed when a part of it had landed, or no partitions were inherited")
+	}
+}
