@@ -30,7 +30,7 @@ test: engines java kafka-apache alerts ## run every test, on real engines
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache ## kill everything, everywhere, 220 times under load (half an hour)
+test-crash: engines java kafka-apache ## kill everything, everywhere, 220 times under load (three quarters of an hour)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run TestKilledUnderImport ./internal/cli && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE 'kill [0-9]+: .*' >&2; \

@@ -120,15 +120,15 @@ func (k *killing) awaitImport(t *testing.T, _ *server) {
 }
 
 // wait waits for a random moment: in one round of four before the first answer
-// usually lands, else when a random number of them has, and a random part of a
-// batch's time later.
+// usually lands, else when a random number of them has, up to three quarters, and a
+// random part of a batch's time later.
 func (k *killing) wait(t *testing.T, s *server) {
 	t.Helper()
 	warehouse, leave := opened(t, k.env)
 	defer leave()
 	wait := k.start
 	if k.random.IntN(4) > 0 {
-		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()-1))
+		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()*3/4))
 		wait = k.landing / 10
 	}
 	<-time.After(time.Duration(k.random.Int64N(int64(wait))))
