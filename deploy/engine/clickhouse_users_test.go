@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -111,7 +113,12 @@ func TestUsersThatTheEngineRefusesArePutAside(t *testing.T) {
 		others(t, set, somebody)
 	})
 	t.Run("before it starts", func(t *testing.T) {
-		if err := os.Rename(bad+refused, bad); err != nil {
+		// It is back already where the engine was stopped as soon as it let somebody in,
+		// which was before its start was over.
+		if err := os.Rename(bad+refused, bad); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(bad); err != nil {
 			t.Fatal(err)
 		}
 		set, somebody := openedClickHouse(t, dir, "somebody", "secret")
