@@ -154,6 +154,8 @@ func (l *laboratory) stream(ctx context.Context, prefix string, round int) (took
 		}
 		if rows >= uint64(streaming.visits) {
 			rows, err = landed(ctx, warehouse)
+		} else if rows > uint64(streaming.visits)*9/10 {
+			look.Reset(10 * time.Millisecond) // the end is to be seen when it comes
 		}
 		if err != nil {
 			return 0, 0, err
