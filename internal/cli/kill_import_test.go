@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -69,10 +70,12 @@ func (i *importers) finish(kill bool) {
 // shot tells whether a command has ended by SIGKILL.
 func shot(err error) bool {
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return false
-	}
-	status, ok := exit.Sys().(syscall.WaitStatus)
+	return errors.As(err, &exit) && bySIGKILL(exit.ProcessState)
+}
+
+// bySIGKILL tells whether a process has ended so.
+func bySIGKILL(ended *os.ProcessState) bool {
+	status, ok := ended.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 

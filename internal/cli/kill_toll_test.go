@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/fault"
@@ -53,8 +52,7 @@ func (i *importers) shot() bool {
 func (s *server) shot() bool {
 	select {
 	case <-s.ended:
-		status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
-		return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+		return bySIGKILL(s.cmd.ProcessState)
 	default:
 		return false
 	}

@@ -106,9 +106,6 @@ func (k *killing) tellAll(t *testing.T) {
 	}
 }
 
-// sentInOne are the most rows of an insert that are sent as one (sql/clickhouse/insert.go).
-const sentInOne = 2048
-
 // onlySmall says how large the inserts of visits were, unless one was of more rows than are sent as one, and has become one
 // part all the same.
 func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
@@ -117,8 +114,8 @@ func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
 	if err := warehouse.QueryRow(t.Context(), "SELECT max(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND level = 0").Scan(&largest); err != nil {
 		t.Fatal(err)
 	}
-	if largest <= sentInOne {
-		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, sentInOne)
+	if largest <= clickhouse.SentAtOnce {
+		return fmt.Sprintf("the largest insert of visits was of %d rows, want more than %d", largest, clickhouse.SentAtOnce)
 	}
 	return ""
 }

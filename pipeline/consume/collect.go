@@ -24,52 +24,12 @@ func (c collected[T]) abandon() {
 	}
 }
 
-// A handover passes batches from who collects them to who lands them.
-type handover[T any] struct {
-	batches chan collected[T]
-	wanted  chan struct{} // of one: the one before has landed
-}
-
-func newHandover[T any]() handover[T] {
-	return handover[T]{make(chan collected[T]), make(chan struct{}, 1)}
-}
-
-// want lets a batch end that has lingered: until then it grows, up to its limits, so
-// that inserts are the larger the more there is to do.
-func (h handover[T]) want() {
-	select {
-	case h.wanted <- struct{}{}:
-	default:
-	}
-}
-
-// took ends want.
-func (h handover[T]) took() {
-	select {
-	case <-h.wanted:
-	default:
-	}
-}
-
-// lingered waits until a batch is wanted or the linger is over without.
-func (h handover[T]) lingered(linger context.Context, end func()) {
-	select {
-	case <-h.wanted:
-		if linger.Err() != nil { // the batch was full first, and what is wanted is the next one
-			h.want()
-			return
-		}
-		end()
-	case <-linger.Done():
-	}
-}
-
 // collect reads ahead: while one batch lands, the next is fetched and read. At
 // most two batches of a partition are in memory, with what the reader fetched.
 func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) {
 	f, err := p.open(p.topic, int(p.id), next)
 	if err != nil {
-		p.hand(ctx, to, collected[T]{stop: err})
+		to.hand(ctx, collected[T]{stop: err})
 		return
 	}
 	defer f.close(p.log)
@@ -80,22 +40,13 @@ func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) 
 		if c.batch == nil && c.stop == nil {
 			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
 		}
-		if ctx.Err() != nil || !p.hand(ctx, to, c) {
+		if ctx.Err() != nil || !to.hand(ctx, c) {
 			c.abandon()
 			return
 		}
 		if c.stop != nil {
 			return
 		}
-	}
-}
-
-func (p *partition[T]) hand(ctx context.Context, to handover[T], c collected[T]) bool {
-	select {
-	case to.batches <- c:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -108,7 +59,7 @@ const idleCheck = 30 * time.Second
 func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, to handover[T]) (collected[T], *Record) {
 	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
 	b.batch.Plan.ExtractVersion = p.target.Version()
-	b.batch.Plan.Shard = int(p.id) % p.cfg.Shards
+	b.batch.Plan.Shard = ShardOf(p.id, p.cfg.Shards)
 	b.batch.FetchAll = p.again
 	linger, lingered := context.WithCancel(ctx)
 	defer lingered()

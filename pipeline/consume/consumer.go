@@ -22,7 +22,7 @@ type Config struct {
 	Group          string // consumer group
 	Topic          string // with the configured prefix
 	Limits         Limits
-	Shards         int                  // of the target: partition n goes to shard n modulo so many
+	Shards         int                  // of the target (ShardOf)
 	FetchBytes     int                  // most that one fetch brings; at least the largest record
 	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
 	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away

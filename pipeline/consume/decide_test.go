@@ -1,7 +1,6 @@
 package consume
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -112,21 +111,5 @@ func TestAPlanAges(t *testing.T) {
 				t.Errorf("reads as %+v, %v", back, err)
 			}
 		})
-	}
-}
-
-// What is wanted stays wanted when the batch was full before it could end for that.
-func TestAWantIsNotLostToABatchThatIsOver(t *testing.T) {
-	over, end := context.WithCancel(t.Context())
-	end()
-	h := newHandover[int]()
-	for range 100 {
-		h.want()
-		h.lingered(over, func() { t.Error("a batch that is over was ended") })
-		select {
-		case <-h.wanted:
-		default:
-			t.Fatal("the want is gone")
-		}
 	}
 }

@@ -16,6 +16,9 @@ type Plan struct {
 	Late           bool  `json:"late,omitempty"`  // the target may have forgotten that it took the batch before
 }
 
+// ShardOf is the shard that new plans of a partition name, of so many.
+func ShardOf(partition int32, shards int) int { return int(partition) % shards }
+
 // lateAfter is how long after its first planning a batch counts as late. A target
 // remembers what it took for 50,000 parts, which the other partitions of a busy log
 // make in half an hour; what is left is for clocks of machines that differ.

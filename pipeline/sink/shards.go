@@ -56,7 +56,7 @@ func (s *Shards[T, S]) Land(ctx context.Context, b *consume.Batch[T], ours func(
 }
 
 // Position is the largest offset of a partition that has landed on any shard. The
-// target of the partition's own is asked (consume.Config.Shards), since it remembers. It
+// target of the partition's own is asked (consume.ShardOf), since it remembers. It
 // is asked when a partition is begun: what somebody else inserted at another replica is
 // waited for, since the lookups of its batches must find it.
 func (s *Shards[T, S]) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
@@ -69,5 +69,5 @@ func (s *Shards[T, S]) Position(ctx context.Context, topic string, partition int
 			return 0, false, fmt.Errorf("shard %d: %w", n, err)
 		}
 	}
-	return s.targets[int(partition)%len(s.targets)].Position(ctx, topic, partition)
+	return s.targets[consume.ShardOf(partition, len(s.targets))].Position(ctx, topic, partition)
 }

@@ -133,7 +133,7 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 		return err
 	}
 	for _, row := range refused {
-		recent.forget(visitIDOf(clickhouse.VisitKey{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID}))
+		recent.forget(visitIDOf(row.Key()))
 	}
 	recent.settle(b.Last + 1)
 	s.memory.keep(at, recent)
@@ -151,7 +151,7 @@ func (s *Visits) known(ctx context.Context, b *consume.Batch[Visit], fates []fat
 		if fates[i] != lives {
 			continue
 		}
-		key := clickhouse.VisitKey{OrganizationID: item.row.OrganizationID, BrandID: item.row.BrandID, ID: item.row.ID}
+		key := item.row.Key()
 		if known[i] = recent.tell(visitIDOf(key)); !known[i] && recent.mayHaveLanded(key.ID) {
 			old, places = append(old, key), append(places, i)
 		}

@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -31,23 +30,16 @@ type tableColumn[R any] struct {
 	append func(to driver.BatchColumn, rows []R) error
 }
 
-// atOnce is how many values of a column are taken out of their rows at once.
-const atOnce = 1024
-
 func column[R, V any](name string, value func(R) V) tableColumn[R] {
-	pool := sync.Pool{New: func() any { return new([atOnce]V) }} // the driver copies them
+	pool := sync.Pool{New: func() any { return new([SentAtOnce]V) }} // the driver copies them
 	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
-		values := pool.Get().(*[atOnce]V)
-		defer pool.Put(values)
-		defer clear(values[:])
-		for some := range slices.Chunk(rows, atOnce) {
-			for i, row := range some {
-				values[i] = value(row)
-			}
-			if err := to.Append(values[:len(some)]); err != nil {
-				return err
-			}
+		all := pool.Get().(*[SentAtOnce]V)
+		defer pool.Put(all)
+		values := all[:len(rows)]
+		defer clear(values)
+		for i, row := range rows {
+			values[i] = value(row)
 		}
-		return nil
+		return to.Append(values)
 	}}
 }

@@ -43,7 +43,7 @@ type Table[R any] struct {
 	Name     string
 	database string // "" is that of the connection
 	columns  []string
-	fill     func(batch driver.Batch, rows []R) error
+	fill     func(batch driver.Batch, rows []R) error // of SentAtOnce rows at most
 }
 
 // Answers is the landing table of topic answers.
@@ -105,7 +105,7 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 			_ = batch.Abort() // Close would insert what the server has of it
 		}
 	}()
-	for some := range slices.Chunk(rows, sentAtOnce) {
+	for some := range slices.Chunk(rows, SentAtOnce) {
 		if err := batch.Flush(); err != nil { // of those before
 			return fmt.Errorf("send %d rows for %s (why a server breaks off is in its log): %w", len(rows), t.Name, err)
 		}
@@ -120,6 +120,6 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return nil
 }
 
-// sentAtOnce is how many rows of an insert are in memory as they are sent by the native
+// SentAtOnce is how many rows of an insert are in memory as they are sent by the native
 // protocol. The server makes one block of them again.
-const sentAtOnce = 2048
+const SentAtOnce = 2048

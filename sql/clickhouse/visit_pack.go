@@ -67,6 +67,9 @@ func (p *PackedVisit) text(which int) string {
 // At is when the visit was.
 func (p *PackedVisit) At() time.Time { return time.UnixMilli(p.at).UTC() }
 
+// Key is what the visit is known by.
+func (p *PackedVisit) Key() VisitKey { return VisitKey{p.OrganizationID, p.BrandID, p.ID} }
+
 // Place is where the row stands.
 func (p *PackedVisit) Place() RowPlace {
 	return RowPlace{p.OrganizationID, p.BrandID, p.ID, p.At().Truncate(24 * time.Hour), RecordPlace{p.text(textTopic), p.logPartition, p.logOffset}}
