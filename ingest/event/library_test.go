@@ -69,7 +69,7 @@ func unmarshal(b []byte, v any) error {
 	if a, ok := v.(*Answer); ok {
 		return DecodeAnswer(b, a)
 	}
-	return DecodeVisit(b, v.(*Visit))
+	return DecodeVisitInPlace(b, v.(*Visit)) // as the pipeline does
 }
 
 // BenchmarkLibrary is what the choice of the JSON library rests on: the doc of

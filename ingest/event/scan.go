@@ -2,11 +2,11 @@ package event
 
 import (
 	"fmt"
-	"hash/maphash"
 	"math/bits"
-	"sync"
+	"strings"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/gofrs/uuid/v5"
 )
@@ -14,27 +14,20 @@ import (
 // A scanner reads a visit's record as EncodeVisit writes it: the fields in their
 // order and nothing between them, every text plain ASCII. It reads nothing else, and
 // what it reads the library would read just so (FuzzScanVisit). That is all but a few
-// of the records on the log, at three times the library's rate.
+// of the records on the log, at several times the library's rate.
 type scanner struct {
-	rest []byte
+	rest string
 	bad  bool // something is not as expected, and what was read is of no use
-	seen [256]string
 }
-
-// scanners keep the texts that records repeat.
-var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 var visitHead = fmt.Sprintf(`{"v":%d,"id":`, Version)
 
 // scanVisit says whether v was read from b; if not, the library is to say what b is.
+// The texts of v are those of b.
 func scanVisit(b []byte, v *Visit) bool {
-	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
-	s.rest, s.bad = b, false
+	s := scanner{rest: unsafe.String(unsafe.SliceData(b), len(b))}
 	s.visit(v)
-	read := !s.bad && len(s.rest) == 0
-	s.rest = nil
-	return read
+	return !s.bad && len(s.rest) == 0
 }
 
 func (s *scanner) visit(v *Visit) {
@@ -47,23 +40,21 @@ func (s *scanner) visit(v *Visit) {
 	s.must(`,"at":`)
 	v.At = s.time()
 	s.must(`,"event":"`)
-	v.Event = VisitKind(s.repeated())
+	v.Event = VisitKind(s.text())
 	s.must(`,"platform":"`)
-	v.Platform = s.repeated()
+	v.Platform = s.text()
 	v.PlatformBy = s.optional(`,"platform_by":"`)
 	s.must(`,"host":"`)
-	v.Host = s.repeated()
+	v.Host = s.text()
 	s.must(`,"path":"`)
-	v.Path = string(s.text())
+	v.Path = s.text()
 	v.ReferrerHost = s.optional(`,"referrer_host":"`)
 	v.Country = s.optional(`,"country":"`)
 	v.CountryBy = s.optional(`,"country_by":"`)
 	v.Language = s.optional(`,"language":"`)
 	v.Screen = s.optional(`,"screen":"`)
 	v.TimeZone = s.optional(`,"time_zone":"`)
-	if s.next(`,"session":"`) {
-		v.Session = string(s.text())
-	}
+	v.Session = s.optional(`,"session":"`)
 	v.NewSession = s.next(`,"new_session":true`)
 	if s.next(`,"visitor":`) {
 		v.Visitor = s.number()
@@ -73,12 +64,9 @@ func (s *scanner) visit(v *Visit) {
 }
 
 // next passes over a literal, if it is next.
-func (s *scanner) next(literal string) bool {
-	if len(s.rest) < len(literal) || string(s.rest[:len(literal)]) != literal {
-		return false
-	}
-	s.rest = s.rest[len(literal):]
-	return true
+func (s *scanner) next(literal string) (found bool) {
+	s.rest, found = strings.CutPrefix(s.rest, literal)
+	return found
 }
 
 func (s *scanner) must(literal string) {
@@ -88,42 +76,33 @@ func (s *scanner) must(literal string) {
 }
 
 // text reads up to the closing quote.
-func (s *scanner) text() []byte {
-	for i, c := range s.rest {
-		switch {
-		case c == '"':
-			text := s.rest[:i]
-			s.rest = s.rest[i+1:]
-			return text
-		case c < ' ' || c == '\\' || c >= utf8.RuneSelf:
-			s.bad = true
-			return nil
-		}
+func (s *scanner) text() string {
+	n := 0
+	for n < len(s.rest) && plain[s.rest[n]] {
+		n++
 	}
-	s.bad = true
-	return nil
+	if n == len(s.rest) || s.rest[n] != '"' {
+		s.bad = true
+		return ""
+	}
+	text := s.rest[:n]
+	s.rest = s.rest[n+1:]
+	return text
 }
 
-var scanSeed = maphash.MakeSeed()
-
-// repeated is a text of which there are few: it mostly is one that was seen before.
-func (s *scanner) repeated() string {
-	text := s.text()
-	if len(text) == 0 || len(text) > MaxLabel { // a scanner stays, and is to stay small
-		return string(text)
+// plain are the bytes that mean themselves in a text.
+var plain = func() (plain [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
 	}
-	seen := &s.seen[maphash.Bytes(scanSeed, text)%uint64(len(s.seen))]
-	if *seen != string(text) {
-		*seen = string(text)
-	}
-	return *seen
-}
+	return plain
+}()
 
 func (s *scanner) optional(name string) string {
 	if !s.next(name) {
 		return ""
 	}
-	return s.repeated()
+	return s.text()
 }
 
 // number reads digits.
@@ -144,11 +123,11 @@ func (s *scanner) number() (n uint64) {
 	return n
 }
 
-// quoted passes over a quoted text of n bytes, and is nil when there is none.
-func (s *scanner) quoted(n int) []byte {
+// quoted passes over a quoted text of n bytes, and is "" when there is none.
+func (s *scanner) quoted(n int) string {
 	if len(s.rest) < n+2 || s.rest[0] != '"' || s.rest[n+1] != '"' {
 		s.bad = true
-		return nil
+		return ""
 	}
 	text := s.rest[1 : n+1]
 	s.rest = s.rest[n+2:]
@@ -160,7 +139,7 @@ var uuidDigits = [uuid.Size]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 3
 
 func (s *scanner) uuid() (id uuid.UUID) {
 	text := s.quoted(36)
-	if text == nil || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+	if text == "" || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		s.bad = true
 		return uuid.Nil
 	}
@@ -188,7 +167,7 @@ var hexDigits = func() (values [256]byte) {
 // time reads timeLayout.
 func (s *scanner) time() Time {
 	text := s.quoted(len(timeLayout))
-	if text == nil || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' || text[19] != '.' || text[23] != 'Z' {
+	if text == "" || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' || text[19] != '.' || text[23] != 'Z' {
 		s.bad = true
 		return Time{}
 	}
@@ -201,8 +180,8 @@ func (s *scanner) time() Time {
 	return Time{t}
 }
 
-func (s *scanner) digits(text []byte) (n int) {
-	for _, c := range text {
+func (s *scanner) digits(text string) (n int) {
+	for _, c := range []byte(text) {
 		if c-'0' > 9 {
 			s.bad = true
 		}

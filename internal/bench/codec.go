@@ -40,7 +40,7 @@ func codec(ctx context.Context, _ Options) (Result, error) {
 	var answer event.Answer
 	buffer := make([]byte, 0, 64<<10)
 	rates, err := perSecond(ctx, map[string]func(i int) error{
-		"visit_decode":  func(i int) error { return event.DecodeVisit(visitRecords[i%n], &visit) },
+		"visit_decode":  func(i int) error { return event.DecodeVisitInPlace(visitRecords[i%n], &visit) },
 		"visit_encode":  func(i int) error { _, err := event.EncodeVisit(buffer, &visits[i%n]); return err },
 		"visit_copy":    func(i int) error { copy(buffer[:cap(buffer)], visitRecords[i%n]); return nil },
 		"visit_valid":   func(i int) error { return valid(visitRecords[i%n]) },

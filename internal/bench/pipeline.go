@@ -42,39 +42,55 @@ func pipeline(ctx context.Context, o Options) (_ Result, err error) {
 		return r, err
 	}
 	db.Close()
-	var whole, reading, inserting time.Duration
-	for round := range streaming.rounds {
-		o.tell("  round %d of %d", round+1, streaming.rounds)
-		prefix := fmt.Sprintf("round-%d.", round)
-		size, err := l.tellVisits(ctx, prefix, streaming.visits)
+	var all measured
+	for round := range 1 + streaming.rounds {
+		o.tell("  round %d of %d", round, streaming.rounds) // 0 warms the engine up, which compiles expressions and reads its own code from disk
+		one, err := l.streamRound(ctx, round)
 		if err != nil {
 			return r, err
 		}
-		r.Figures["record_bytes"] = float64(size)
-		took, memory, err := l.stream(ctx, prefix, round)
-		if err != nil {
-			return r, err
+		if round > 0 {
+			all.add(one)
 		}
-		whole += took
-		r.Figures["rss_bytes"] = max(r.Figures["rss_bytes"], float64(memory))
-		if took, err = l.readAlone(ctx, prefix); err != nil {
-			return r, err
-		}
-		reading += took
-		if took, err = l.insertAlone(ctx, round); err != nil {
-			return r, err
-		}
-		inserting += took
 	}
 	n := float64(streaming.visits * streaming.rounds)
 	r.Figures["visits"] = n
-	r.Figures["rows_per_s"] = n / whole.Seconds()
-	r.Ceilings["read_per_s"] = n / reading.Seconds()
-	r.Ceilings["insert_per_s"] = n / inserting.Seconds()
-	r.Ratios["insert"] = inserting.Seconds() / whole.Seconds()
-	r.Ratios["read"] = reading.Seconds() / whole.Seconds()
-	r.Ratios["ceiling"] = (inserting + reading).Seconds() / whole.Seconds()
+	r.Figures["record_bytes"] = float64(all.size)
+	r.Figures["rss_bytes"] = float64(all.memory)
+	r.Figures["rows_per_s"] = n / all.whole.Seconds()
+	r.Ceilings["read_per_s"] = n / all.reading.Seconds()
+	r.Ceilings["insert_per_s"] = n / all.inserting.Seconds()
+	r.Ratios["insert"] = all.inserting.Seconds() / all.whole.Seconds()
+	r.Ratios["read"] = all.reading.Seconds() / all.whole.Seconds()
+	r.Ratios["ceiling"] = (all.inserting + all.reading).Seconds() / all.whole.Seconds()
 	return r, nil
+}
+
+// measured is what rounds took: in all, reading alone and inserting alone.
+type measured struct {
+	whole, reading, inserting time.Duration
+	size                      int   // bytes of a record
+	memory                    int64 // bytes at most
+}
+
+func (m *measured) add(one measured) {
+	m.whole, m.reading, m.inserting = m.whole+one.whole, m.reading+one.reading, m.inserting+one.inserting
+	m.size, m.memory = one.size, max(m.memory, one.memory)
+}
+
+func (l *laboratory) streamRound(ctx context.Context, round int) (m measured, err error) {
+	prefix := fmt.Sprintf("round-%d.", round)
+	if m.size, err = l.tellVisits(ctx, prefix, streaming.visits); err != nil {
+		return m, err
+	}
+	if m.whole, m.memory, err = l.stream(ctx, prefix, round); err != nil {
+		return m, err
+	}
+	if m.reading, err = l.readAlone(ctx, prefix); err != nil {
+		return m, err
+	}
+	m.inserting, err = l.insertAlone(ctx, round)
+	return m, err
 }
 
 // streamed is the i-th of visits of some 380 bytes.
@@ -180,7 +196,7 @@ func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Dura
 	defer func() { err = errors.Join(err, warehouse.Close()) }()
 	size := l.visits("").Limits.Records
 	partitions := producer.DefaultTopicsConfig().Partitions
-	rows, packer := make([][]*clickhouse.PackedVisit, partitions), clickhouse.VisitPacker{}
+	rows, packer := make([][]clickhouse.PackedVisit, partitions), clickhouse.VisitPacker{}
 	for i := range streaming.visits {
 		partition := i % partitions
 		at := consume.Record{Topic: event.TopicVisits, Partition: int32(partition), Offset: int64(i / partitions)}

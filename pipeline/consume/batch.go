@@ -113,8 +113,9 @@ type Limits struct {
 // answers in no order over ten months made inserts of six rows.
 const maxMonths = 24
 
-func newBuilder[T any](topic string, partition int32, limits Limits) *builder[T] {
-	return &builder[T]{batch: Batch[T]{Topic: topic, Partition: partition}, limits: limits}
+// newBuilder expects a batch of so many items.
+func newBuilder[T any](topic string, partition int32, limits Limits, items int) *builder[T] {
+	return &builder[T]{batch: Batch[T]{Topic: topic, Partition: partition, Items: make([]T, 0, items)}, limits: limits}
 }
 
 // fits says whether a record of that size and month may join.

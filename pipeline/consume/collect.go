@@ -17,6 +17,13 @@ type collected[T any] struct {
 	stop  error
 }
 
+func (c collected[T]) items() int {
+	if c.batch == nil {
+		return 0
+	}
+	return len(c.batch.Items)
+}
+
 // abandon ends the trace of a batch that nobody takes.
 func (c collected[T]) abandon() {
 	if c.batch != nil {
@@ -34,9 +41,11 @@ func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) 
 	}
 	defer f.close(p.log)
 	var held *Record // fetched, but of the next batch
+	items := 0       // of the batch before
 	for {
 		var c collected[T]
-		c, held = p.batch(ctx, f, &next, held, to)
+		c, held = p.batch(ctx, f, &next, held, newBuilder[T](p.topic, p.id, p.cfg.Limits, items), to)
+		items = c.items()
 		if c.batch == nil && c.stop == nil {
 			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
 		}
@@ -56,8 +65,7 @@ const idleCheck = 30 * time.Second
 // batch collects one batch: it waits for a first record for idleCheck, after
 // which there is none, and for further ones until the batch is full, or has lingered
 // and is wanted.
-func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, to handover[T]) (collected[T], *Record) {
-	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
+func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, b *builder[T], to handover[T]) (collected[T], *Record) {
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = ShardOf(p.id, p.cfg.Shards)
 	b.batch.FetchAll = p.again

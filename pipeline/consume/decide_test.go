@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestABatchEndsBeforeOneMonthTooMany(t *testing.T) {
-	b := newBuilder[int]("t", 0, Limits{Records: 100, Bytes: 1000})
+	b := newBuilder[int]("t", 0, Limits{Records: 100, Bytes: 1000}, 0)
 	for month := range maxMonths {
 		r := Record{Offset: int64(month), Value: []byte("v")}
 		if !b.fits(1, month) {

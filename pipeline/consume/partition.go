@@ -141,7 +141,7 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 		return nil, err
 	}
 	defer f.close(p.log)
-	b := newBuilder[T](p.topic, p.id, p.cfg.Limits)
+	b := newBuilder[T](p.topic, p.id, p.cfg.Limits, 0)
 	b.batch.trace = trace
 	for next := at.next; next <= at.plan.Last; next++ {
 		r, err := f.fetch(ctx)

@@ -22,7 +22,7 @@ import (
 // kept in memory, and only one that could have landed before those is looked up:
 // a lookup for each would cost more than the insert.
 type Visits struct {
-	landing[*clickhouse.PackedVisit]
+	landing[clickhouse.PackedVisit]
 	memory *Memory
 }
 
@@ -41,7 +41,7 @@ func NewVisits(conn *clickhouse.Conn, memory *Memory, registerer prometheus.Regi
 
 // Visit is a record as a row of the landing table, or of the dead letters.
 type Visit struct {
-	row  *clickhouse.PackedVisit
+	row  clickhouse.PackedVisit
 	dead *clickhouse.DeadLetter
 }
 
@@ -59,25 +59,25 @@ func (s *Visits) Supports(version int) bool { return version == visitsVersion }
 func (s *Visits) Read(_ int, r consume.Record) (item Visit, month int, err error) {
 	with := visitReaders.Get().(*visitReader)
 	defer visitReaders.Put(with)
-	err = event.DecodeVisit(r.Value, &with.visit)
+	err = event.DecodeVisitInPlace(r.Value, &with.visit)
 	if errors.Is(err, event.ErrNewer) {
 		return Visit{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	}
+	var row clickhouse.VisitRow
 	if err == nil {
-		with.row, err = VisitRow(&r, &with.visit)
+		row, err = VisitRow(&r, &with.visit)
 	}
 	if err != nil {
 		item.dead, month = deadLetter(&r, "malformed", err.Error())
 		return item, month, nil
 	}
-	item.row = with.packer.Pack(&with.row)
-	return item, monthOf(with.row.At), nil
+	item.row = with.packer.Pack(&row)
+	return item, monthOf(row.At), nil
 }
 
 // A visitReader is what one record after the other is read into.
 type visitReader struct {
 	visit  event.Visit
-	row    clickhouse.VisitRow
 	packer clickhouse.VisitPacker
 }
 
@@ -94,10 +94,11 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	}
 	fates, err := fates(ctx, b.Hold, event.TopicVisits, len(b.Items), func(i int) (about, bool) {
 		row := b.Items[i].row
-		if row == nil {
+		if row == "" {
 			return about{}, false
 		}
-		return about{row.OrganizationID, row.BrandID, row.At()}, true
+		key := row.Key()
+		return about{key.OrganizationID, key.BrandID, row.At()}, true
 	})
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (s *Visits) Land(ctx context.Context, b *consume.Batch[Visit], ours func() 
 	if err != nil {
 		return err
 	}
-	rows := make([]*clickhouse.PackedVisit, 0, len(b.Items))
+	rows := make([]clickhouse.PackedVisit, 0, len(b.Items))
 	var letters []clickhouse.DeadLetter
 	var of outcomes
 	for i := range b.Items {

@@ -95,7 +95,7 @@ func forgotten(t *testing.T, conn *clickhouse.Conn, token string) {
 }
 
 // cutVisits are 10,000 visits on a topic of one brand, in turns in March and in April.
-func cutVisits(topic string, of byte) []*clickhouse.PackedVisit {
+func cutVisits(topic string, of byte) []clickhouse.PackedVisit {
 	var rows []*clickhouse.VisitRow
 	for n := range 10_000 {
 		row := visit(int64(n), day.AddDate(0, n%2, 0))

@@ -1,32 +1,41 @@
 package clickhouse
 
 import (
+	"encoding/binary"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 )
 
-// A PackedVisit is a VisitRow that waits to be inserted, in half of its room and with
-// one pointer in place of twenty: of a backlog hundreds of thousands wait, and the
-// garbage collector follows each pointer.
-type PackedVisit struct {
-	OrganizationID UUID
-	BrandID        UUID
-	ID             UUID
+// A PackedVisit is a VisitRow that waits to be inserted, in half of its room and
+// without a pointer: of a backlog hundreds of thousands wait, and the garbage collector
+// follows each pointer. First come the numbers, then where the texts end, then the
+// texts. The zero value is no visit.
+type PackedVisit string
 
-	logPartition int32
-	logOffset    int64
-	at           int64 // Unix milliseconds
-	visitor      uint64
-	goalValue    int64 // millionths
-	valued       bool  // there is a goalValue
-	newSession   bool
-	simulated    bool
+// Where the numbers of a PackedVisit begin, little-endian; then the ends of its texts,
+// of four bytes each, counted from packedTexts.
+const (
+	packedOrganization = 0
+	packedBrand        = packedOrganization + 16
+	packedID           = packedBrand + 16
+	packedOffset       = packedID + 16
+	packedAt           = packedOffset + 8 // Unix milliseconds
+	packedVisitor      = packedAt + 8
+	packedGoalValue    = packedVisitor + 8 // millionths
+	packedPartition    = packedGoalValue + 8
+	packedFlags        = packedPartition + 4
+	packedEnds         = packedFlags + 1
+	packedTexts        = packedEnds + 4*visitTexts
+)
 
-	texts string // one behind the other
-	ends  [visitTexts]uint32
-}
+// The flags of a PackedVisit.
+const (
+	flagValued byte = 1 << iota // there is a goal value
+	flagNewSession
+	flagSimulated
+)
 
 // The texts of a visit.
 const (
@@ -57,29 +66,51 @@ func (r *VisitRow) texts() [visitTexts]string {
 	}
 }
 
-func (p *PackedVisit) text(which int) string {
-	if which == 0 {
-		return p.texts[:p.ends[0]]
+func (p PackedVisit) uint64(at int) uint64 {
+	b := p[at : at+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+func (p PackedVisit) uint32(at int) uint32 {
+	b := p[at : at+4]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func (p PackedVisit) uuid(at int) (id UUID) {
+	copy(id[:], p[at:])
+	return id
+}
+
+func (p PackedVisit) flag(which byte) bool { return p[packedFlags]&which != 0 }
+
+func (p PackedVisit) text(which int) string {
+	from, to := uint32(0), p.uint32(packedEnds+4*which)
+	if which > 0 {
+		from = p.uint32(packedEnds + 4*(which-1))
 	}
-	return p.texts[p.ends[which-1]:p.ends[which]]
+	return string(p[packedTexts+from : packedTexts+to])
 }
 
 // At is when the visit was.
-func (p *PackedVisit) At() time.Time { return time.UnixMilli(p.at).UTC() }
+func (p PackedVisit) At() time.Time { return time.UnixMilli(int64(p.uint64(packedAt))).UTC() }
 
 // Key is what the visit is known by.
-func (p *PackedVisit) Key() VisitKey { return VisitKey{p.OrganizationID, p.BrandID, p.ID} }
-
-// Place is where the row stands.
-func (p *PackedVisit) Place() RowPlace {
-	return RowPlace{p.OrganizationID, p.BrandID, p.ID, p.At().Truncate(24 * time.Hour), RecordPlace{p.text(textTopic), p.logPartition, p.logOffset}}
+func (p PackedVisit) Key() VisitKey {
+	return VisitKey{p.uuid(packedOrganization), p.uuid(packedBrand), p.uuid(packedID)}
 }
 
-func (p *PackedVisit) value() *decimal.Decimal {
-	if !p.valued {
+// Place is where the row stands.
+func (p PackedVisit) Place() RowPlace {
+	key := p.Key()
+	record := RecordPlace{p.text(textTopic), int32(p.uint32(packedPartition)), int64(p.uint64(packedOffset))}
+	return RowPlace{key.OrganizationID, key.BrandID, key.ID, p.At().Truncate(24 * time.Hour), record}
+}
+
+func (p PackedVisit) value() *decimal.Decimal {
+	if !p.flag(flagValued) {
 		return nil
 	}
-	value := decimal.New(p.goalValue, -valueScale)
+	value := decimal.New(int64(p.uint64(packedGoalValue)), -valueScale)
 	return &value
 }
 
@@ -89,42 +120,51 @@ const valueScale = 6
 // A VisitPacker packs visits. Some share what it allocates at once, which is free when
 // none of them is used any more.
 type VisitPacker struct {
-	rows  []PackedVisit
-	texts strings.Builder
+	packed strings.Builder
 }
 
-// packedRows and packedText are allocated at once.
-const (
-	packedRows = 128
-	packedText = 16 << 10
-)
+// packedAtOnce is how many bytes are allocated at once.
+const packedAtOnce = 32 << 10
 
 // Pack keeps nothing of r, whose At is of whole milliseconds and whose GoalValue is
 // one that the column holds.
-func (p *VisitPacker) Pack(r *VisitRow) *PackedVisit {
-	if len(p.rows) == cap(p.rows) {
-		p.rows = make([]PackedVisit, 0, packedRows)
+func (p *VisitPacker) Pack(r *VisitRow) PackedVisit {
+	texts := r.texts()
+	head, size := r.head(&texts)
+	if p.packed.Cap()-p.packed.Len() < size {
+		p.packed.Reset() // what it packed stays
+		p.packed.Grow(max(size, packedAtOnce))
 	}
-	p.rows = append(p.rows, PackedVisit{
-		OrganizationID: r.OrganizationID, BrandID: r.BrandID, ID: r.ID, logPartition: r.LogPartition, logOffset: r.LogOffset,
-		at: r.At.UnixMilli(), newSession: r.NewSession, visitor: r.Visitor, simulated: r.Simulated,
-	})
-	packed := &p.rows[len(p.rows)-1]
-	if r.GoalValue != nil {
-		packed.valued, packed.goalValue = true, r.GoalValue.Shift(valueScale).IntPart()
-	}
-	texts, size := r.texts(), 0
-	for i, text := range texts {
-		size += len(text)
-		packed.ends[i] = uint32(size)
-	}
-	if p.texts.Cap()-p.texts.Len() < size {
-		p.texts.Reset() // the texts that it made stay
-		p.texts.Grow(max(size, packedText))
-	}
+	p.packed.Write(head[:])
 	for _, text := range texts {
-		p.texts.WriteString(text)
+		p.packed.WriteString(text)
 	}
-	packed.texts = p.texts.String()[p.texts.Len()-size:]
-	return packed
+	return PackedVisit(p.packed.String()[p.packed.Len()-size:])
+}
+
+// head is what comes before the texts, and size that of all.
+func (r *VisitRow) head(texts *[visitTexts]string) (head [packedTexts]byte, size int) {
+	copy(head[packedOrganization:], r.OrganizationID[:])
+	copy(head[packedBrand:], r.BrandID[:])
+	copy(head[packedID:], r.ID[:])
+	binary.LittleEndian.PutUint64(head[packedOffset:], uint64(r.LogOffset))
+	binary.LittleEndian.PutUint64(head[packedAt:], uint64(r.At.UnixMilli()))
+	binary.LittleEndian.PutUint64(head[packedVisitor:], r.Visitor)
+	binary.LittleEndian.PutUint32(head[packedPartition:], uint32(r.LogPartition))
+	if r.GoalValue != nil {
+		head[packedFlags] |= flagValued
+		binary.LittleEndian.PutUint64(head[packedGoalValue:], uint64(r.GoalValue.Shift(valueScale).IntPart()))
+	}
+	if r.NewSession {
+		head[packedFlags] |= flagNewSession
+	}
+	if r.Simulated {
+		head[packedFlags] |= flagSimulated
+	}
+	end := uint32(0)
+	for i, text := range texts {
+		end += uint32(len(text))
+		binary.LittleEndian.PutUint32(head[packedEnds+4*i:], end)
+	}
+	return head, packedTexts + int(end)
 }
