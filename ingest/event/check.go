@@ -85,6 +85,19 @@ func (v *Visit) Check(now time.Time) error {
 	return p.err()
 }
 
+// Check says whether c may be appended at now, as Answer.Check.
+func (c *Crawl) Check(now time.Time) error {
+	var p problems
+	c.law(&p)
+	p.present("at", c.At, now)
+	p.text("crawler", c.Crawler, MaxName)
+	p.text("operator", c.Operator, MaxName)
+	p.slug("platform", c.Platform)
+	p.text("host", c.Host, MaxHost)
+	p.text("path", c.Path, MaxTitle)
+	return p.err()
+}
+
 func (p *problems) present(field string, t Time, now time.Time) {
 	if t.After(now.Add(future)) {
 		p.add(field, "a time up to a day from now, %s, got %s", At(now), t)

@@ -68,6 +68,12 @@ func TestDecodeRefusesAndNamesTheField(t *testing.T) {
 		{"given_up", `"rate_limited"`, `"tired"`, `given_up.class: want one of`},
 		{"given_up", `"given_up":`, `"text":"hello","given_up":`, `given_up: want no text, citations or products beside it`},
 		{"reread", `"min_extract_version":3`, `"min_extract_version":0`, `reread.min_extract_version: want 1 or more`},
+		{"crawl", `"purpose":"user"`, `"purpose":"fun"`, `purpose: want one of ["training" "search" "user"], got "fun"`},
+		{"crawl", `T12:00:00.000Z`, `T12:00:00.001Z`, `at: want the time in the record's id, 2026-03-02T12:00:00.000Z, got`},
+		{"crawl", `"status":200`, `"status":-1`, `status: want a status of HTTP, 0 to 999, got -1`},
+		{"crawl", `"bytes":48213`, `"bytes":-1`, `bytes: want 0 or more, got -1`},
+		{"crawl", `"crawler":"Claude-User"`, `"crawler":""`, `crawler: want text`},
+		{"crawl", `"/shop/espresso/bambino-plus"`, `"*"`, `path: want a path that begins with /, got "*"`},
 	} {
 		record := edited(t, c.golden, c.old, c.new)
 		_, err := decode(record, goldens[c.golden])
@@ -218,6 +224,7 @@ func TestTextSurvives(t *testing.T) {
 
 func FuzzDecodeAnswer(f *testing.F) { fuzz(f, Answer{}) }
 func FuzzDecodeVisit(f *testing.F)  { fuzz(f, Visit{}) }
+func FuzzDecodeCrawl(f *testing.F)  { fuzz(f, Crawl{}) }
 
 // What is accepted is JSON, encoding/json reads the same values in it, and what
 // we write of it is read as it was.

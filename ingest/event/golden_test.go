@@ -28,6 +28,8 @@ var goldens = map[string]any{
 	"visit_minimal":    minimalVisit(),
 	"goal":             wholeGoal(),
 	"goal_minimal":     minimalGoal(),
+	"crawl":            wholeCrawl(),
+	"crawl_minimal":    minimalCrawl(),
 }
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -140,6 +142,21 @@ func wholeGoal() Visit {
 	return v
 }
 
+func minimalCrawl() Crawl {
+	return Crawl{
+		V: 1, ID: CrawlID("www.breville.com", []byte("GET /"), 0, noon), OrganizationID: orgID, BrandID: brandID, At: At(noon),
+		Crawler: "GPTBot", Purpose: PurposeTraining, Host: "www.breville.com", Path: "/",
+	}
+}
+
+func wholeCrawl() Crawl {
+	c := minimalCrawl()
+	c.ID = CrawlID("www.breville.com", []byte("GET /shop/espresso/bambino-plus"), 1, noon)
+	c.Crawler, c.Operator, c.Platform, c.Purpose = "Claude-User", "Anthropic", "claude", PurposeUser
+	c.Path, c.Status, c.Bytes, c.Verified, c.Simulated = "/shop/espresso/bambino-plus", 200, 48213, new(true), true
+	return c
+}
+
 func golden(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "v1", name+".json"))
@@ -159,6 +176,8 @@ func encode(t testing.TB, record any) []byte {
 		b, err = EncodeAnswer(nil, &r)
 	case Visit:
 		b, err = EncodeVisit(nil, &r)
+	case Crawl:
+		b, err = EncodeCrawl(nil, &r)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -167,10 +186,15 @@ func encode(t testing.TB, record any) []byte {
 }
 
 func decode(b []byte, like any) (any, error) {
-	if _, ok := like.(Visit); ok {
+	switch like.(type) {
+	case Visit:
 		var v Visit
 		err := DecodeVisit(b, &v)
 		return v, err
+	case Crawl:
+		var c Crawl
+		err := DecodeCrawl(b, &c)
+		return c, err
 	}
 	var a Answer
 	err := DecodeAnswer(b, &a)
@@ -211,6 +235,7 @@ func TestGoldensAreReadAndWritten(t *testing.T) {
 
 func (a Answer) check(now time.Time) error { return a.Check(now) }
 func (v Visit) check(now time.Time) error  { return v.Check(now) }
+func (c Crawl) check(now time.Time) error  { return c.Check(now) }
 
 // Others may use encoding/json on the same types, and the schemas are made from
 // their tags: our options of the library must not change what the tags say.

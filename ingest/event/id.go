@@ -41,13 +41,16 @@ func RunID(i Identity) uuid.UUID {
 	part([]byte(i.Region))
 	binary.BigEndian.PutUint64(n[:], uint64(i.Sample))
 	h.Write(n[:])
-	ms := i.Due.UnixMilli()
-	binary.BigEndian.PutUint64(n[:], uint64(ms))
+	binary.BigEndian.PutUint64(n[:], uint64(i.Due.UnixMilli()))
 	h.Write(n[:])
+	return timed(i.Due, h.Sum(nil))
+}
 
-	var id uuid.UUID
-	sum := h.Sum(nil)
-	copy(id[6:], sum)
+// timed is the id of a time and a hash.
+func timed(at time.Time, hash []byte) (id uuid.UUID) {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(at.UnixMilli()))
+	copy(id[6:], hash)
 	id[0], id[1], id[2], id[3], id[4], id[5] = n[2], n[3], n[4], n[5], n[6], n[7]
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80

@@ -50,3 +50,22 @@ func TestRunIDHasTheLayoutOfVersion7(t *testing.T) {
 		}
 	}
 }
+
+// These too are on logs: reading an access log again makes them again.
+func TestCrawlIDIsStable(t *testing.T) {
+	for _, c := range []struct {
+		site, line string
+		ordinal    int
+		want       string
+	}{
+		{"lumen.example", "GET /", 0, "019cae6b-6600-78b1-8cb2-53743d1673fa"},
+		{"lumen.example", "GET /", 1, "019cae6b-6600-72f0-9b7d-d2d8e7db4275"},
+		{"lumen.exampleG", "ET /", 0, "019cae6b-6600-71dc-958a-92983ae1a9bd"},
+		{"shop.lumen.example", "GET /", 0, "019cae6b-6600-7bd5-b8e5-d391e0df00a6"},
+	} {
+		got := CrawlID(c.site, []byte(c.line), c.ordinal, noon)
+		if got.String() != c.want || got.Version() != uuid.V7 || got.Variant() != uuid.VariantRFC9562 || !IDTime(got).Equal(noon) {
+			t.Errorf("CrawlID(%q, %q, %d) = %s, want %s of version 7 at noon", c.site, c.line, c.ordinal, got, c.want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ var (
 	finishes    = []Finish{"", FinishComplete, FinishTruncated, FinishFiltered}
 	kinds       = []VisitKind{VisitView, VisitGoal}
 	platformBys = []string{"", "referrer", "utm", "parameter", "referrer_utm", "session"}
+	purposes    = []Purpose{PurposeTraining, PurposeSearch, PurposeUser}
 	countryBys  = []string{"", "database", "header", "time_zone"}
 )
 
@@ -121,6 +122,30 @@ func (v *Visit) law(p *problems) {
 		p.currency("goal.currency", g.Currency)
 	}
 }
+
+func (c *Crawl) law(p *problems) {
+	p.id("id", c.ID)
+	p.id("organization_id", c.OrganizationID)
+	p.id("brand_id", c.BrandID)
+	p.era("at", c.At)
+	if !c.At.Equal(IDTime(c.ID)) {
+		p.add("at", "the time in the record's id, %s, got %s", At(IDTime(c.ID)), c.At)
+	}
+	p.filled("crawler", c.Crawler)
+	oneOf(p, "purpose", c.Purpose, purposes)
+	p.filled("host", c.Host)
+	if !strings.HasPrefix(c.Path, "/") {
+		p.add("path", "a path that begins with /, got %.40q", c.Path)
+	}
+	if c.Status < 0 || c.Status > maxStatus {
+		p.add("status", "a status of HTTP, 0 to %d, got %d", maxStatus, c.Status)
+	}
+	p.least("bytes", c.Bytes, 0)
+}
+
+// maxStatus is the largest number of three digits; servers write 0 where they have
+// sent nothing, and 499 or 525 of their own.
+const maxStatus = 999
 
 // maxProblems is how many things wrong with a record are told one by one: a
 // record can hold millions.

@@ -18,7 +18,7 @@ import (
 //go:generate go test -run TestSchemas . -update
 
 // published are the records whose schemas are in docs/schema.
-var published = map[string]any{"answer": Answer{}, "visit": Visit{}}
+var published = map[string]any{"answer": Answer{}, "visit": Visit{}, "crawl": Crawl{}}
 
 func schemaPath(name string) string {
 	return filepath.Join("..", "..", "docs", "schema", fmt.Sprintf("%s.v%d.json", name, Version))
@@ -62,6 +62,8 @@ func formats(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Enum: values(finishes)}
 	case reflect.TypeFor[VisitKind]():
 		return &jsonschema.Schema{Type: "string", Enum: values(kinds)}
+	case reflect.TypeFor[Purpose]():
+		return &jsonschema.Schema{Type: "string", Enum: values(purposes)}
 	}
 	return nil
 }
@@ -81,19 +83,23 @@ func describe(of string, s *jsonschema.Schema) {
 		"answer.sample": "1", "answer.latency_ms": "0", "answer.attempts": "0", "brand.revision": "0", "reread.min_extract_version": "1",
 		"usage.input_tokens": "0", "usage.output_tokens": "0", "usage.searches": "0",
 		"product.position": "0", "product.rating": "0", "product.review_count": "0", "visit.visitor": "0",
+		"crawl.status": "0", "crawl.bytes": "0",
 	}
 	enums := map[string][]any{
-		"answer.v": {Version}, "visit.v": {Version}, "givenup.class": values(Classes),
+		"answer.v": {Version}, "visit.v": {Version}, "crawl.v": {Version}, "givenup.class": values(Classes),
 		"visit.platform_by": values(platformBys), "visit.country_by": values(countryBys),
 	}
 	patterns := map[string]string{
 		"product.price_amount": "^(" + decimalPattern + ")?$", "usage.cost_usd": "^(" + decimalPattern + ")?$",
-		"goal.value": "^(-?" + decimalPattern + ")?$", "goal.currency": "^([A-Z]{3})?$", "visit.country": "^([A-Z]{2})?$", "visit.path": "^/",
+		"goal.value": "^(-?" + decimalPattern + ")?$", "goal.currency": "^([A-Z]{3})?$", "visit.country": "^([A-Z]{2})?$", "visit.path": "^/", "crawl.path": "^/",
 	}
-	filled := []string{"answer.platform", "visit.platform", "visit.host", "brand.name", "entity.name", "prompt.text", "citation.url", "goal.name"}
+	filled := []string{"answer.platform", "visit.platform", "visit.host", "brand.name", "entity.name", "prompt.text", "citation.url", "goal.name", "crawl.crawler", "crawl.host"}
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
 		field := of + "." + p.Key
 		p.Value.Minimum = json.Number(least[field])
+		if field == "crawl.status" {
+			p.Value.Maximum = json.Number(fmt.Sprint(maxStatus))
+		}
 		if enum, ok := enums[field]; ok {
 			p.Value.Enum = enum
 		}
@@ -138,8 +144,11 @@ func TestSchemasJudgeAsTheCodec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := goldens[name].(Visit); ok {
+		switch goldens[name].(type) {
+		case Visit:
 			return schemas["visit"].Validate(v)
+		case Crawl:
+			return schemas["crawl"].Validate(v)
 		}
 		return schemas["answer"].Validate(v)
 	}
@@ -153,6 +162,8 @@ func TestSchemasJudgeAsTheCodec(t *testing.T) {
 		{"visit", `"country":"DE"`, `"country":"de"`}, {"goal", `"-329.90"`, `"1e3"`}, {"goal", `T12:00:00.000Z`, ` noon`},
 		{"answer", `"sample":2`, `"sample":0`}, {"answer", `"surface":"consumer"`, `"surface":"web"`},
 		{"answer", `"id":"c3d1f7a8`, `"id":"c3d1`}, {"given_up", `"rate_limited"`, `"tired"`},
+		{"crawl", `"purpose":"user"`, `"purpose":"fun"`}, {"crawl", `"status":200`, `"status":1000`}, {"crawl", `"bytes":48213`, `"bytes":-1`},
+		{"crawl", `"verified":true`, `"verified":"yes"`}, {"crawl", `,"host":"www.breville.com"`, ``},
 	} {
 		text := edited(t, c.golden, c.old, c.new)
 		if err := judge(c.golden, text); err == nil {
