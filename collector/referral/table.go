@@ -1,0 +1,112 @@
+package referral
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Platform is one row of the table: an AI platform and what gives away that it sent a visit.
+type Platform struct {
+	Slug       string      // what a visit's record and the API call it; also a value of utm_source
+	Name       string      // for people
+	Hosts      []Host      // of its referrers
+	UTM        []string    // values of utm_source besides Slug and the hosts without a path, lower case
+	Parameters []Parameter // of the page's URL
+}
+
+// A Host matches itself and every name below it.
+type Host struct {
+	Name string // lower case
+	Path string // "" any; else the referrer's path must be this one or below it
+}
+
+// A Parameter of a page's URL, which matches in any case.
+type Parameter struct {
+	Name, Value string // lower case
+}
+
+// Table returns all platforms, in the order of the file platforms.json. The caller may change what it gets.
+func Table() []Platform {
+	return mustRead(platformsJSON)
+}
+
+// Known tells whether slug names a platform of the table, in lower case.
+func Known(slug string) bool {
+	_, known := known.slugs[slug]
+	return known
+}
+
+//go:embed platforms.json
+var platformsJSON []byte
+
+var known = index(mustRead(platformsJSON))
+
+// A lookup is the table in the form that one visit asks. Keys are lower case.
+type lookup struct {
+	slugs      map[string]struct{}
+	hosts      map[string][]place           // by host
+	utm        map[string]string            // by value; hosts are asked of hosts
+	parameters map[string]map[string]string // by name, then value
+}
+
+// A place is what a path of a host stands for.
+type place struct {
+	path, slug string
+}
+
+func index(table []Platform) lookup {
+	l := lookup{map[string]struct{}{}, map[string][]place{}, map[string]string{}, map[string]map[string]string{}}
+	for _, platform := range table {
+		l.slugs[platform.Slug] = struct{}{}
+		l.utm[platform.Slug] = platform.Slug
+		for _, value := range platform.UTM {
+			l.utm[value] = platform.Slug
+		}
+		for _, host := range platform.Hosts {
+			l.hosts[host.Name] = append(l.hosts[host.Name], place{host.Path, platform.Slug})
+		}
+		for _, parameter := range platform.Parameters {
+			if l.parameters[parameter.Name] == nil {
+				l.parameters[parameter.Name] = map[string]string{}
+			}
+			l.parameters[parameter.Name][parameter.Value] = platform.Slug
+		}
+	}
+	for _, places := range l.hosts { // the narrowest path speaks first
+		slices.SortFunc(places, func(a, b place) int { return len(b.path) - len(a.path) })
+	}
+	return l
+}
+
+// mustRead reads the table that is built in: a wrong one fails every test of this package.
+func mustRead(file []byte) []Platform {
+	var rows []struct {
+		Slug       string   `json:"slug"`
+		Name       string   `json:"name"`
+		Hosts      []string `json:"hosts"`
+		UTM        []string `json:"utm"`
+		Parameters []string `json:"parameters"`
+	}
+	if err := json.Unmarshal(file, &rows); err != nil {
+		panic(fmt.Errorf("read platforms.json: %w", err))
+	}
+	table := make([]Platform, len(rows))
+	for i, row := range rows {
+		table[i] = Platform{Slug: row.Slug, Name: row.Name, UTM: row.UTM}
+		for _, text := range row.Hosts {
+			name, path, below := strings.Cut(text, "/")
+			if below {
+				path = "/" + path
+			}
+			table[i].Hosts = append(table[i].Hosts, Host{name, path})
+		}
+		for _, text := range row.Parameters {
+			name, value, _ := strings.Cut(text, "=")
+			table[i].Parameters = append(table[i].Parameters, Parameter{name, value})
+		}
+	}
+	return table
+}
