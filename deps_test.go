@@ -74,7 +74,7 @@ var homes = []home{
 	{"github.com/go-json-experiment/json", []string{"ingest/event"}, "the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql"}, "goroutines that fail together"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
-	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "internal/naive"}, "public suffixes and international host names"},
+	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/compose-spec/compose-go/v2", []string{"deploy/lint"}, "what Docker Compose reads its file with"},
@@ -83,6 +83,9 @@ var homes = []home{
 	{"github.com/opencontainers/go-digest", []string{"deploy/lint"}, "a type of both"},
 	{"github.com/sirupsen/logrus", []string{"deploy/lint"}, "where Compose says what it only warns of"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
+	{"github.com/maypok86/otter/v2", []string{"internal/useragent"}, "the agents seen last, bounded, read without a lock"},
+	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
+	{"github.com/oschwald/maxminddb-golang/v2", []string{"collector/visitor"}, "which country an address is in"},
 }
 
 // unlawful names every import of one room by another that the law does not allow.

@@ -1,0 +1,104 @@
+package useragent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A mark is a text that gives a bot away.
+type mark struct {
+	text    string         // as it stands; of a crawler in lower case, matched in any
+	at      int            // where in text its key stands
+	name    string         // of the bot, unless it is a crawler
+	confirm *regexp.Regexp // has the last word, unless nil
+	crawler *Crawler       // whose name it is: nothing may touch it
+}
+
+// grams finds marks in one pass over an agent. Each mark is filed under three of its bytes, in lower case, chosen so that
+// agents of browsers rarely have them; a bit for each key in use, by its hash, lets nearly every place of an agent pass
+// without a look into the map. Measured: a browser's agent in a third of a microsecond; all patterns as one regular expression
+// took hundreds.
+type grams struct {
+	used  [1 << 16 / 64]uint64
+	marks map[uint32][]mark
+}
+
+func newGrams() *grams {
+	return &grams{marks: map[uint32][]mark{}}
+}
+
+// ordinary is what agents of browsers are made of: keys out of it would be found in all of them.
+const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintosh; intel mac os x 10_15_7; iphone; cpu iphone os 18_5 like mac os x; ipad; " +
+	"linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 " +
+	"safari/605.1.15 version/18.5 gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ http://www. https://www. .com/ .html bot/"
+
+// add files a mark, whose text has at least three bytes.
+func (g *grams) add(m mark) {
+	lower := strings.ToLower(m.text)
+	for at := range len(lower) - gram + 1 {
+		if !strings.Contains(ordinary, lower[at:at+gram]) {
+			m.at = at
+			break
+		}
+	}
+	key := keyOf(lower[m.at:])
+	g.marks[key] = append(g.marks[key], m)
+	hash := hashOf(key)
+	g.used[hash/64] |= 1 << (hash % 64)
+}
+
+// look returns the AI crawler that an agent names, the longest name of several, and the name of any bot in it.
+func (g *grams) look(ua string) (crawler *Crawler, bot string) {
+	key, length := uint32(0), 0
+	for i := range len(ua) {
+		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
+		if hash := hashOf(key); g.used[hash/64]&(1<<(hash%64)) == 0 || i < gram-1 {
+			continue
+		}
+		marks := g.marks[key]
+		for n := range marks {
+			m := &marks[n]
+			switch start := i - (gram - 1) - m.at; {
+			case start < 0 || !m.matches(ua, start):
+			case m.crawler == nil && bot == "":
+				bot = m.name
+			case m.crawler != nil && len(m.text) > length:
+				crawler, length = m.crawler, len(m.text)
+			}
+		}
+	}
+	return crawler, bot
+}
+
+func (m *mark) matches(ua string, start int) bool {
+	end := start + len(m.text)
+	if end > len(ua) {
+		return false
+	}
+	if m.crawler != nil {
+		return strings.EqualFold(ua[start:end], m.text) && (start == 0 || !wordly(ua[start-1])) && (end == len(ua) || !wordly(ua[end]))
+	}
+	return ua[start:end] == m.text && (m.confirm == nil || m.confirm.MatchString(ua))
+}
+
+// keyOf makes a key of the first three bytes of text.
+func keyOf(text string) uint32 {
+	return uint32(text[0])<<16 | uint32(text[1])<<8 | uint32(text[2])
+}
+
+// hashOf spreads keys over the bits of used (Fibonacci hashing, Knuth, TAOCP 3, 6.4).
+func hashOf(key uint32) uint32 {
+	return key * 2654435769 >> 16
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// wordly tells the bytes that would make another word of a name that they touch.
+func wordly(c byte) bool {
+	return 'a' <= lower(c) && lower(c) <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}

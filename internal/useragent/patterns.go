@@ -1,0 +1,77 @@
+package useragent
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+//go:embed patterns.json
+var patternsJSON []byte
+
+// A published list is the file patterns.json.
+type published struct {
+	Package  string   `json:"package"`
+	Version  string   `json:"version"`
+	Licence  []string `json:"licence"` // its lines, which copies must carry
+	Patterns []string `json:"patterns"`
+}
+
+// human are patterns of the list that browsers of people carry as well.
+var human = map[string]bool{
+	"MetaIAB Facebook": true, // the browser inside Facebook's app for Android
+}
+
+// hints give away programs that drive a browser, or that wear a browser's name and say where to read about them, beside
+// the list.
+var hints = []string{
+	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer", "Playwright", "playwright",
+	"Cypress/", "+http://", "+https://",
+}
+
+// patterns are all that an agent is compared with: made once, and only where somebody asks.
+var patterns = sync.OnceValue(makePatterns)
+
+func makePatterns() *grams {
+	var list published
+	if err := json.Unmarshal(patternsJSON, &list); err != nil {
+		panic(fmt.Errorf("read patterns.json: %w", err))
+	}
+	g := newGrams()
+	for i := range crawlers {
+		g.add(mark{text: strings.ToLower(crawlers[i].Name), crawler: &crawlers[i]})
+		for spelling, name := range spellings {
+			if name == crawlers[i].Name {
+				g.add(mark{text: strings.ToLower(spelling), crawler: &crawlers[i]})
+			}
+		}
+	}
+	for _, pattern := range list.Patterns {
+		if human[pattern] {
+			continue
+		}
+		texts, all, err := literals(pattern)
+		if err != nil {
+			panic(fmt.Errorf("read pattern %q: %w", pattern, err))
+		}
+		var confirm *regexp.Regexp
+		if !all {
+			confirm = regexp.MustCompile(pattern)
+		}
+		for _, text := range texts {
+			g.add(mark{text: text, name: nameOf(text), confirm: confirm})
+		}
+	}
+	for _, hint := range hints {
+		g.add(mark{text: hint, name: nameOf(hint)})
+	}
+	return g
+}
+
+// nameOf makes a bot's name of the text that gives it away.
+func nameOf(text string) string {
+	return strings.Trim(text, " /();:+")
+}
