@@ -64,6 +64,21 @@ func (db *DB) Close() {
 
 // Open connects and checks that the server answers and its roles are there.
 func Open(ctx context.Context, c Config) (*DB, error) {
+	db, err := OpenLater(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Ping(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("ping postgres: %w", err)
+	}
+	return db, nil
+}
+
+// OpenLater is Open for who can do without the server for a while: it connects when
+// it is first asked something, and whatever is then wrong with the server or its
+// roles is said there.
+func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -81,10 +96,6 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("ping postgres: %w", err)
 	}
 	gate, err := gatePool(ctx, cfg)
 	if err != nil {

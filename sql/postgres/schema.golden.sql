@@ -177,6 +177,22 @@ ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.users FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.users TO answerscope_service;
 
+-- table private.visitor_salts
+CREATE TABLE private.visitor_salts (
+    day date NOT NULL,
+    salt bytea NOT NULL,
+    made_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT visitor_salts_pkey PRIMARY KEY (day),
+    CONSTRAINT visitor_salts_salt_length CHECK ((octet_length(salt) = 16))
+);
+ALTER TABLE private.visitor_salts OWNER TO answerscope_owner;
+COMMENT ON TABLE private.visitor_salts IS 'Keys of the daily visitor hash; none is older than 48 hours.';
+COMMENT ON COLUMN private.visitor_salts.day IS 'The UTC day whose visits it hashes.';
+ALTER TABLE private.visitor_salts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.visitor_salts FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.visitor_salts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT ON private.visitor_salts TO answerscope_service;
+
 -- table public.api_keys
 CREATE TABLE public.api_keys (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -244,6 +260,9 @@ CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains REFERENCING NE
 CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER tell_sites_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
+CREATE TRIGGER tell_sites_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
+CREATE TRIGGER tell_sites_update AFTER UPDATE ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
 ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -291,6 +310,8 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER tell_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
 CREATE TRIGGER tell_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+CREATE TRIGGER tell_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
+CREATE TRIGGER tell_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
 CREATE TRIGGER tell_update AFTER UPDATE ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
 ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
@@ -1087,6 +1108,23 @@ END
 $function$;
 ALTER FUNCTION private.tell_prompts() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.tell_prompts() IS NULL;
+
+-- function private.tell_sites()
+CREATE OR REPLACE FUNCTION private.tell_sites()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM changed) THEN
+        PERFORM pg_notify('answerscope_sites', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.tell_sites() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.tell_sites() IS NULL;
 
 -- function private.tell_topics()
 CREATE OR REPLACE FUNCTION private.tell_topics()

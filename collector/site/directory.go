@@ -1,0 +1,225 @@
+// Package site owns which hosts are a brand's own: every brand's domains in memory,
+// as Postgres has them a moment ago, and the comparison of a beacon's origin with them.
+//
+// A change is told by LISTEN/NOTIFY and looked for every second, since a notification
+// may be missed. While Postgres is away the last list stands; a start without Postgres
+// takes it from a file.
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Config says where the list is kept and how it is followed.
+type Config struct {
+	File    string        // keeps the list for a start without Postgres; "" keeps none
+	Poll    time.Duration // between two looks for a change that nobody told
+	Silence time.Duration // how long Postgres may say nothing to one question
+}
+
+// DefaultConfig needs a File to start without Postgres.
+func DefaultConfig() Config { return Config{Poll: time.Second, Silence: 3 * time.Second} }
+
+// Validate says what is wrong with c, all at once.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Poll <= 0 {
+		errs = append(errs, fmt.Errorf("site poll %v: want more than 0", c.Poll))
+	}
+	if c.Silence <= 0 {
+		errs = append(errs, fmt.Errorf("site silence %v: want more than 0", c.Silence))
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	// pause is between two tries to reach Postgres: a change made while it was away is known soon after it is back.
+	pause = 500 * time.Millisecond
+	// breath is between two readings, however many changes are told.
+	breath = 100 * time.Millisecond
+	// reminder is between two lines that say that Postgres is away.
+	reminder = time.Minute
+)
+
+// Directory is the list of sites. It is safe for concurrent use; asking it takes no
+// lock and allocates nothing.
+type Directory struct {
+	cfg  Config
+	from *postgres.DB
+	log  *slog.Logger
+	list atomic.Pointer[list] // nil: none is known
+	kept bool                 // on disk, as it is; New's and Run's alone
+	seen atomic.Int64         // when Postgres last confirmed the list, Unix nanoseconds; 0: never
+
+	reads, unsaved prometheus.Counter
+}
+
+// New takes the list from the file, if there is a good one, and asks nobody yet. from
+// may be away (postgres.OpenLater).
+func New(cfg Config, from *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Directory, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	d := &Directory{cfg: cfg, from: from, log: log,
+		reads:   prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_reads_total", Help: "Times that the list of sites was read from Postgres."}),
+		unsaved: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_save_failures_total", Help: "Times that the list of sites could not be kept on disk."}),
+	}
+	started := time.Now()
+	registerer.MustRegister(d.reads, d.unsaved,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_sites", Help: "Brands whose domains are known."}, func() float64 {
+			if l := d.list.Load(); l != nil {
+				return float64(len(l.sites))
+			}
+			return 0
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_site_age_seconds", Help: "Since Postgres last confirmed the list of sites, or since the start."}, func() float64 {
+			if seen := d.seen.Load(); seen != 0 {
+				return time.Since(time.Unix(0, seen)).Seconds()
+			}
+			return time.Since(started).Seconds()
+		}))
+	d.takeFile()
+	return d, nil
+}
+
+func (d *Directory) takeFile() {
+	if d.cfg.File == "" {
+		return
+	}
+	rows, err := load(d.cfg.File)
+	switch {
+	case err != nil:
+		d.log.Warn("list of sites on disk not taken", "cause", err, "next", "nothing: it is made anew once postgres answers; until then no beacon is accepted")
+	case rows != nil:
+		d.list.Store(newList(rows))
+		d.kept = true
+	}
+}
+
+// Site returns the brand's site; false if there is no such brand, or no list yet.
+func (d *Directory) Site(brand uuid.UUID) (*Site, bool) {
+	l := d.list.Load()
+	if l == nil {
+		return nil, false
+	}
+	s, ok := l.sites[brand]
+	return s, ok
+}
+
+// Registered reports whether host, as OriginHost gives it, is a domain of any brand or
+// under one.
+func (d *Directory) Registered(host string) bool {
+	l := d.list.Load()
+	if l == nil {
+		return false
+	}
+	return upwards(host, func(domain string) bool {
+		_, found := l.domains[domain]
+		return found
+	})
+}
+
+// Ready is nil once any list is known, Postgres's or the file's.
+func (d *Directory) Ready(context.Context) error {
+	if d.list.Load() == nil {
+		return errors.New("no list of sites: postgres has not answered yet, and there is none on disk")
+	}
+	return nil
+}
+
+// Run follows Postgres until ctx is cancelled, through its every absence.
+func (d *Directory) Run(ctx context.Context) error {
+	var said time.Time // when its absence was last said
+	for ctx.Err() == nil {
+		confirmed := d.seen.Load()
+		err := d.follow(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if d.seen.Load() != confirmed || time.Since(said) >= reminder {
+			said = time.Now()
+			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
+
+// follow keeps the list as Postgres has it for as long as its connection holds.
+func (d *Directory) follow(ctx context.Context) error {
+	from, err := within(ctx, d.cfg.Silence, d.from.OpenSites)
+	if err != nil {
+		return err
+	}
+	defer from.Close() //nolint:errcheck // another one is opened, whatever this one says
+	known := ""
+	for {
+		version, err := within(ctx, d.cfg.Silence, from.Version)
+		if err != nil {
+			return err
+		}
+		if version != known {
+			if err := d.read(ctx, from); err != nil {
+				return err
+			}
+			known = version
+		}
+		d.seen.Store(time.Now().UnixNano())
+		if err := d.wait(ctx, from); err != nil {
+			return err
+		}
+	}
+}
+
+// read takes the list from Postgres and keeps it on disk.
+func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
+	rows, err := within(ctx, 10*d.cfg.Silence, from.Read)
+	if err != nil {
+		return err
+	}
+	before := d.list.Swap(newList(rows))
+	d.reads.Inc()
+	if d.cfg.File == "" || d.kept && same(before.rows, rows) {
+		return nil
+	}
+	err = save(d.cfg.File, rows)
+	if d.kept = err == nil; !d.kept {
+		d.unsaved.Inc()
+		d.log.Warn("list of sites not kept on disk", "cause", err, "next", "see to the disk: a start while postgres is away would know an older list")
+	}
+	return nil
+}
+
+// wait returns when there may be a change, at the latest after a poll.
+func (d *Directory) wait(ctx context.Context, from *postgres.Sites) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(breath, d.cfg.Poll)):
+	}
+	_, err := within(ctx, d.cfg.Poll, func(ctx context.Context) (struct{}, error) { return struct{}{}, from.Wait(ctx) })
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// within is what do returns, which gets an end of its own.
+func within[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	return do(ctx)
+}

@@ -1,0 +1,144 @@
+package site
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// OriginHost is the host of an Origin header in the form that domains are kept in:
+// lower case, punycode, without port and without one trailing dot. ok is false unless
+// origin is a plain http(s)://host[:port]: of "null", of anything with a user, a path,
+// a list, a wildcard or an empty label.
+func OriginHost(origin string) (host string, ok bool) {
+	rest, ok := afterScheme(origin)
+	if !ok {
+		return "", false
+	}
+	return authorityHost(rest)
+}
+
+// PageHost is the host of a page's URL, as OriginHost has it, and what follows the
+// authority: "", or text that begins with '/', '?' or '#'. ok is false unless page is an
+// absolute http(s) URL; also where it has a user, which no browser tells of a page.
+func PageHost(page string) (host, rest string, ok bool) {
+	after, ok := afterScheme(page)
+	if !ok {
+		return "", "", false
+	}
+	end := strings.IndexAny(after, `/?#\`) // browsers take \ for / here
+	if end < 0 {
+		end = len(after)
+	}
+	if end < len(after) && after[end] == '\\' {
+		return "", "", false // a location never has one
+	}
+	host, ok = authorityHost(after[:end])
+	if !ok {
+		return "", "", false
+	}
+	return host, after[end:], true
+}
+
+// afterScheme is what follows http:// or https://, in any case.
+func afterScheme(url string) (rest string, ok bool) {
+	for _, scheme := range [...]string{"https://", "http://"} {
+		if len(url) > len(scheme) && strings.EqualFold(url[:len(scheme)], scheme) {
+			return url[len(scheme):], true
+		}
+	}
+	return "", false
+}
+
+// authorityHost is the host of host[:port], normal.
+func authorityHost(authority string) (host string, ok bool) {
+	host = authority
+	if at := strings.LastIndexByte(authority, ':'); at >= 0 && !strings.HasSuffix(authority, "]") {
+		if !isPort(authority[at+1:]) {
+			return "", false
+		}
+		host = authority[:at]
+	}
+	return normal(host)
+}
+
+func isPort(text string) bool {
+	if text == "" || len(text) > 5 {
+		return false
+	}
+	port := 0
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+		port = port*10 + int(text[i]-'0')
+	}
+	return port <= 65535
+}
+
+// international maps names as browsers do (UTS 46, non-transitional), so that of two
+// writings of a name there is one that is compared.
+var international = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.BidiRule())
+
+// normal is a host name in lower case and punycode, without one trailing dot. It
+// allocates nothing for one that is. An address of IPv6 is none: it is nobody's domain.
+func normal(host string) (string, bool) {
+	ascii, lower := true, true
+	for i := range len(host) {
+		ascii = ascii && host[i] < 0x80
+		lower = lower && (host[i] < 'A' || host[i] > 'Z')
+	}
+	if !ascii {
+		mapped, err := international.ToASCII(host)
+		if err != nil {
+			return "", false
+		}
+		host, lower = mapped, false
+	}
+	if !lower {
+		host = strings.ToLower(host)
+	}
+	host = strings.TrimSuffix(host, ".")
+	return host, isHost(host)
+}
+
+// isHost reports whether host is a name of labels of letters, digits, hyphens and
+// underscores, or an IPv4 address as browsers write it.
+func isHost(host string) bool {
+	if host == "" || len(host) > 253 {
+		return false
+	}
+	label := 0 // its length so far
+	for i := range len(host) {
+		switch c := host[i]; {
+		case c == '.':
+			if label == 0 {
+				return false
+			}
+			label = 0
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
+			if label++; label > 63 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return label > 0 && (!endsInNumber(host) || isAddress(host))
+}
+
+// endsInNumber reports whether browsers read host as an IPv4 address, or as nothing at
+// all: the last label is a number.
+func endsInNumber(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if digits, hex := strings.CutPrefix(last, "0x"); hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return strings.Trim(last, "0123456789") == ""
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}

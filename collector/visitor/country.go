@@ -1,0 +1,134 @@
+package visitor
+
+import (
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+)
+
+// What told a visit's country.
+const (
+	ByDatabase = "database"
+	ByHeader   = "header"
+	ByTimeZone = "time_zone"
+)
+
+// Country is the ISO 3166-1 alpha-2 code of where a visit came from, and what told it:
+// the database, else header, the CDN's (which the caller passes only from a proxy that
+// is trusted), else the browser's time zone; "", "" where none knows.
+func (v *Visitors) Country(address netip.Addr, header, timeZone string) (country, by string) {
+	if c := v.countries.Load(); c != nil && address.IsValid() {
+		if country := c.of(address); country != "" {
+			return country, ByDatabase
+		}
+	}
+	if country := known(header); country != "" {
+		return country, ByHeader
+	}
+	if country := zones[timeZone]; country != "" {
+		return country, ByTimeZone
+	}
+	return "", ""
+}
+
+// zonesFile has every time zone that lies in one country, obsolete names too.
+//
+//go:embed zones.tsv
+var zonesFile string
+
+// zones has the country of a time zone, codes every country there is.
+var zones, codes = readZones(zonesFile)
+
+// readZones reads lines of a zone, a tab and its country; comments begin with #.
+func readZones(text string) (zones, codes map[string]string) {
+	zones, codes = map[string]string{}, map[string]string{"XK": "XK"} // Kosovo has a code that all use, and no zone
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if zone, country, ok := strings.Cut(line, "\t"); ok && !strings.HasPrefix(line, "#") {
+			zones[zone], codes[country] = country, country
+		}
+	}
+	return zones, codes
+}
+
+// known is code in upper case if there is such a country: CDNs say XX and T1 for "who
+// knows" and "from Tor".
+func known(code string) string {
+	if len(code) != 2 {
+		return ""
+	}
+	if country := codes[code]; country != "" {
+		return country
+	}
+	return codes[strings.ToUpper(code)]
+}
+
+// countries is a database, and which file it was read from.
+type countries struct {
+	reader *maxminddb.Reader
+	file   fs.FileInfo
+}
+
+// openCountries reads the whole file: one that is written over in place would kill a
+// process that has it mapped.
+func openCountries(path string) (*countries, error) {
+	file, err := os.Stat(path) // before it is read: a change in between is seen later
+	if err != nil {
+		return nil, fmt.Errorf("open country database: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open country database: %w", err)
+	}
+	reader, err := maxminddb.OpenBytes(text)
+	if err != nil {
+		return nil, fmt.Errorf("open country database %s: %w", path, err)
+	}
+	if err := reader.Verify(); err != nil {
+		return nil, fmt.Errorf("open country database %s: %w", path, err)
+	}
+	return &countries{reader, file}, nil
+}
+
+// of is the country of an address, "" where the database does not say: MaxMind and
+// DB-IP keep it below country, others as country_code.
+func (c *countries) of(address netip.Addr) string {
+	found := c.reader.Lookup(address)
+	if !found.Found() {
+		return ""
+	}
+	var code string
+	if err := found.DecodePath(&code, "country", "iso_code"); err != nil || code == "" {
+		code = ""
+		if err := found.DecodePath(&code, "country_code"); err != nil {
+			return ""
+		}
+	}
+	return known(code)
+}
+
+// refreshCountries takes a database that has changed on disk. One that is damaged, as
+// one that is just being written, is not taken, and tried again.
+func (v *Visitors) refreshCountries() {
+	path, old := v.cfg.CountryDatabase, v.countries.Load()
+	if path == "" {
+		return
+	}
+	file, err := os.Stat(path)
+	if err == nil && old != nil && os.SameFile(file, old.file) && file.ModTime().Equal(old.file.ModTime()) && file.Size() == old.file.Size() {
+		return
+	}
+	c, err := openCountries(path)
+	if err != nil {
+		v.log.Warn("country database not taken", "cause", err, "next", "put a whole file in its place; until then the one before is asked")
+		return
+	}
+	v.countries.Store(c)
+	v.log.Info("country database taken", "built", c.reader.Metadata.BuildTime().UTC().Format(time.DateOnly))
+}

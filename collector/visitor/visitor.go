@@ -1,0 +1,207 @@
+// Package visitor owns what a beacon tells of who sent it: the address behind trusted
+// proxies, its country, and a hash that tells a day's visitors of a site apart.
+//
+// An address is an argument here and in no field, file, log line or metric. The
+// hash's key is random, shared by all collectors through Postgres, kept in memory
+// alone, and forgotten an hour after its day: nobody can then tell whose a hash was.
+package visitor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/dchest/siphash"
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Config says whom to believe.
+type Config struct {
+	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's
+	CountryDatabase string         // a file in MaxMind's format; "": none
+	Refresh         time.Duration  // between two looks for salts and for a newer country database
+}
+
+// DefaultConfig trusts nobody and has no database.
+func DefaultConfig() Config { return Config{Refresh: time.Minute} }
+
+// Validate says what is wrong with c, all at once.
+func (c Config) Validate() error {
+	var errs []error
+	for _, p := range c.TrustedProxies {
+		if !p.IsValid() {
+			errs = append(errs, fmt.Errorf("trusted proxy %v: want an address or a prefix such as 10.0.0.0/8", p))
+		}
+	}
+	if c.Refresh <= 0 {
+		errs = append(errs, fmt.Errorf("visitor refresh %v: want more than 0", c.Refresh))
+	}
+	return errors.Join(errs...)
+}
+
+// Visitors tells visitors apart. It is safe for concurrent use; asking it takes no lock
+// and asks no database.
+type Visitors struct {
+	cfg       Config
+	db        *postgres.DB
+	log       *slog.Logger
+	salts     atomic.Pointer[salts]
+	countries atomic.Pointer[countries]
+	unhashed  prometheus.Counter
+}
+
+// New reads the country database, if one is configured: one that cannot be read is an
+// error. db may be away (postgres.OpenLater).
+func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Visitors, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	v := &Visitors{cfg: cfg, db: db, log: log,
+		unhashed: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_visitor_unhashed_total", Help: "Visits without a visitor, because the day's salt was not known."}),
+	}
+	v.salts.Store(&salts{})
+	if cfg.CountryDatabase != "" {
+		c, err := openCountries(cfg.CountryDatabase)
+		if err != nil {
+			return nil, err
+		}
+		v.countries.Store(c)
+	}
+	registerer.MustRegister(v.unhashed, prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "answerscope_visitor_salt_known", Help: "1 while the salt of the present day is known, else 0."},
+		func() float64 {
+			if _, ok := v.salts.Load().of(time.Now()); ok {
+				return 1
+			}
+			return 0
+		}))
+	return v, nil
+}
+
+// mostAgent is how much of a User-Agent is hashed, in bytes.
+const mostAgent = 512
+
+// Hash is the same number for one address and User-Agent on one brand's site on one
+// UTC day, and another one on any other; never 0, unless the day's salt is not known
+// or address is none. It allocates nothing.
+func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at time.Time) uint64 {
+	if !address.IsValid() {
+		return 0
+	}
+	key, ok := v.salts.Load().of(at)
+	if !ok {
+		v.unhashed.Inc()
+		return 0
+	}
+	var buffer [16 + 16 + mostAgent]byte
+	of16 := address.As16()
+	copy(buffer[:], brand[:])
+	copy(buffer[16:], of16[:])
+	n := 32 + copy(buffer[32:], agent)
+	return max(siphash.Hash(key.k0, key.k1, buffer[:n]), 1)
+}
+
+// Run keeps the salts and the country database new until ctx is cancelled, through
+// every absence of Postgres.
+func (v *Visitors) Run(ctx context.Context) error {
+	retry := saltRetry
+	var said time.Time
+	for {
+		wait := v.cfg.Refresh
+		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			wait, retry = min(retry, wait), min(2*retry, v.cfg.Refresh)
+			if time.Since(said) >= time.Minute {
+				said = time.Now()
+				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
+			}
+		} else {
+			retry = saltRetry
+		}
+		v.refreshCountries()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// A key is that of one UTC day.
+type key struct {
+	day    int64 // since 1970
+	k0, k1 uint64
+}
+
+// salts are those of a few days.
+type salts struct{ keys []key }
+
+func (s *salts) of(at time.Time) (key, bool) {
+	day := dayOf(at)
+	for _, k := range s.keys {
+		if k.day == day {
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// dayOf is the UTC day of a time after 1970.
+func dayOf(at time.Time) int64 { return at.Unix() / secondsOfDay }
+
+const (
+	secondsOfDay = 24 * 60 * 60
+	// ahead is how long before its day a salt is made: for so long before midnight Postgres may be away.
+	ahead = 6 * time.Hour
+	// overtime is how long after its day a salt is kept, for clocks that are behind.
+	overtime = time.Hour
+	// saltSilence is how long Postgres may say nothing.
+	saltSilence = 10 * time.Second
+	// saltRetry is the first pause after a try that failed.
+	saltRetry = 500 * time.Millisecond
+)
+
+// wanted are the days whose salts are needed at now.
+func wanted(now time.Time) (days []time.Time) {
+	first, last := dayOf(now.Add(-overtime)), dayOf(now.Add(ahead))
+	for day := first; day <= last; day++ {
+		days = append(days, time.Unix(day*secondsOfDay, 0).UTC())
+	}
+	return days
+}
+
+// refreshSalts asks Postgres for the salts that are needed at now and forgets all others.
+func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
+	days := wanted(now)
+	v.forget(days)
+	ctx, cancel := context.WithTimeout(ctx, saltSilence)
+	defer cancel()
+	rows, err := v.db.Salts(ctx, days...)
+	if err != nil {
+		return err
+	}
+	found := &salts{}
+	for _, row := range rows {
+		found.keys = append(found.keys, key{dayOf(row.Day), binary.LittleEndian.Uint64(row.Key), binary.LittleEndian.Uint64(row.Key[8:])})
+	}
+	v.salts.Store(found)
+	return nil
+}
+
+// forget drops the keys of days that are not wanted, also while Postgres is away.
+func (v *Visitors) forget(days []time.Time) {
+	kept := &salts{}
+	for _, day := range days {
+		if k, ok := v.salts.Load().of(day); ok {
+			kept.keys = append(kept.keys, k)
+		}
+	}
+	v.salts.Store(kept)
+}

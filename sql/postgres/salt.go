@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Salt is the random key of a day's visitor hashes.
+type Salt struct {
+	Day time.Time `db:"day"`  // its midnight, UTC
+	Key []byte    `db:"salt"` // 16 bytes
+}
+
+type days struct{ Days []time.Time }
+
+var (
+	dropSalts = query[struct{}, none]("drop_salts")
+	makeSalts = query[days, none]("make_salts")
+	salts     = query[days, Salt]("salts")
+)
+
+// Salts are those of the given days, midnights in UTC, the same for whoever asks; a
+// day that has none gets one. What is past its time is deleted first.
+func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
+	if err := db.DropSalts(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := makeSalts.run(ctx, db, days{of}); err != nil {
+		return nil, fmt.Errorf("make visitor salts: %w", err)
+	}
+	found, err := salts.all(ctx, db, days{of})
+	if err != nil {
+		return nil, fmt.Errorf("read visitor salts: %w", err)
+	}
+	return found, nil
+}
+
+// DropSalts deletes the salts whose day ended an hour ago, before any is 48 hours old.
+func (db *DB) DropSalts(ctx context.Context) error {
+	if _, err := dropSalts.run(ctx, db, struct{}{}); err != nil {
+		return fmt.Errorf("drop visitor salts: %w", err)
+	}
+	return nil
+}
