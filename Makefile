@@ -10,7 +10,7 @@ DEPLOYLINT := $(BIN)/deploylint
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench clean java
+.PHONY: help build binary test test-crash lint alerts demo up bench clean java agents
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-test: engines java kafka-apache alerts ## run every test, on real engines
+test: engines agents java kafka-apache alerts ## run every test, on real engines
 	@go vet ./...
 	@cd deploy/lint && go vet ./... && go test -count=1 ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
@@ -56,7 +56,7 @@ bench: build java kafka-apache ## measure this machine
 	@$(BIN)/answerscope bench
 
 clean: ## remove what was built and fetched; ./var stays
-	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs
+	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules
 
 # Java 17 or later and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
 java:
@@ -69,6 +69,14 @@ java:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$jre maven >&2 </dev/null; \
 	else \
 	  echo "Java 17 and Maven are missing. Debian, Ubuntu: sudo apt-get install -y openjdk-17-jre-headless maven" >&2; exit 1; \
+	fi
+
+# The list that the bots' patterns come from, for the test that compares them and for its -update.
+AGENTS := internal/useragent
+agents:
+	@if ! cmp -s $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; then \
+	  npm ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
+	  cp $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; \
 	fi
 
 # Built from the Go module proxy, so that everyone lints with the same version.

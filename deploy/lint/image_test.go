@@ -63,7 +63,7 @@ func TestNothingPrivateIsSent(t *testing.T) {
 		place(t, filepath.Join("../..", file), filepath.Join(root, file))
 	}
 	private := []string{".git/config", ".env", "deploy/.env", "bin/answerscope", "var/postgres/password", "var-2/clickhouse/store",
-		"deploy/engine/node_modules/x.json", "answers.ndjson", "brands.json", "pipeline/testdata/x.json", "ingest/x_test.go"}
+		"deploy/engine/node_modules/x.json", "internal/useragent/node_modules/x.json", "answers.ndjson", "brands.json", "pipeline/testdata/x.json", "ingest/x_test.go"}
 	for _, file := range append(private, "main.go", "sql/postgres/x.sql") {
 		write(t, filepath.Join(root, file), "x")
 	}
