@@ -39,7 +39,7 @@ func finish(c *fiber.Ctx) error {
 	}
 	if compressible(string(response.Header.ContentType())) && len(response.Header.ContentEncoding()) == 0 {
 		c.Vary(fiber.HeaderAcceptEncoding)
-		compress(response, preferred(c.Get(fiber.HeaderAcceptEncoding)))
+		compress(response, Preferred(c.Get(fiber.HeaderAcceptEncoding)))
 	}
 	return nil
 }
@@ -82,9 +82,9 @@ func compress(response *fasthttp.Response, encoding string) {
 	response.Header.SetContentEncoding(encoding)
 }
 
-// preferred is br or gzip, whichever the client weighs higher, br between equals, "" when it wants neither
+// Preferred is br or gzip, whichever the client weighs higher, br between equals, "" when it wants neither
 // (RFC 9110 §12.5.3). A `*` stands for what is not named.
-func preferred(acceptEncoding string) string {
+func Preferred(acceptEncoding string) string {
 	weights := map[string]float64{}
 	for part := range strings.SplitSeq(strings.ToLower(acceptEncoding), ",") {
 		name, params, _ := strings.Cut(part, ";")

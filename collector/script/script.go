@@ -1,0 +1,117 @@
+// Package script serves the pixel: t.js, and each version of it for ever at an address of its own.
+//
+// t.js is the source to read, served/t.js is what esbuild makes of it (`go generate`, which `make build` does). A file
+// that a page pins by its integrity must stay as it is: before a release changes served/t.js, what was released is
+// copied to served/t.<its hash>.js.
+package script
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"path"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+)
+
+//go:generate go run ./minify
+
+//go:embed served/*.js
+var served embed.FS
+
+// Path is where the newest version is served.
+const Path = "/t.js"
+
+const (
+	anHour = "public, max-age=3600"
+	aYear  = "public, max-age=31536000, immutable"
+)
+
+// A version of the script, in every form that it is sent in.
+type version struct {
+	hash                string // of plain: 16 hexadecimal digits
+	plain, gzip, brotli []byte
+}
+
+var newest, versions = read()
+
+// read takes the embedded files in. There is always one: they are compiled in.
+func read() (version, []version) {
+	names, err := served.ReadDir("served")
+	if err != nil {
+		panic(err)
+	}
+	var newest version
+	var all []version
+	for _, name := range names {
+		text, err := served.ReadFile(path.Join("served", name.Name()))
+		if err != nil {
+			panic(err)
+		}
+		v := versionOf(text)
+		if all = append(all, v); name.Name() == "t.js" {
+			newest = v
+		}
+	}
+	return newest, all
+}
+
+func versionOf(text []byte) version {
+	sum := sha256.Sum256(text)
+	return version{
+		hash:   hex.EncodeToString(sum[:8]),
+		plain:  text,
+		gzip:   fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression),
+		brotli: fasthttp.AppendBrotliBytesLevel(nil, text, fasthttp.CompressBrotliBestCompression),
+	}
+}
+
+func (v version) path() string { return "/t." + v.hash + ".js" }
+
+// VersionedPath is where the newest version is served for ever, /t.<hash>.js.
+func VersionedPath() string { return newest.path() }
+
+// Integrity is the value of the integrity attribute of a script tag with VersionedPath: sha384-….
+func Integrity() string {
+	sum := sha512.Sum384(newest.plain)
+	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Mount adds GET and HEAD of Path, which caches keep for an hour, and of every version, which they keep for a year.
+// Any site may load them, and check their integrity (CORS), also one that isolates itself (CORP). The edge (internal/httpd) answers 304.
+func Mount(app fiber.Router) {
+	app.Get(Path, newest.handler(anHour))
+	for _, v := range versions {
+		app.Get(v.path(), v.handler(aYear))
+	}
+}
+
+func (v version) handler(keep string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		encoding := httpd.Preferred(c.Get(fiber.HeaderAcceptEncoding))
+		tag := `"` + v.hash + encoding + `"` // a strong tag is of one form only
+		c.Set(fiber.HeaderCacheControl, keep)
+		c.Set(fiber.HeaderETag, tag)
+		c.Set(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+		c.Set(fiber.HeaderAccessControlAllowOrigin, "*")
+		c.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		c.Set(fiber.HeaderContentType, "text/javascript; charset=utf-8")
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		switch encoding {
+		case "br":
+			c.Set(fiber.HeaderContentEncoding, encoding)
+			c.Response().SetBodyRaw(v.brotli)
+		case "gzip":
+			c.Set(fiber.HeaderContentEncoding, encoding)
+			c.Response().SetBodyRaw(v.gzip)
+		default:
+			c.Response().SetBodyRaw(v.plain)
+		}
+		return nil
+	}
+}
