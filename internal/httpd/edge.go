@@ -17,6 +17,9 @@ import (
 
 // edge is the outermost handler: whatever happens further in, the request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
+	if d := s.direct[c.Path()]; d != nil {
+		return d.serve(c)
+	}
 	started := time.Now()
 	id := requestID(c.Get(fiber.HeaderXRequestID))
 	c.Set(fiber.HeaderXRequestID, id)

@@ -68,6 +68,7 @@ type Server struct {
 	log      *slog.Logger
 	seconds  *prometheus.HistogramVec
 	tracer   trace.Tracer    // nil when nothing is traced
+	direct   map[string]*direct
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
 	serving  atomic.Bool

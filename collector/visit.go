@@ -1,0 +1,73 @@
+package collector
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/collector/referral"
+	"github.com/answerscope/answerscope/collector/site"
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// Why a beacon is dropped, as X-Answerscope and the metrics say it.
+const (
+	dropBot      = "bot"             // a program, by its User-Agent
+	dropCrawler  = "ai_crawler"      // one that reads for an AI platform; counted by name
+	dropPrivacy  = "gpc"             // the browser asks not to be followed (Global Privacy Control)
+	dropNoSource = "not_ai_referred" // no AI platform sent the visit
+)
+
+// platformOf is the AI platform that a beacon's visit came from, and what told it; both are "" if none did. The page's
+// own word counts only for what follows the first view of a session, since that view's address and referrer are told.
+func platformOf(b *beacon) (platform, by string) {
+	if !bool(b.New) && referral.Known(b.Platform) {
+		return b.Platform, referral.BySession
+	}
+	return referral.Detect(b.page.query, b.Referrer)
+}
+
+// visitOf fills in what the beacon and the request say.
+func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by string) {
+	*v = event.Visit{
+		V:              event.Version,
+		ID:             newID(r.at),
+		OrganizationID: of.OrganizationID,
+		BrandID:        of.BrandID,
+		At:             event.At(r.at),
+		Event:          event.VisitView,
+		Platform:       platform,
+		PlatformBy:     by,
+		Host:           b.page.host,
+		Path:           b.page.path,
+		ReferrerHost:   hostOf(b.Referrer),
+		Language:       hinted(b.Language),
+		Screen:         hinted(b.Screen),
+		TimeZone:       hinted(b.TimeZone),
+		Session:        b.Session,
+		NewSession:     bool(b.New) && b.Goal == nil,
+	}
+	v.Country, v.CountryBy = r.country(v.TimeZone)
+	v.Visitor = r.visitor(of.BrandID)
+	if b.Goal != nil {
+		v.Event = event.VisitGoal
+		v.Goal = &event.Goal{Name: b.Goal.Name, Value: string(b.Goal.Value), Currency: b.Goal.Currency}
+	}
+}
+
+// newID is a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7
+// would take a lock that all cores share, for an order within a millisecond that nobody asks for.
+func newID(at time.Time) (id uuid.UUID) {
+	ms := uint64(at.UnixMilli())
+	id[0], id[1], id[2], id[3], id[4], id[5] = byte(ms>>40), byte(ms>>32), byte(ms>>24), byte(ms>>16), byte(ms>>8), byte(ms)
+	random := rand.Uint64()
+	id[6], id[7] = 0x70|byte(random>>60), byte(random>>52)
+	id[8] = 0x80 | byte(random&0x3f)
+	random = rand.Uint64()
+	for i := 9; i < len(id); i++ {
+		id[i] = byte(random)
+		random >>= 8
+	}
+	return id
+}
