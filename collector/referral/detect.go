@@ -97,12 +97,12 @@ func below(path, top string) bool {
 // ofQuery returns what utm_source says, and what another known parameter says. Of several utm_source the first known
 // one counts: a platform appends its own to a link that has one.
 func ofQuery(query string) (utm, parameter string) {
+	var space [maxName + maxHost]byte // one half for a name, the other for its value
 	query = strings.TrimPrefix(query, "?")
 	for query != "" && utm == "" {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
 		name, value, _ := strings.Cut(pair, "=")
-		var space [maxName + maxHost]byte
 		lower, ok := unescape(space[:0:maxName], name)
 		if !ok || value == "" {
 			continue
