@@ -1,12 +1,13 @@
 // t.js tells a collector of visits that AI platforms send to a site. Nothing is sent, and nothing kept, for any other
-// visit; of one that is told of, the browser keeps one entry of sessionStorage. `go generate` makes served/t.js of it.
+// visit; for one that is told of, the browser keeps one entry of sessionStorage until its tab is closed.
 //
 //   <script src="https://collector.example/t.js" data-brand="BRAND ID" defer></script>
-//   window.answerscope("goal", "signup", {value: 49.9, currency: "EUR"})
+//   window.answerscope("goal", "signup", { value: 49.9, currency: "EUR" })
 //
-// data-dnt="" beside data-brand also heeds Do Not Track. The file is small before it is fast or pretty: a test holds
-// it to 1,000 bytes gzipped. Globals are parameters because esbuild gives those one letter.
-((window, document, navigator, location, history) => {
+// data-dnt beside data-brand makes it heed Do Not Track, too. `go generate` makes served/t.js of this file, which a test
+// holds to 1,000 bytes gzipped: what could be written more plainly was, in most places, a few bytes longer. Globals that
+// are parameters get names of one letter.
+;((document, navigator) => {
   // Whatever happens in here, the page must not notice.
   const attempt = (act) => {
     try {
@@ -15,89 +16,73 @@
   }
 
   attempt(() => {
-    const script = document.currentScript
-    if (typeof window.answerscope == "function") return // a second script tag: count once
-    let kept // the session, "id platform", also where there is no storage
-    let last // the page that was viewed last
-    let referrer
+    const { src, dataset } = document.currentScript
+    if (window.answerscope) return // a second tag of it: count once
+    const collect = new URL("t/collect", src)
+    let known // the tab's session: the platform's slug, then a random number, 0.…; undefined before its first view
+    let last // the page viewed last
+    let sent
 
     const page = () => location.href.split("#")[0] // a fragment is a place on a page
 
-    // While a page is prerendered nobody has seen it.
-    const onceSeen = (act) =>
-      document.prerendering ? document.addEventListener("prerenderingchange", () => attempt(act)) : attempt(act)
+    // The platform that this page was reached from: the referrer's host (one with a dot: https://copilot/ is a machine
+    // in somebody's office) or a name below it, utm_source, or a parameter that only a platform writes.
+    let found = PLATFORMS.split(" ").find((platform) =>
+      RegExp(
+        `(^https?://(?=[^/]*\\.)([^/]*\\.)?|[?&](utm_sourcePARAMETERS)=)(${platform})(?![^/:?&#])`,
+        "i",
+      ).test(document.referrer + location.search),
+    )
+    found = found && /[\w-]+/.exec(found) + Math.random()
 
-    // The slug of the platform that this page was reached from. A token is a referrer or a parameter of a URL; those that
-    // can name a platform get a dot in front, so that chatgpt.com is found in .www.chatgpt.com and not in notchatgpt.com.
-    // A referrer needs a dot of its own: http://copilot/ is a host of somebody's office.
-    const detect = () => {
-      for (const token of (document.referrer + "&" + location.search).toLowerCase().split(/[?&#]/))
-        for (const platform of PLATFORMS.split(" "))
-          if (
-            RegExp("^\\.([^/]*\\.)?(" + platform.replace(/\./g, "\\.") + ")([:/]|$)").test(
-              token.replace(/^(utm_source=|https?:\/\/(?=[^/]*\.)|PARAMETERS)/, "."),
-            )
-          )
-            return platform.split("|")[0]
-    }
-
-    const send = (event, goal) => {
-      if (navigator.globalPrivacyControl || (script.dataset.dnt != null && navigator.doNotTrack == 1)) return
-      let first
-      attempt(() => (kept = sessionStorage.answerscope || kept)) // another page of the tab may have begun it
-      if (!kept) {
-        const platform = detect()
-        if (goal || !platform) return
-        first = 1
-        kept = Math.random().toString(36).slice(2) + Date.now().toString(36) + " " + platform
-        attempt(() => (sessionStorage.answerscope = kept))
-      }
-      const [session, platform] = kept.split(" ")
-      const url = new URL("t/collect", script.src).href
+    const send = (goal) => {
+      attempt(() => (known = sessionStorage.answerscope || known)) // begun by another page of the tab, perhaps
+      const session = known || found
+      if (
+        !session ||
+        document.prerendering || // nobody has seen it, and may never
+        navigator.globalPrivacyControl ||
+        ("dnt" in dataset && navigator.doNotTrack == 1)
+      )
+        return
       const body = JSON.stringify({
-        b: script.dataset.brand,
-        e: event,
+        b: dataset.brand,
+        e: goal && "goal",
         g: goal,
         u: page(),
-        r: referrer,
+        r: document.referrer,
         i: session,
-        n: first,
-        s: platform,
+        n: known ? undefined : 1,
+        s: session.split(0)[0],
         l: navigator.language,
         d: screen.width + "x" + screen.height,
         z: Intl.DateTimeFormat().resolvedOptions().timeZone,
       })
-      let sent
-      attempt(() => (sent = navigator.sendBeacon(url, body)))
-      sent || fetch(url, { method: "POST", body, keepalive: true }).catch(() => {})
+      attempt(() => (sessionStorage.answerscope = known = session)) // without storage a session is a page's
+      attempt(() => (sent = navigator.sendBeacon(collect, body))) // a string: another body would be preflighted
+      sent || fetch(collect, { method: "POST", body, keepalive: true }).catch(() => {})
     }
 
-    // A view is counted when the page is another than the one before.
-    const view = () =>
-      onceSeen(() => {
-        if (page() == last) return
-        referrer = last || document.referrer
-        last = page()
-        send("view")
-      })
+    const view = () => attempt(() => page() != last && send((last = page()) && undefined))
 
-    window.answerscope = (event, name, details) => {
-      if (event == "goal") onceSeen(() => send(event, { ...details, name }))
-    }
-    for (const method of ["pushState", "replaceState"]) {
+    // The same page is seen anew: back from bfcache, or for the first time after it was prerendered.
+    const again = (event) => event.persisted != false && view((last = 0))
+
+    const wrap = (method, after) => {
       const original = history[method]
       history[method] = function () {
         const result = original.apply(this, arguments)
-        attempt(() => (method == "pushState" ? view() : last && (last = page())))
+        after()
         return result
       }
     }
-    window.addEventListener("popstate", view)
-    window.addEventListener("pageshow", (event) => {
-      if (!event.persisted) return
-      last = "" // back from bfcache: the same page is viewed once more
-      view()
-    })
+
+    window.answerscope = (event, name, details) => attempt(() => event == "goal" && send({ ...details, name }))
+    wrap("pushState", view)
+    wrap("replaceState", () => (last = page()))
+    addEventListener("popstate", view)
+    addEventListener("pageshow", again)
+    document.addEventListener("prerenderingchange", again)
     view()
   })
-})(window, document, navigator, location, history)
+})(document, navigator)

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func run(source, target string) error {
 	if err != nil {
 		return err
 	}
-	small, err := minify(string(text), referral.Table())
+	small, err := minify(string(text), carried(referral.Table()))
 	if err != nil {
 		return fmt.Errorf("minify %s: %w", source, err)
 	}
@@ -37,6 +38,28 @@ func run(source, target string) error {
 		return nil // its time of change stays, and with it what was built of it
 	}
 	return os.WriteFile(target, small, 0o644)
+}
+
+// leftOut are the hosts that t.js has no room for, the least visited ones. Of visits from them nobody is told.
+var leftOut = []string{
+	// A referrer has a path only within its own site, unless that site asks for more.
+	"bing.com/ck/a", "x.com/i/grok",
+	"edgeservices.bing.com", "notebooklm.google.com",
+	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
+}
+
+// carried is the table without leftOut. A platform without hosts is no row of it.
+func carried(table []referral.Platform) []referral.Platform {
+	var small []referral.Platform
+	for _, platform := range table {
+		platform.Hosts = slices.DeleteFunc(platform.Hosts, func(h referral.Host) bool {
+			return slices.Contains(leftOut, h.Name+h.Path)
+		})
+		if len(platform.Hosts) > 0 {
+			small = append(small, platform)
+		}
+	}
+	return small
 }
 
 // minify puts the table where the source has the words PLATFORMS and PARAMETERS.
@@ -58,28 +81,58 @@ func minify(source string, table []referral.Platform) ([]byte, error) {
 	return result.Code, nil
 }
 
-// platforms is a word for each platform: its slug, then whatever else names it, as alternatives of a regular expression
-// (t.js escapes the dots).
+// platforms is a word for each platform, the alternatives of a regular expression; the first one begins with its slug.
 func platforms(table []referral.Platform) string {
 	words := make([]string, len(table))
 	for i, platform := range table {
-		names := append([]string{platform.Slug}, platform.UTM...)
-		for _, host := range platform.Hosts {
-			names = append(names, host.Name+host.Path)
-		}
-		words[i] = strings.Join(names, "|")
+		words[i] = strings.Join(alternatives(platform), "|")
 	}
+	slices.SortStableFunc(words, func(a, b string) int { // equal endings beside each other are packed better
+		return strings.Compare(ending(a), ending(b))
+	})
 	return strings.Join(words, " ")
 }
 
-// parameters are the other parameters of a page's URL that name a platform, by the value that does, as alternatives of
-// a regular expression.
+// alternatives match the platform's names: the slug, values of utm_source, and hosts. A host that begins with one of
+// the others is an ending of it that may be absent, chatgpt(\.com)?.
+func alternatives(platform referral.Platform) []string {
+	var list []string
+	hosts := platform.Hosts
+	for _, name := range append([]string{platform.Slug}, platform.UTM...) {
+		var endings []string
+		var others []referral.Host
+		for _, host := range hosts {
+			if rest, ok := strings.CutPrefix(host.Name, name); ok && host.Path == "" {
+				endings = append(endings, quoted(rest))
+			} else {
+				others = append(others, host)
+			}
+		}
+		if hosts = others; len(endings) > 0 {
+			name += "(" + strings.Join(endings, "|") + ")?"
+		}
+		list = append(list, name)
+	}
+	for _, host := range hosts {
+		list = append(list, quoted(host.Name+host.Path))
+	}
+	return list
+}
+
+// parameters are alternatives beside utm_source: other parameters that name a platform, with the value that does.
 func parameters(table []referral.Platform) string {
-	var found []string
+	var list string
 	for _, platform := range table {
 		for _, parameter := range platform.Parameters {
-			found = append(found, parameter.Name+"=(?="+strings.ReplaceAll(parameter.Value, ".", `\.`)+"$)")
+			list += "|" + parameter.Name + "(?==" + strings.ReplaceAll(quoted(parameter.Value), `\`, `\\`) + ")"
 		}
 	}
-	return strings.Join(found, "|")
+	return list
 }
+
+func ending(word string) string {
+	return strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz")
+}
+
+// quoted is a host as it stands in a regular expression.
+func quoted(host string) string { return strings.ReplaceAll(host, ".", `\.`) }
