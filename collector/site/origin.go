@@ -3,6 +3,7 @@ package site
 import (
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -81,9 +82,16 @@ func isPort(text string) bool {
 // writings of a name there is one that is compared.
 var international = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.BidiRule())
 
+// mostHost bounds a host in bytes before it is mapped, which takes a time that grows with
+// its square: 254 characters are the most that there can be, of four bytes.
+const mostHost = 4 * 254
+
 // normal is a host name in lower case and punycode, without one trailing dot. It
 // allocates nothing for one that is. An address of IPv6 is none: it is nobody's domain.
 func normal(host string) (string, bool) {
+	if len(host) > mostHost {
+		return "", false
+	}
 	ascii, lower := true, true
 	for i := range len(host) {
 		ascii = ascii && host[i] < 0x80
@@ -91,7 +99,7 @@ func normal(host string) (string, bool) {
 	}
 	if !ascii {
 		mapped, err := international.ToASCII(host)
-		if err != nil {
+		if err != nil || !utf8.ValidString(host) {
 			return "", false
 		}
 		host, lower = mapped, false
@@ -100,7 +108,10 @@ func normal(host string) (string, bool) {
 		host = strings.ToLower(host)
 	}
 	host = strings.TrimSuffix(host, ".")
-	return host, isHost(host)
+	if !isHost(host) {
+		return "", false
+	}
+	return host, true
 }
 
 // isHost reports whether host is a name of labels of letters, digits, hyphens and

@@ -1,0 +1,376 @@
+package site_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/collector/site"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// soon is how long a change may take.
+const soon = 2 * time.Second
+
+// A world is a database with one organization, and the way there.
+type world struct {
+	dsn          string
+	db           *postgres.DB
+	organization postgres.Organization
+	file         string
+	log          lines
+}
+
+// lines is a log.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{dsn: testkit.Postgres(t), file: filepath.Join(t.TempDir(), "sites", "list")}
+	if err := postgres.Migrate(t.Context(), w.dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	w.db = open(t, w.dsn)
+	var err error
+	if w.organization, err = w.db.AddOrganization(t.Context(), "House", "house"); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func open(t *testing.T, dsn string) *postgres.DB {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = dsn
+	db, err := postgres.OpenLater(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// brand is a new one with domains.
+func (w *world) brand(t *testing.T, name string, domains ...string) uuid.UUID {
+	t.Helper()
+	b, _, err := w.db.AddBrand(t.Context(), w.organization.ID, postgres.NewBrand{Name: name, Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.ID
+}
+
+func (w *world) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	if _, err := w.db.Exec(t.Context(), text, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// root does what only a superuser may.
+func (w *world) root(t *testing.T, text string) {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN, cfg.MaxConns = w.dsn, 1
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range []string{"RESET ROLE", text} {
+		if _, err := db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// directory is one that runs until the end of the test, or until stop.
+func (w *world) directory(t *testing.T, db *postgres.DB) (d *site.Directory, stop func()) {
+	t.Helper()
+	cfg := site.DefaultConfig()
+	cfg.File = w.file
+	d, err := site.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&w.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return d, stop
+}
+
+// within waits until is holds, for no longer than bound.
+func within(t *testing.T, bound time.Duration, what string, is func() bool) {
+	t.Helper()
+	end := time.NewTimer(bound)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer end.Stop()
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			t.Fatalf("not within %v: %s", bound, what)
+		}
+	}
+}
+
+func ready(t *testing.T, d *site.Directory) {
+	t.Helper()
+	within(t, 20*time.Second, "the directory is ready", func() bool { return d.Ready(t.Context()) == nil })
+}
+
+// allows says what d makes of an origin for a brand.
+func allows(d *site.Directory, brand uuid.UUID, host string) bool {
+	s, ok := d.Site(brand)
+	return ok && s.BrandID == brand && s.Allows(host)
+}
+
+func TestADomainWorksAndStopsWithinTwoSeconds(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	d, _ := w.directory(t, w.db)
+	ready(t, d)
+	s, ok := d.Site(acme)
+	if !ok || s.OrganizationID != w.organization.ID || !s.Allows("www.acme.example") {
+		t.Fatalf("site %+v, %v", s, ok)
+	}
+	if _, ok := d.Site(uuid.Must(uuid.NewV4())); ok {
+		t.Error("there is a site of no brand")
+	}
+	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'https://New.Example./path')", acme)
+	within(t, soon, "a new domain works", func() bool { return allows(d, acme, "new.example") && d.Registered("www.new.example") })
+	w.exec(t, "UPDATE public.brand_domains SET domain = 'newer.example' WHERE domain = 'new.example'")
+	within(t, soon, "a changed domain works, and does not", func() bool { return allows(d, acme, "newer.example") && !allows(d, acme, "new.example") })
+	w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'newer.example'")
+	within(t, soon, "a removed domain stops", func() bool { return !allows(d, acme, "newer.example") && !d.Registered("newer.example") })
+	if s.Allows("newer.example") || !s.Allows("acme.example") {
+		t.Error("a site that was given out has changed")
+	}
+
+	other := w.brand(t, "Other", "other.example")
+	within(t, soon, "a new brand is known", func() bool { return allows(d, other, "other.example") && !allows(d, acme, "other.example") })
+	w.exec(t, "DELETE FROM public.brands WHERE id = $1", other)
+	within(t, soon, "a deleted brand is unknown", func() bool { _, ok := d.Site(other); return !ok && !d.Registered("other.example") })
+	w.exec(t, "DELETE FROM public.organizations")
+	within(t, soon, "a deleted organization's brand is unknown", func() bool { _, ok := d.Site(acme); return !ok })
+}
+
+// Notifications are lost by poolers of connections, and with connections.
+func TestAChangeThatNobodyToldIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	w.root(t, "DROP FUNCTION private.tell_sites CASCADE")
+	d, _ := w.directory(t, w.db)
+	ready(t, d)
+	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
+	within(t, soon, "a new domain works", func() bool { return allows(d, acme, "new.example") })
+	w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'new.example'")
+	within(t, soon, "a removed domain stops", func() bool { return !allows(d, acme, "new.example") })
+	w.exec(t, "DELETE FROM public.brands")
+	within(t, soon, "a deleted brand is unknown", func() bool { _, ok := d.Site(acme); return !ok })
+}
+
+func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	p := newGate(t, w.dsn)
+	db := open(t, p.dsn)
+
+	p.close()
+	first, stop := w.directory(t, db)
+	within(t, 20*time.Second, "its absence is said", func() bool { return strings.Contains(w.log.String(), "sites not followed") })
+	if first.Ready(t.Context()) == nil || allows(first, acme, "acme.example") || first.Registered("acme.example") {
+		t.Error("a directory knows what nobody has told it")
+	}
+	p.open()
+	ready(t, first)
+	stop()
+	if info, err := os.Stat(w.file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("file %v, %v", info, err)
+	}
+
+	p.close()
+	second, _ := w.directory(t, db)
+	if err := second.Ready(t.Context()); err != nil || !allows(second, acme, "www.acme.example") {
+		t.Fatalf("a start without Postgres: %v", err)
+	}
+	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
+	w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'acme.example'")
+	p.open()
+	within(t, soon, "what was changed meanwhile is known", func() bool { return allows(second, acme, "new.example") && !allows(second, acme, "acme.example") })
+
+	for range 3 { // also with connections that die under it
+		p.close()
+		w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'new.example'")
+		if !allows(second, acme, "new.example") {
+			t.Fatal("without Postgres the last list does not stand")
+		}
+		p.open()
+		within(t, soon, "a removed domain stops", func() bool { return !allows(second, acme, "new.example") })
+		w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
+		within(t, soon, "a new domain works", func() bool { return allows(second, acme, "new.example") })
+	}
+}
+
+func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	d, stop := w.directory(t, w.db)
+	ready(t, d)
+	within(t, 20*time.Second, "the list is kept", func() bool { _, err := os.Stat(w.file); return err == nil })
+	stop()
+	whole, err := os.ReadFile(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newGate(t, w.dsn)
+	p.close()
+	away := open(t, p.dsn)
+	for name, text := range map[string][]byte{
+		"empty": nil, "cut": whole[:len(whole)/2], "a byte less": whole[:len(whole)-2], "its title alone": whole[:bytes.IndexByte(whole, '\n')+1],
+		"another domain": bytes.Replace(whole, []byte("acme.example"), []byte("evil.example"), 1), "another thing": []byte("[]\n"), "longer": append(bytes.Clone(whole), "x\n"...),
+	} {
+		if err := os.WriteFile(w.file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, stop := w.directory(t, away)
+		if d.Ready(t.Context()) == nil || allows(d, acme, "acme.example") {
+			t.Errorf("a file that is %s was taken", name)
+		}
+		stop()
+	}
+	if said := strings.Count(w.log.String(), "list of sites on disk not taken"); said != 7 {
+		t.Errorf("said %d times:\n%s", said, &w.log)
+	}
+	p.open()
+	d, _ = w.directory(t, away)
+	ready(t, d)
+	within(t, 20*time.Second, "the file is good again", func() bool { now, err := os.ReadFile(w.file); return err == nil && bytes.Equal(now, whole) })
+	if left, err := filepath.Glob(w.file + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("left on disk: %v, %v", left, err)
+	}
+}
+
+func TestAConfigIsJudgedWhole(t *testing.T) {
+	err := site.Config{}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "poll") || !strings.Contains(err.Error(), "silence") {
+		t.Errorf("%v", err)
+	}
+	if err := site.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A gate is the way to Postgres, which can be closed and opened again.
+type gate struct {
+	dsn, server string
+	listener    net.Listener
+	mu          sync.Mutex
+	closed      bool
+	conns       map[net.Conn]bool
+}
+
+func newGate(t *testing.T, dsn string) *gate {
+	t.Helper()
+	address, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{server: address.Host, listener: listener, conns: map[net.Conn]bool{}}
+	address.Host = listener.Addr().String()
+	g.dsn = address.String()
+	go g.serve()
+	t.Cleanup(func() { listener.Close(); g.close() })
+	return g
+}
+
+func (g *gate) serve() {
+	for {
+		near, err := g.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue
+		}
+		far, err := net.Dial("tcp", g.server)
+		if err != nil || !g.keep(near, far) {
+			near.Close()
+			continue
+		}
+		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			go func() {
+				_, _ = io.Copy(way[0], way[1])
+				way[0].Close()
+			}()
+		}
+	}
+}
+
+func (g *gate) keep(conns ...net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range conns {
+		g.conns[c] = true
+	}
+	return !g.closed
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	for c := range g.conns {
+		c.Close()
+	}
+	clear(g.conns)
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = false
+}
