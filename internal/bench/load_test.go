@@ -1,0 +1,168 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answering is a server, and how a load on it is planned.
+func answering(t *testing.T, answer http.HandlerFunc) loadPlan {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return loadPlan{
+		Address:     server.Listener.Addr().String(),
+		Requests:    [][]byte{[]byte("POST /a HTTP/1.1\r\nHost: a.example\r\nContent-Length: 5\r\n\r\nhello")},
+		Connections: 4,
+		Time:        50 * time.Millisecond,
+	}
+}
+
+func TestALoadCountsAnswersByStatus(t *testing.T) {
+	plan := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		switch {
+		case err != nil || string(body) != "hello":
+			http.Error(w, "no", http.StatusBadRequest)
+		case r.URL.Path == "/a":
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			http.Error(w, "later", http.StatusServiceUnavailable)
+		}
+	})
+	plan.Requests = append(plan.Requests, []byte(strings.Replace(string(plan.Requests[0]), "/a", "/b", 1)))
+	r, err := plan.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Statuses[204] == 0 || r.Statuses[503] == 0 || len(r.Statuses) != 2 || r.Broken != 0 {
+		t.Errorf("%+v, want some 204, some 503, nothing else", r)
+	}
+	if r.only(204) == nil {
+		t.Error("503 was no surprise")
+	}
+	if p50, p99 := r.Times.percentile(50), r.Times.percentile(99); p50 <= 0 || p99 < p50 {
+		t.Errorf("p50 %v, p99 %v", p50, p99)
+	}
+}
+
+func TestALoadAtARateIsMeasuredFromWhenEachWasDue(t *testing.T) {
+	const slow = 20 * time.Millisecond
+	plan := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		<-time.After(slow)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	plan.Connections, plan.Rate, plan.Time = 1, 200, 200*time.Millisecond
+	r, err := plan.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 40 are due within the time, and one connection needs 20 ms for each: the last is late by a multiple of it.
+	if n := r.Statuses[204]; n < 38 || n > 42 {
+		t.Errorf("%d answers, want some 40", n)
+	}
+	if p99 := r.Times.percentile(99); p99 < 400 {
+		t.Errorf("p99 is %v ms: what waited for its turn was left out", p99)
+	}
+}
+
+func TestALoadSaysWhatBroke(t *testing.T) {
+	plan := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	})
+	r, err := plan.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Broken == 0 || len(r.Statuses) != 0 {
+		t.Errorf("%+v, want broken ones alone", r)
+	}
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Address = listener.Addr().String()
+	_ = listener.Close()
+	if _, err := plan.run(t.Context()); err == nil {
+		t.Error("nobody listens, and nothing is wrong")
+	}
+	if _, err := (loadPlan{Address: "here"}).run(t.Context()); err == nil || !strings.Contains(err.Error(), "plan load: address: ") {
+		t.Errorf("an empty plan: %v", err)
+	}
+}
+
+func TestALoadEndsWithItsContext(t *testing.T) {
+	plan := answering(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that its client has gone
+		<-r.Context().Done()
+	})
+	plan.Time = time.Hour
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := errors.New("left")
+	defer time.AfterFunc(50*time.Millisecond, func() { cancel(left) }).Stop()
+	if _, err := plan.run(ctx); !errors.Is(err, left) {
+		t.Errorf("run() = %v, want its context's cause", err)
+	}
+}
+
+func TestAnswersAreToldWhole(t *testing.T) {
+	for text, want := range map[string][2]int{
+		"":                            {0, 0},
+		"HTTP/1.1 204 No Content\r\n": {0, 0},
+		"HTTP/1.1 204 No Content\r\nServer: x\r\n\r\n":        {204, 38},
+		"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n": {403, 47},
+		"HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n":      {0, -1},
+		"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n":       {0, -1},
+		"HTTP/1.1 200 OK\r\n\r\n":                             {0, -1},
+		"\r\n\r\n":                                            {0, -1},
+		"SMTP ready, whatever you say\r\n\r\n":                {0, -1},
+	} {
+		if status, size := answerOf([]byte(text)); status != want[0] || size != want[1] {
+			t.Errorf("%q is %d of %d bytes, want %v", text, status, size, want)
+		}
+	}
+}
+
+// A percentile is that of all times sorted, or up to 3 % more.
+func TestAHistogramKnowsPercentiles(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var whole, half histogram
+	var times []time.Duration
+	for i := range 10_000 {
+		took := time.Duration(random.ExpFloat64() * float64(5*time.Millisecond)).Truncate(time.Microsecond)
+		times = append(times, took)
+		if i%2 == 0 {
+			whole.add(took)
+		} else {
+			half.add(took)
+		}
+	}
+	whole.merge(&half)
+	slices.Sort(times)
+	for _, p := range []float64{0.1, 50, 90, 99, 99.9, 100} {
+		if got, want := whole.percentile(p), percentile(times, p); got < want || got > want*1.033 {
+			t.Errorf("p%v is %v ms, want %v", p, got, want)
+		}
+	}
+	if got := (&histogram{}).percentile(99); got != 0 {
+		t.Errorf("p99 of nothing is %v", got)
+	}
+	for at := range 1000 {
+		if class(upper(at)) != at || class(upper(at)+time.Microsecond) != at+1 {
+			t.Fatalf("class %d ends at %s, which is of class %d", at, upper(at), class(upper(at)))
+		}
+	}
+}
