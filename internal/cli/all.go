@@ -4,7 +4,8 @@ import "context"
 
 // all runs every part in one process.
 type all struct {
-	listening `embed:""`
+	listening  `embed:""`
+	collecting `embed:""`
 }
 
 func (all) Help() string {
@@ -17,18 +18,19 @@ Example:
 }
 
 func (c *all) Run(ctx context.Context, p *process) error {
-	return p.everything(ctx, "all", c.listening, nil)
+	return p.everything(ctx, "all", c.listening, &c.collecting, nil)
 }
 
 // everything runs every part, owning the data directory. settled is done before the ready line; nil is nothing.
-func (p *process) everything(ctx context.Context, command string, at listening, settled func(context.Context, *service) error) error {
+func (p *process) everything(ctx context.Context, command string, at listening, takes *collecting, settled func(context.Context, *service) error) error {
 	return p.serve(ctx, plan{
 		command:   command,
 		exclusive: true,
 		needs:     needs{clickhouse: true, postgres: true, kafka: true},
-		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, writerOfResults, "queryapi"},
+		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, writerOfResults, "queryapi", "sites"},
 		at:        at,
-		assemble:  []assembly{openStores, assemblePipeline, assembleQueryAPI},
+		takes:     takes,
+		assemble:  []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector},
 		settled:   settled,
 	})
 }

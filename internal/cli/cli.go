@@ -22,10 +22,11 @@ import (
 type grammar struct {
 	Settings settings `embed:""`
 
-	All      all      `cmd:"" help:"Run everything on one port."`
-	Pipeline pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
-	Queryapi queryapi `cmd:"" help:"Run the part that answers /api/v1."`
-	Demo     demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
+	All       all      `cmd:"" help:"Run everything on one port."`
+	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
+	Collector collects `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
+	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1."`
+	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
 	Migrate migrate `cmd:"" help:"Bring the schemas and the topics up to this binary."`
 	Org     org     `cmd:"" help:"Add and list organizations."`
@@ -33,6 +34,7 @@ type grammar struct {
 	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
 	Analyst analyst `cmd:"" help:"Let people ask in SQL, each for one organization."`
 	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
+	Pixel   pixel   `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
 	Export  exports `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread  rereads `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench   bench   `cmd:"" help:"Measure this machine."`

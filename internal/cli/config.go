@@ -15,7 +15,8 @@ import (
 
 // show prints the settings as a server on this machine would have them.
 type show struct {
-	listening `embed:""`
+	listening  `embed:""`
+	collecting `embed:""`
 
 	Check bool `help:"Print nothing; say what is wrong and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON document."`
@@ -39,7 +40,7 @@ type setting struct {
 
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		return errors.Join(p.Settings.Validate(), c.listening.validate(),
+		return errors.Join(p.Settings.Validate(), c.listening.validate(), c.collecting.validate(),
 			errors.Join(config.Unknown(os.Environ(), variables(chosen.Model.Node, p.Outside))...))
 	}
 	effective := effective(chosen, p.Outside)

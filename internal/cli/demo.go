@@ -22,7 +22,8 @@ import (
 
 // demo is all, with something to look at.
 type demo struct {
-	listening `embed:""`
+	listening  `embed:""`
+	collecting `embed:""`
 }
 
 func (demo) Help() string {
@@ -45,7 +46,7 @@ const (
 
 func (c *demo) Run(ctx context.Context, p *process) error {
 	p.tell("answerscope demo: every answer in it is simulated; no platform is asked")
-	return p.everything(ctx, "demo", c.listening, showDemo)
+	return p.everything(ctx, "demo", c.listening, &c.collecting, showDemo)
 }
 
 // showDemo fills in what the data directory lacks, waits until it answers queries, and shows how to ask.
@@ -58,7 +59,7 @@ func showDemo(ctx context.Context, s *service) error {
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
-	v := visitor{base: s.url(), key: text}
+	v := caller{base: s.url(), key: text}
 	if err := sample.await(ctx, s, v); err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Or
 }
 
 // await waits until the sample is in the API's figures.
-func (d *demoSample) await(ctx context.Context, s *service, v visitor) error {
+func (d *demoSample) await(ctx context.Context, s *service, v caller) error {
 	var summary struct {
 		Totals struct {
 			ResultCount int `json:"resultCount"`
@@ -230,7 +231,7 @@ func (d *demoSample) await(ctx context.Context, s *service, v visitor) error {
 }
 
 // tour shows requests with their answers, and one figure by SQL.
-func (d *demoSample) tour(ctx context.Context, s *service, v visitor) error {
+func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
 	s.tell("\nAsk the API (all figures are of simulated answers):")
 	for _, path := range []string{
 		"/api/v1/whoami",
@@ -284,10 +285,10 @@ func number(v *float64) string {
 	return fmt.Sprint(*v)
 }
 
-// A visitor asks the API as a client does.
-type visitor struct{ base, key string }
+// A caller asks the API as a client does.
+type caller struct{ base, key string }
 
-func (v visitor) get(ctx context.Context, path string) ([]byte, error) {
+func (v caller) get(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+path, nil)
 	if err != nil {
 		return nil, err
@@ -309,7 +310,7 @@ func (v visitor) get(ctx context.Context, path string) ([]byte, error) {
 }
 
 // await asks until figure, a field of body, is what it should be.
-func (v visitor) await(ctx context.Context, meter *meter, path string, body any, figure *int, want int) error {
+func (v caller) await(ctx context.Context, meter *meter, path string, body any, figure *int, want int) error {
 	defer meter.end()
 	look := time.NewTicker(200 * time.Millisecond)
 	defer look.Stop()

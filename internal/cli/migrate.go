@@ -201,11 +201,7 @@ func (p *process) openBatches(ctx context.Context, e *engines, steps []step) ([]
 func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 	mine := needs{}
 	if e.own() {
-		mine = needs{
-			clickhouse: need.clickhouse && !p.HasWarehouse(),
-			postgres:   need.postgres && !p.Postgres.IsSet(),
-			kafka:      need.kafka && len(p.Kafka.Brokers) == 0,
-		}
+		mine = p.inside(need)
 	}
 	patience, done := context.WithTimeout(ctx, ownerPatience)
 	defer done()
@@ -225,6 +221,15 @@ func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 			continue
 		}
 		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
+	}
+}
+
+// inside are those of need that have no address of their own.
+func (p *process) inside(need needs) needs {
+	return needs{
+		clickhouse: need.clickhouse && !p.HasWarehouse(),
+		postgres:   need.postgres && !p.Postgres.IsSet(),
+		kafka:      need.kafka && len(p.Kafka.Brokers) == 0,
 	}
 }
 

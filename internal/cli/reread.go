@@ -139,7 +139,8 @@ func line(out io.Writer, s postgres.RereadState) {
 	fmt.Fprintf(out, "%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
 }
 
-// assembleReread adds what reads kept answers again, and the producer of the pipeline.
+// assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where
+// both are in one process.
 func assembleReread(s *service) (err error) {
 	if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
 		return err

@@ -28,9 +28,11 @@ type service struct {
 	ready     *httpd.Readiness
 	traces    trace.TracerProvider // nil when nothing is traced
 	listener  net.Listener         // of the public surfaces
+	server    *httpd.Server        // on it, once a part has asked for it
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
-	appends   *producer.Producer   // of the pipeline; a part of its own
+	appends   *producer.Producer   // of pipeline and collector; a part of its own
+	takes     *collecting          // how beacons are taken; nil where none are
 	chores    *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
 	closes    []func() // of what parts hold, last opened first
@@ -44,8 +46,10 @@ type plan struct {
 	command   string
 	exclusive bool // own the embedded engines
 	needs     needs
+	starts    bool     // without outside engines: they may be away, and bringing their schemas up is not its to do
 	requires  []string // what /readyz waits for
 	at        listening
+	takes     *collecting // how beacons are taken; nil where none are
 	assemble  []assembly
 	settled   func(ctx context.Context, s *service) error // once ready, before the ready line; nil for nothing
 }
@@ -53,11 +57,11 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz tells how the start goes on.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.Settings.Validate(), plan.at.validate()); err != nil {
+	if err := errors.Join(p.Settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
-	s := &service{process: p, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s := &service{process: p, takes: plan.takes, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s.ready)
 	var err error
 	if s.listener, err = plan.at.public(ctx); err != nil {
@@ -117,6 +121,9 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 
 // prepare brings schemas up where that is ours to do, and else says who should.
 func (s *service) prepare(ctx context.Context, plan plan) error {
+	if plan.starts {
+		return s.upToDate(ctx, s.inside(plan.needs), s.engines)
+	}
 	if !plan.exclusive {
 		return s.upToDate(ctx, plan.needs, s.engines)
 	}
@@ -163,11 +170,17 @@ func (s *service) part(name string, run func(context.Context) error) {
 // public adds the public listener under a name, for surfaces to add their routes to.
 func (s *service) public(name string) *httpd.Server {
 	cfg := httpd.DefaultConfig()
-	cfg.Name, cfg.Traces = name, s.traces
-	server := httpd.New(cfg, s.listener, s.log, s.metrics)
-	s.part(name, server.Run)
-	s.ready.Provide(name, server.Ready)
-	return server
+	cfg.Name = name
+	return s.publicAs(cfg)
+}
+
+// publicAs is public with other bounds.
+func (s *service) publicAs(cfg httpd.Config) *httpd.Server {
+	cfg.Traces = s.traces
+	s.server = httpd.New(cfg, s.listener, s.log, s.metrics)
+	s.part(cfg.Name, s.server.Run)
+	s.ready.Provide(cfg.Name, s.server.Ready)
+	return s.server
 }
 
 // onClose registers what is closed once every part has stopped.

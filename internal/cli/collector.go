@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/answerscope/answerscope/collector"
+	"github.com/answerscope/answerscope/collector/site"
+	"github.com/answerscope/answerscope/collector/visitor"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/useragent"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// collects is the command collector.
+type collects struct {
+	Listen       string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
+	administered `embed:""`
+	collecting   `embed:""`
+}
+
+func (collects) Help() string {
+	return `Serves the pixel and takes its beacons. It starts while PostgreSQL is away: the brands' domains are then those of
+the last time. As many may run as you like.
+
+Example:
+
+  ANSWERSCOPE_KAFKA_BROKERS=… ANSWERSCOPE_POSTGRES_DSN=… answerscope collector --listen 0.0.0.0:8081 --trusted-proxies 10.0.0.0/8`
+}
+
+func (c *collects) Run(ctx context.Context, p *process) error {
+	return p.serve(ctx, plan{
+		command:  "collector",
+		needs:    needs{postgres: true, kafka: true},
+		starts:   true,
+		requires: []string{"sites", "collector"},
+		at:       listening{c.Listen, c.administered},
+		takes:    &c.collecting,
+		assemble: []assembly{openPostgresLater, assembleCollector},
+	})
+}
+
+// collecting are the flags of every command that takes beacons.
+type collecting struct {
+	SiteLimit       int      `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
+	TrustedProxies  []string `placeholder:"CIDR" help:"Addresses whose X-Forwarded-For and country header are believed, such as 10.0.0.0/8; none by default."`
+	CountryDatabase string   `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
+	CountryHeader   string   `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
+}
+
+func (c *collecting) validate() error {
+	if c == nil {
+		return nil
+	}
+	_, err := c.proxies()
+	errs := []error{err}
+	if err := c.config().Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
+		errs = append(errs, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since anybody can send a header", c.CountryHeader))
+	}
+	return errors.Join(errs...)
+}
+
+// proxies are prefixes; an address is one of itself alone.
+func (c *collecting) proxies() (list []netip.Prefix, err error) {
+	var errs []error
+	for _, text := range c.TrustedProxies {
+		prefix, err := netip.ParsePrefix(text)
+		if address, notAddress := netip.ParseAddr(text); notAddress == nil {
+			prefix, err = address.Unmap().Prefix(address.Unmap().BitLen())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ANSWERSCOPE_TRUSTED_PROXIES has %q: want an address or a prefix, such as 10.0.0.0/8", text))
+		}
+		list = append(list, prefix)
+	}
+	return list, errors.Join(errs...)
+}
+
+func (c *collecting) config() collector.Config {
+	cfg := collector.DefaultConfig()
+	cfg.SiteLimit, cfg.CountryHeader = c.SiteLimit, c.CountryHeader
+	return cfg
+}
+
+// openPostgresLater connects a service to a control plane that may be away.
+func openPostgresLater(ctx context.Context, s *service) (err error) {
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = s.postgres
+	if s.db, err = postgres.OpenLater(ctx, cfg); err != nil {
+		return err
+	}
+	s.onClose("postgres", func() error { s.db.Close(); return nil })
+	return nil
+}
+
+// assembleCollector adds the pixel and its beacons, on the listener that is there, or on one of its own.
+func assembleCollector(_ context.Context, s *service) error {
+	sites, visitors, err := assembleSites(s)
+	if err != nil {
+		return err
+	}
+	if s.appends == nil {
+		if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
+			return err
+		}
+		s.part("producer", s.appends.Run)
+	}
+	takes, err := collector.New(s.takes.config(), collector.Parts{
+		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: appendTogether(s.appends),
+	}, s.metrics, s.log)
+	if err != nil {
+		return err
+	}
+	if s.server == nil {
+		s.publicAs(collectorListener())
+	}
+	takes.Mount(s.server)
+	return nil
+}
+
+// appendTogether appends a request's visits, of which there is nearly always one.
+func appendTogether(p *producer.Producer) func(context.Context, string, ...[]byte) error {
+	return func(ctx context.Context, topic string, values ...[]byte) error {
+		if len(values) == 1 {
+			return p.Append(ctx, topic, nil, values[0])
+		}
+		var all errgroup.Group
+		for _, value := range values {
+			all.Go(func() error { return p.Append(ctx, topic, nil, value) })
+		}
+		return all.Wait()
+	}
+}
+
+// collectorListener is for many small requests of strangers: none of them may be large, or slow.
+func collectorListener() httpd.Config {
+	cfg := httpd.DefaultConfig()
+	cfg.Name = "collector"
+	cfg.WriteTimeout = 15 * time.Second
+	cfg.BodyLimit = 64 << 10   // what is larger than a beacon may be is still told so, up to here
+	cfg.HeaderLimit = 16 << 10 // a connection holds as much
+	return cfg
+}
+
+// assembleSites adds what beacons are compared with.
+func assembleSites(s *service) (*site.Directory, *visitor.Visitors, error) {
+	directory := site.DefaultConfig()
+	directory.File = filepath.Join(s.DataDir, "sites.json")
+	sites, err := site.New(directory, s.db, s.metrics, s.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	who := visitor.DefaultConfig()
+	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
+		return nil, nil, err
+	}
+	who.CountryDatabase = s.takes.CountryDatabase
+	visitors, err := visitor.New(who, s.db, s.metrics, s.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.part("sites", sites.Run)
+	s.part("visitors", visitors.Run)
+	s.ready.Provide("sites", sites.Ready)
+	return sites, visitors, nil
+}
