@@ -1,0 +1,124 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func openSites(t *testing.T, db *postgres.DB) *postgres.Sites {
+	t.Helper()
+	s, err := db.OpenSites(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// told reports whether the reader was told of a change: at once, since whoever asks has
+// seen it.
+func (w *world) toldOfSites(t *testing.T, s *postgres.Sites) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err := s.Wait(ctx)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// Each change of domains is told and makes another version; of the two the second is
+// what a reader that was not told goes by.
+func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
+	w := newWorld(t)
+	s := openSites(t, w.db)
+	version := func() string {
+		t.Helper()
+		v, err := s.Version(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	last := version()
+	id := w.ours.brand.ID
+	for _, change := range []struct {
+		text          string
+		args          []any
+		told, changes bool
+	}{
+		{"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", []any{id}, true, true},
+		{"UPDATE public.brand_domains SET domain = 'newer.example' WHERE brand_id = $1 AND domain = 'new.example'", []any{id}, true, true},
+		{"UPDATE public.brand_domains SET country = 'DE' WHERE brand_id = $1", []any{id}, true, false},
+		{"UPDATE public.brand_domains SET domain = 'none.example' WHERE domain = 'nowhere.example'", nil, false, false},
+		{"DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain = 'newer.example'", []any{id}, true, true},
+		{"DELETE FROM public.brand_domains WHERE domain = 'nowhere.example'", nil, false, false},
+		{"INSERT INTO public.brands (organization_id, name) VALUES ($1, 'Fresh')", []any{w.ours.organization.ID}, true, true},
+		{"UPDATE public.brands SET industry = 'anvils' WHERE id = $1", []any{id}, false, false},
+		{"DELETE FROM public.brands WHERE name = 'Fresh'", nil, true, true},
+		{"DELETE FROM public.brands WHERE id = $1", []any{id}, true, true},
+		{"DELETE FROM public.organizations WHERE id = $1", []any{w.other.organization.ID}, true, true},
+	} {
+		if _, err := w.db.Exec(t.Context(), change.text, change.args...); err != nil {
+			t.Fatal(err)
+		}
+		told := w.toldOfSites(t, s)
+		for w.toldOfSites(t, s) { // more than once is as good
+		}
+		now := version()
+		if told != change.told || (now != last) != change.changes {
+			t.Errorf("%s: told %v, another version %v", change.text, told, now != last)
+		}
+		last = now
+	}
+	if rows, err := s.Read(t.Context()); err != nil || len(rows) != 0 {
+		t.Errorf("of no brands %v, %v", rows, err)
+	}
+}
+
+func TestSitesAreEveryBrandWithItsDomains(t *testing.T) {
+	w := newWorld(t)
+	bare, _, err := w.db.AddBrand(t.Context(), w.ours.organization.ID, postgres.NewBrand{Name: "Bare"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := openSites(t, w.db).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 3 || !slices.IsSortedFunc(rows, func(a, b postgres.Site) int { return slices.Compare(a.BrandID[:], b.BrandID[:]) }) {
+		t.Fatalf("%+v", rows)
+	}
+	for _, row := range rows {
+		snapshot, err := w.db.Snapshot(t.Context(), row.BrandID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Sorted(slices.Values(snapshot.Domains))
+		if row.OrganizationID != snapshot.OrganizationID || !slices.Equal(row.Domains, want) || (len(want) == 0) != (row.BrandID == bare.ID) {
+			t.Errorf("%+v, want %v", row, want)
+		}
+	}
+}
+
+func TestOpenLaterNeedsNoServer(t *testing.T) {
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = "postgres://nobody@127.0.0.1:1/none"
+	db, err := postgres.OpenLater(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Ping(t.Context()); err == nil {
+		t.Error("no server answers")
+	}
+	if _, err := db.OpenSites(t.Context()); err == nil {
+		t.Error("no server tells of sites")
+	}
+}
