@@ -35,6 +35,7 @@ type grammar struct {
 	Analyst analyst `cmd:"" help:"Let people ask in SQL, each for one organization."`
 	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
 	Pixel   pixel   `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
+	Pixel   pixel   `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
 	Export  exports `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread  rereads `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench   bench   `cmd:"" help:"Measure this machine."`

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/collector/script"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// pixel shows what a site pastes.
+type pixel struct {
+	Brand string `arg:"" help:"Its slug, or its id."`
+	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
+	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"One kind alone, to pipe or copy: html, html-pinned, wordpress, gtm or nextjs."`
+	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"BASE" help:"Where browsers reach the collector (default http://127.0.0.1:8080)."`
+	JSON  bool   `name:"json" help:"One JSON document."`
+}
+
+func (pixel) Help() string {
+	return `Prints the script tag that tells of visits from AI platforms, for HTML, WordPress, Google Tag Manager and Next.js.
+docs/pixel.md says what it does, how conversions are told of, and what a Content-Security-Policy must allow.
+
+Example:
+
+  answerscope pixel acme --org acme --url https://collector.example --as html`
+}
+
+// pixelShown is how a tag is printed.
+type pixelShown struct {
+	BrandID   string            `json:"brand_id"`
+	Domains   []string          `json:"domains"` // visits of pages on these hosts, and below them, are accepted
+	Script    string            `json:"script"`
+	Pinned    string            `json:"pinned"`
+	Integrity string            `json:"integrity"`
+	Collect   string            `json:"collect"`
+	Snippets  map[string]string `json:"snippets"`
+}
+
+func (c *pixel) Run(ctx context.Context, p *process) error {
+	if _, err := script.NewTag(c.URL, ""); err != nil {
+		return usageError{err}
+	}
+	return p.controlling(ctx, "pixel", func(ctx context.Context, db *postgres.DB) error {
+		brand, err := c.find(ctx, db)
+		if err != nil {
+			return err
+		}
+		tag, err := script.NewTag(c.URL, brand.BrandID.String())
+		if err != nil {
+			return err
+		}
+		if len(brand.Domains) == 0 {
+			p.tell("brand %q has no domain: give it one, or every visit is refused", brand.Slug)
+		} else {
+			p.tell("visits are accepted from %s and hosts below", strings.Join(brand.Domains, ", "))
+		}
+		return c.show(p, tag, brand)
+	})
+}
+
+// find reads the brand, by its id where that is what was given.
+func (c *pixel) find(ctx context.Context, db *postgres.DB) (postgres.Snapshot, error) {
+	organization, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return postgres.Snapshot{}, err
+	}
+	var found postgres.Brand
+	if id, malformed := uuid.FromString(c.Brand); malformed == nil {
+		found, err = db.Brand(ctx, organization.ID, id)
+	} else {
+		found, err = db.BrandBySlug(ctx, organization.ID, c.Brand)
+	}
+	if err != nil {
+		return postgres.Snapshot{}, err
+	}
+	return db.Snapshot(ctx, found.ID)
+}
+
+func (c *pixel) show(p *process, tag script.Tag, brand postgres.Snapshot) error {
+	snippets := tag.Snippets()
+	switch {
+	case c.JSON:
+		shown := pixelShown{brand.BrandID.String(), brand.Domains, tag.Script(), tag.Pinned(), script.Integrity(), tag.Collect(), map[string]string{}}
+		for _, s := range snippets {
+			shown.Snippets[s.As] = s.Text
+		}
+		return p.printJSON(shown)
+	case c.As != "all":
+		snippet, err := tag.Snippet(c.As)
+		if err != nil {
+			return usageError{err}
+		}
+		return p.print(snippet.Text)
+	}
+	var text []string
+	for _, s := range snippets {
+		text = append(text, fmt.Sprintf("%s\n\n%s\n", s.Where, s.Text))
+	}
+	return p.print(strings.TrimSuffix(strings.Join(text, "\n"), "\n"))
+}
