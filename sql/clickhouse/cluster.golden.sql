@@ -1259,3 +1259,93 @@ ALTER TABLE answers_local
 
 ALTER TABLE answers_local MATERIALIZE PROJECTION readings;
 
+-- 0020_crawls.up.sql
+CREATE TABLE IF NOT EXISTS crawls_local
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand whose site was crawled',
+    day             Date COMMENT 'UTC day of at',
+    id              UUID COMMENT 'made of site, line and the line''s ordinal among equal ones of its file, its first 48 bits are at in Unix milliseconds',
+    log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    log_partition   Int32 COMMENT 'partition of the record',
+    log_offset      Int64 COMMENT 'offset of the record in its partition' CODEC(Delta, ZSTD(1)),
+
+    at              DateTime64(3, 'UTC') COMMENT 'when the request was, UTC' CODEC(Delta, ZSTD(1)),
+    crawler         LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
+    operator        LowCardinality(String) COMMENT 'who runs it, empty: not said',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
+    purpose         LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    host            LowCardinality(String) COMMENT 'host of the page',
+    path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    status          UInt16 COMMENT 'status of the response, 0: none was sent',
+    bytes           Int64 COMMENT 'size of the response''s body' CODEC(ZSTD(1)),
+    verified        Nullable(Bool) COMMENT 'whether it came from an address that the operator publishes, NULL: nobody looked',
+    simulated       Bool COMMENT 'made by the simulator, nobody crawled',
+
+    INDEX log_offset log_offset TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/crawls', '{replica}')
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+
+CREATE TABLE IF NOT EXISTS crawls AS crawls_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'crawls_local')
+COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_crawls_view TO log_progress_local AS
+SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM crawls_local
+GROUP BY log_topic, log_partition;
+
+-- 0021_crawl_daily.up.sql
+CREATE TABLE IF NOT EXISTS crawl_daily_local
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand whose site was crawled',
+    day             Date COMMENT 'UTC day',
+    crawler         LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
+    operator        LowCardinality(String) COMMENT 'who runs it, empty: not said',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
+    purpose         LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    host            LowCardinality(String) COMMENT 'host of the page',
+    path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    status          UInt16 COMMENT 'status of the response, 0: none was sent',
+    requests        Int64 COMMENT 'requests',
+    verified        Int64 COMMENT 'requests from addresses that the operator publishes',
+    unverified      Int64 COMMENT 'requests from other addresses, so probably somebody else''s. Of the rest nobody looked',
+    bytes           Int64 COMMENT 'size of the responses'' bodies'
+)
+ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/crawl_daily', '{replica}', (requests, verified, unverified, bytes))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Rows of one key may be several until they merge: sum them.';
+
+CREATE TABLE IF NOT EXISTS crawl_daily AS crawl_daily_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'crawl_daily_local')
+COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Rows of one key may be several until they merge: sum them.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS crawl_daily_view TO crawl_daily_local AS
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    crawler,
+    operator,
+    platform,
+    purpose,
+    host,
+    path,
+    status,
+    toInt64(count())                                   AS requests,
+    toInt64(countIf(ifNull(told.verified, false)))     AS verified,
+    toInt64(countIf(NOT ifNull(told.verified, true)))  AS unverified,
+    sum(told.bytes)                                    AS bytes
+FROM crawls_local AS told
+GROUP BY organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status;
+

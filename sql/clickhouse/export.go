@@ -27,6 +27,7 @@ type Exported struct {
 var (
 	ExportedAnswers = query[Exported, struct{}]("exported_answers")
 	ExportedVisits  = query[Exported, struct{}]("exported_visits")
+	ExportedCrawls  = query[Exported, struct{}]("exported_crawls")
 )
 
 // Format is how an export is written, as the server calls it.
@@ -96,15 +97,19 @@ type exportMonth struct {
 	Month   time.Time `ch:"month"`
 	Answers bool      `ch:"answers"`
 	Visits  bool      `ch:"visits"`
+	Crawls  bool      `ch:"crawls"`
 }
 
 var exportMonths = query[Exported, exportMonth]("exported_months")
 
 func (m exportMonth) has(what Query[Exported, struct{}]) bool {
-	if what.Name == ExportedAnswers.Name {
+	switch what.Name {
+	case ExportedAnswers.Name:
 		return m.Answers
+	case ExportedVisits.Name:
+		return m.Visits
 	}
-	return m.Visits
+	return m.Crawls
 }
 
 func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) error {

@@ -40,8 +40,8 @@ type exported struct {
 	} `json:"competitors"`
 }
 
-// landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits, and
-// another organization's answers.
+// landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits and crawls, and
+// another organization's.
 func landExported(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: organization, BrandID: brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
@@ -50,6 +50,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 	for batch := range 3 { // first tellings and each reading of them in inserts of their own
 		var rows []clickhouse.AnswerRow
 		var visits []*clickhouse.VisitRow
+		var crawls []clickhouse.CrawlRow
 		for n := range int64(90) {
 			a := answer(n, day.AddDate(0, 0, int(n)))
 			a.TopicID, a.Revision, a.MentionCount, a.Text = topics[1], 1, 1, fmt.Sprintf("text %d\nof \"%d\" 語", n, n)
@@ -64,6 +65,10 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 				a.OrganizationID = neighbour
 				rows = append(rows, a)
 				visits = append(visits, visit(n, day.AddDate(0, 0, int(n))))
+				c := crawl(n, day.AddDate(0, 0, int(n)))
+				crawls = append(crawls, c)
+				c.OrganizationID = neighbour
+				crawls = append(crawls, c)
 			case n%2 == 0:
 				a.Text, a.RawProducts, a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = "", "", nil, nil, nil
 				a.LogOffset = 1000*int64(batch) + n
@@ -74,7 +79,10 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 			}
 		}
 		token := fmt.Sprint("export ", batch)
-		if err := errors.Join(clickhouse.Answers.Insert(t.Context(), conn, token, rows), clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...))); err != nil {
+		if err := errors.Join(
+			clickhouse.Answers.Insert(t.Context(), conn, token, rows),
+			clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...)),
+			clickhouse.Crawls.Insert(t.Context(), conn, token, crawls)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,10 +147,14 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	if n := strings.Count(export(t, c, clickhouse.ExportedVisits, clickhouse.NDJSON, always, never), "\n"); n != 90 {
 		t.Errorf("%d lines of 90 visits", n)
 	}
+	crawls := export(t, c, clickhouse.ExportedCrawls, clickhouse.NDJSON, always, never)
+	if n := strings.Count(crawls, "\n"); n != 90 || !strings.Contains(crawls, `"status":200,"bytes":1000,"verified":true,`) {
+		t.Errorf("%d lines of 90 crawls: %.300s", n, crawls)
+	}
 	if text := export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, always); text != "" {
 		t.Errorf("of a day without answers: %q", text)
 	}
-	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits} {
+	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits, clickhouse.ExportedCrawls} {
 		file := export(t, c, what, clickhouse.Parquet, always, never)
 		if !strings.HasPrefix(file, "PAR1") || !strings.HasSuffix(file, "PAR1") {
 			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
@@ -174,15 +186,16 @@ func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
 func TestAnExportIsOfEveryShard(t *testing.T) {
 	conn, c := sharded(t)
 	for n := range conn.Shards() {
-		a, v := answer(int64(n), day), visit(int64(n), day)
+		a, v, c := answer(int64(n), day), visit(int64(n), day), crawl(int64(n), day)
 		err := errors.Join(
 			clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", clickhouse.PackVisits(v)))
+			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", clickhouse.PackVisits(v)),
+			clickhouse.Crawls.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.CrawlRow{c}))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits} {
+	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits, clickhouse.ExportedCrawls} {
 		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, day, day), "\n"); n != conn.Shards() {
 			t.Errorf("%s: %d lines of %d shards", what.Name, n, conn.Shards())
 		}

@@ -71,11 +71,12 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, v := fact(5000) // another brand of the organization
-		a.BrandID, v.BrandID = sister, sister
+		a, v, c := fact(5000) // another brand of the organization
+		a.BrandID, v.BrandID, c.BrandID = sister, sister, sister
 		for _, err := range []error{
 			clickhouse.Answers.Insert(t.Context(), conn, "sister", []clickhouse.AnswerRow{a}),
 			clickhouse.Visits.Insert(t.Context(), conn, "sister", clickhouse.PackVisits(v)),
+			clickhouse.Crawls.Insert(t.Context(), conn, "sister", []clickhouse.CrawlRow{c}),
 			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
 		} {
 			if err != nil {
@@ -171,11 +172,12 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 		t.Helper()
 		for month := range 4 {
 			at := day.AddDate(0, month, 0)
-			a, v := answer(int64(month), at), visit(int64(month), at)
+			a, v, c := answer(int64(month), at), visit(int64(month), at), crawl(int64(month), at)
 			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at, Reason: "malformed"}
 			for _, err := range []error{
 				clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.AnswerRow{a}),
 				clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint(month), clickhouse.PackVisits(v)),
+				clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.CrawlRow{c}),
 				clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.DeadLetter{letter}),
 			} {
 				if err != nil {
@@ -188,7 +190,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 	for _, c := range []struct {
 		table  clickhouse.Expiring
 		months int
-	}{{clickhouse.ExpiringAnswers, 2}, {clickhouse.ExpiringVisits, 1}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringAnswers, 3}, {clickhouse.ExpiringAnswers, 3}} {
+	}{{clickhouse.ExpiringAnswers, 2}, {clickhouse.ExpiringVisits, 1}, {clickhouse.ExpiringCrawls, 2}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringAnswers, 3}, {clickhouse.ExpiringAnswers, 3}} {
 		before := time.Date(day.Year(), day.Month()+time.Month(c.months), 1, 0, 0, 0, 0, time.UTC)
 		if err := clickhouse.Expire(t.Context(), conn, c.table, before); err != nil {
 			t.Fatal(err)
@@ -196,7 +198,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 		until(t, func() bool { return count(t, conn, c.table.Table, "1") == uint64(4-c.months) })
 	}
 	insert()
-	for table, want := range map[string]uint64{"answers": 1, "visits": 3, "deadletters": 3} {
+	for table, want := range map[string]uint64{"answers": 1, "visits": 3, "crawls": 2, "deadletters": 3} {
 		if n := count(t, conn, table, "1"); n != want {
 			t.Errorf("%d rows of %s are left, want %d", n, table, want)
 		}
@@ -206,7 +208,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 			t.Errorf("%d parts of %s are to expire that should not, %v", soon, table, err)
 		}
 	}
-	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)"} {
+	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)", "crawl_daily": "sum(requests)"} {
 		var n int64
 		if err := conn.QueryRow(t.Context(), "SELECT toInt64("+sums+") FROM "+table).Scan(&n); err != nil || n != 4 {
 			t.Errorf("%s tells %d, %v; want 4", table, n, err)

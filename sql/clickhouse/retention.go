@@ -19,6 +19,7 @@ type Expiring struct {
 var (
 	ExpiringAnswers     = Expiring{"answers", "day"}
 	ExpiringVisits      = Expiring{"visits", "day"}
+	ExpiringCrawls      = Expiring{"crawls", "day"}
 	ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
 )
 

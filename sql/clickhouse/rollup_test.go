@@ -13,11 +13,12 @@ import (
 )
 
 // tell inserts a batch of answers of three brands in two months, some corrected, and of
-// visits: whatever feeds a rollup is in it.
+// visits and crawls: whatever feeds a rollup is in it.
 func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
 	var visits []*clickhouse.VisitRow
+	var crawls []clickhouse.CrawlRow
 	for offset := first; offset < first+int64(n); offset++ {
 		at := day.AddDate(0, r.IntN(2), r.IntN(3))
 		whose := clickhouse.UUID{2, byte(r.IntN(3))}
@@ -32,6 +33,9 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 			before.Sign, after.MentionCount, after.CitationTitles = -1, 7, []string{"B"}
 			answers = append(answers, before, after)
 		}
+		c := crawl(offset, at)
+		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = whose, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)), uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
+		crawls = append(crawls, c)
 		worth := decimal.New(int64(r.IntN(1e6)), -4)
 		visits = append(visits, &clickhouse.VisitRow{
 			OrganizationID: organization, BrandID: whose, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
@@ -43,6 +47,9 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 		t.Fatal(err)
 	}
 	if err := clickhouse.Visits.Insert(t.Context(), conn, fmt.Sprint("visits", first), clickhouse.PackVisits(visits...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := clickhouse.Crawls.Insert(t.Context(), conn, fmt.Sprint("crawls", first), crawls); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -87,6 +94,7 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 		"answers citations":      {"rows"},
 		"answers shopping_cards": {"rows"},
 		"visits visit_daily":     {"visits", "sessions", "value"},
+		"crawls crawl_daily":     {"requests", "verified", "unverified", "bytes"},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("rollups:\n%v, want\n%v", got, want)

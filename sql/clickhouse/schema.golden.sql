@@ -22,6 +22,41 @@ CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
+-- ai_crawlers
+CREATE VIEW ai_crawlers
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [ff44280c74b6]'
+AS SELECT
+    multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
+    multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
+    toString(crawl_daily.operator) AS operator,
+    toString(crawl_daily.platform) AS platform,
+    if(facet = 'crawler', toString(crawl_daily.purpose), '') AS purpose,
+    sum(crawl_daily.requests) AS requests,
+    sum(crawl_daily.verified) AS verified,
+    sum(crawl_daily.unverified) AS unverified,
+    sum(crawl_daily.bytes) AS bytes
+FROM crawl_daily
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
+GROUP BY
+    GROUPING SETS (
+        (crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose),
+        (crawl_daily.purpose),
+        (status),
+        (path),
+        ())
+HAVING requests > 0
+ORDER BY
+    facet ASC,
+    requests DESC,
+    name ASC,
+    operator ASC,
+    platform ASC,
+    purpose ASC
+LIMIT 10 BY
+    facet,
+    if(facet = 'page', '', name)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- ai_traffic
 CREATE VIEW ai_traffic
 COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [f8a2d0b17eb2]'
@@ -525,6 +560,105 @@ FROM answers
 ARRAY JOIN citations AS c
 WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 
+-- crawl_daily
+CREATE TABLE crawl_daily
+(
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose site was crawled',
+    `day` Date COMMENT 'UTC day',
+    `crawler` LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
+    `operator` LowCardinality(String) COMMENT 'who runs it, empty: not said',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
+    `purpose` LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    `host` LowCardinality(String) COMMENT 'host of the page',
+    `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    `status` UInt16 COMMENT 'status of the response, 0: none was sent',
+    `requests` Int64 COMMENT 'requests',
+    `verified` Int64 COMMENT 'requests from addresses that the operator publishes',
+    `unverified` Int64 COMMENT 'requests from other addresses, so probably somebody else\'s. Of the rest nobody looked',
+    `bytes` Int64 COMMENT 'size of the responses\' bodies'
+)
+ENGINE = SummingMergeTree((requests, verified, unverified, bytes))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Rows of one key may be several until they merge: sum them.';
+
+-- crawl_daily_view
+CREATE MATERIALIZED VIEW crawl_daily_view TO crawl_daily
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `day` Date,
+    `crawler` LowCardinality(String),
+    `operator` LowCardinality(String),
+    `platform` LowCardinality(String),
+    `purpose` LowCardinality(String),
+    `host` LowCardinality(String),
+    `path` String,
+    `status` UInt16,
+    `requests` Int64,
+    `verified` Int64,
+    `unverified` Int64,
+    `bytes` Int64
+)
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    crawler,
+    operator,
+    platform,
+    purpose,
+    host,
+    path,
+    status,
+    toInt64(count()) AS requests,
+    toInt64(countIf(ifNull(told.verified, false))) AS verified,
+    toInt64(countIf(NOT ifNull(told.verified, true))) AS unverified,
+    sum(told.bytes) AS bytes
+FROM crawls AS told
+GROUP BY
+    organization_id,
+    brand_id,
+    day,
+    crawler,
+    operator,
+    platform,
+    purpose,
+    host,
+    path,
+    status;
+
+-- crawls
+CREATE TABLE crawls
+(
+    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `brand_id` UUID COMMENT 'brand whose site was crawled',
+    `day` Date COMMENT 'UTC day of at',
+    `id` UUID COMMENT 'made of site, line and the line\'s ordinal among equal ones of its file, its first 48 bits are at in Unix milliseconds',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_partition` Int32 COMMENT 'partition of the record',
+    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
+    `at` DateTime64(3, 'UTC') COMMENT 'when the request was, UTC' CODEC(Delta(8), ZSTD(1)),
+    `crawler` LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
+    `operator` LowCardinality(String) COMMENT 'who runs it, empty: not said',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
+    `purpose` LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    `host` LowCardinality(String) COMMENT 'host of the page',
+    `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    `status` UInt16 COMMENT 'status of the response, 0: none was sent',
+    `bytes` Int64 COMMENT 'size of the response\'s body' CODEC(ZSTD(1)),
+    `verified` Nullable(Bool) COMMENT 'whether it came from an address that the operator publishes, NULL: nobody looked',
+    `simulated` Bool COMMENT 'made by the simulator, nobody crawled',
+    INDEX log_offset log_offset TYPE minmax GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
+COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+
 -- deadletter_ends
 CREATE VIEW deadletter_ends
 (
@@ -1027,25 +1161,54 @@ ORDER BY
     net.id ASC
 SETTINGS optimize_aggregation_in_order = 1;
 
+-- exported_crawls
+CREATE VIEW exported_crawls
+COMMENT 'every request of an AI crawler for a brand’s site as it was told. [da8a95300ace]'
+AS SELECT
+    toString(id) AS id,
+    at,
+    crawler,
+    operator,
+    platform,
+    purpose,
+    host,
+    path,
+    status,
+    bytes,
+    verified,
+    simulated,
+    log_topic,
+    log_partition,
+    log_offset
+FROM crawls
+WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date});
+
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers or visits, in their order. [38fbad82e6ab]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [f8fb47a2aaa1]'
 AS SELECT
     month,
-    max(of_answers) AS answers,
-    max(NOT of_answers) AS visits
+    max(kind = 'answers') AS answers,
+    max(kind = 'visits') AS visits,
+    max(kind = 'crawls') AS crawls
 FROM
 (
     SELECT DISTINCT
         toStartOfMonth(day) AS month,
-        true AS of_answers
+        'answers' AS kind
     FROM answers
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
     UNION ALL
     SELECT DISTINCT
         toStartOfMonth(day) AS month,
-        false AS of_answers
+        'visits' AS kind
     FROM visits
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
+    UNION ALL
+    SELECT DISTINCT
+        toStartOfMonth(day) AS month,
+        'crawls' AS kind
+    FROM crawls
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date})
 )
 GROUP BY month
@@ -1144,6 +1307,16 @@ GROUP BY
     brand_id,
     id;
 
+-- landed_crawls
+CREATE VIEW landed_crawls
+COMMENT 'which of the given crawls have landed. [98e2453b21c7]'
+AS SELECT DISTINCT
+    organization_id,
+    brand_id,
+    id
+FROM crawls
+WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (toUInt64(bitShiftRight(toUInt128(id), 80)) IN ({times:Array(UInt64)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})));
+
 -- landed_visits
 CREATE VIEW landed_visits
 COMMENT 'which of the given visits have landed. [daeeffe8de9a]'
@@ -1196,6 +1369,22 @@ AS SELECT
     log_partition,
     max(log_offset) AS last_offset
 FROM answers
+GROUP BY
+    log_topic,
+    log_partition;
+
+-- log_progress_crawls_view
+CREATE MATERIALIZED VIEW log_progress_crawls_view TO log_progress
+(
+    `log_topic` LowCardinality(String),
+    `log_partition` Int32,
+    `last_offset` Int64
+)
+AS SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM crawls
 GROUP BY
     log_topic,
     log_partition;

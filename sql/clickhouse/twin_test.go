@@ -86,7 +86,8 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 	for _, name := range []string{
 		"answers", "answer_daily", "answer_daily_view", "entity_prompt_daily", "entity_prompt_daily_view", "citations", "citations_view", "citation_daily", "citation_daily_view",
 		"shopping_cards", "shopping_cards_view", "visits", "visit_daily", "visit_daily_view",
-		"log_progress", "log_progress_answers_view", "log_progress_visits_view",
+		"crawls", "crawl_daily", "crawl_daily_view",
+		"log_progress", "log_progress_answers_view", "log_progress_visits_view", "log_progress_crawls_view",
 	} {
 		if _, ok := got[name]; !ok {
 			t.Errorf("the twin has no %s", name)

@@ -114,9 +114,9 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 	var offsets []int64
 	for offset := range int64(40) {
 		offsets = append(offsets, offset)
-		a, v := fact(offset)
+		a, v, c := fact(offset)
 		days = append(days, a.Day.Format(time.DateOnly))
-		ids = append(ids, a.ID.String(), v.ID.String())
+		ids = append(ids, a.ID.String(), v.ID.String(), c.ID.String())
 		times = append(times, uint64(made(v.ID).UnixMilli()))
 	}
 	values := map[string]any{
@@ -126,7 +126,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"source_filter": one(random, "all", "owned", "competitor", "external"), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": brand.String(), "after_position": 1, "after_card": brand.String(),
-		"organizations": []string{of.String()}, "brands": []string{brand.String()}, "topic": one(random, "answers", "visits"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
+		"organizations": []string{of.String()}, "brands": []string{brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
 		"days": days, "ids": ids, "times": times,
 		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "refused", "malformed"),
 		"from_topic": "", "from_partition": 0, "from_offset": 0, "to_topic": "z", "to_partition": 0, "to_offset": 100,
@@ -224,10 +224,10 @@ func tells(rows [][]any) bool {
 	return false
 }
 
-// fact is the answer and the visit of an offset, alike in both organizations but for what landFacts changes.
-func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow) {
+// fact is the answer, the visit and the crawl of an offset, alike in both organizations but for what landFacts changes.
+func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow, clickhouse.CrawlRow) {
 	at := day.AddDate(0, 0, int(offset%17)).Add(time.Duration(offset) * time.Minute)
-	return answer(offset, at), visit(offset, at)
+	return answer(offset, at), visit(offset, at), crawl(offset, at)
 }
 
 // landLetters lands dead letters that are nobody's.
@@ -244,15 +244,18 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	}
 }
 
-// landFacts lands random answers, a third of them read again otherwise, visits, and what is known of an organization's brand.
+// landFacts lands random answers, a third of them read again otherwise, visits, crawls, and what is known of an organization's brand.
 func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickhouse.UUID, first int64) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
 	var visits []*clickhouse.VisitRow
+	var crawls []clickhouse.CrawlRow
 	for offset := range int64(200) {
-		a, v := fact(offset)
-		a.LogOffset, v.LogOffset = first+offset, first+offset
-		a.OrganizationID, v.OrganizationID = of, of
+		a, v, c := fact(offset)
+		a.LogOffset, v.LogOffset, c.LogOffset = first+offset, first+offset, first+offset
+		a.OrganizationID, v.OrganizationID, c.OrganizationID = of, of, of
+		c.Path, c.Purpose, c.Verified = one(random, "/", "/a", "/b"), one(random, "training", "search"), one(random, nil, new(true), new(false))
+		crawls = append(crawls, c)
 		a.PromptID, a.TopicID, a.Branded = clickhouse.UUID{30 + byte(random.IntN(7))}, one(random, topics...), random.IntN(2) == 0
 		a.Platform, a.Model = one(random, "openai", "openai", "gemini", "chatgpt-shopping"), one(random, "m", "n", "")
 		a.Region, a.ServedModel = one(random, "", "de", "fr"), one(random, "", "v1", "v2")
@@ -271,6 +274,7 @@ func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickh
 	err := errors.Join(
 		clickhouse.Answers.Insert(t.Context(), conn, token, answers),
 		clickhouse.Visits.Insert(t.Context(), conn, token, clickhouse.PackVisits(visits...)),
+		clickhouse.Crawls.Insert(t.Context(), conn, token, crawls),
 		landDimensions(t.Context(), conn, of))
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,14 @@
--- exported_months: the months in which a brand has answers or visits, in their order.
+-- exported_months: the months in which a brand has answers, visits or crawls, in their order.
 SELECT
     month,
-    max(of_answers) AS answers,
-    max(NOT of_answers) AS visits
+    max(kind = 'answers') AS answers,
+    max(kind = 'visits')  AS visits,
+    max(kind = 'crawls')  AS crawls
 FROM
 (
     SELECT DISTINCT
         toStartOfMonth(day) AS month,
-        true AS of_answers
+        'answers' AS kind
     FROM answers
     WHERE organization_id = {organization:UUID}
       AND brand_id = {brand:UUID}
@@ -16,8 +17,17 @@ FROM
     UNION ALL
     SELECT DISTINCT
         toStartOfMonth(day) AS month,
-        false AS of_answers
+        'visits' AS kind
     FROM visits
+    WHERE organization_id = {organization:UUID}
+      AND brand_id = {brand:UUID}
+      AND day >= {first_day:Date}
+      AND day <= {last_day:Date}
+    UNION ALL
+    SELECT DISTINCT
+        toStartOfMonth(day) AS month,
+        'crawls' AS kind
+    FROM crawls
     WHERE organization_id = {organization:UUID}
       AND brand_id = {brand:UUID}
       AND day >= {first_day:Date}

@@ -1,0 +1,245 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// crawl is the n-th crawl of a brand's site.
+func crawl(brand uuid.UUID, n int) *event.Crawl {
+	at := day.Add(time.Duration(n/2) * time.Second) // two in a second
+	return &event.Crawl{
+		V: event.Version, ID: event.CrawlID("lumen.example", []byte("GET /a"), n, at),
+		OrganizationID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000a")), BrandID: brand,
+		At: event.At(at), Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lumen.example", Path: "/a",
+		Status: 200, Bytes: 100, Verified: new(true),
+	}
+}
+
+func crawls(t *testing.T, brand uuid.UUID, numbers ...int) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for _, n := range numbers {
+		b, err := event.EncodeCrawl(nil, crawl(brand, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func (w *world) crawlSink(t *testing.T) *sink.Crawls {
+	return sink.NewCrawls(w.conn, prometheus.NewRegistry(), logTo(t))
+}
+
+// wantCrawls holds every table that a crawl feeds to one of each of so many.
+func (w *world) wantCrawls(t *testing.T, want uint64) {
+	t.Helper()
+	for _, question := range []string{
+		"SELECT count() FROM crawls",
+		"SELECT uniqExact(id) FROM crawls",
+		"SELECT toUInt64(sum(requests)) FROM crawl_daily",
+		"SELECT toUInt64(sum(verified)) FROM crawl_daily",
+		"SELECT toUInt64(intDiv(sum(bytes), 100)) FROM crawl_daily",
+	} {
+		if got := w.number(t, question); got != want {
+			t.Errorf("%s: %d, want %d", question, got, want)
+		}
+	}
+}
+
+// landCrawls lands records as one batch from an offset on, as a consumer hands it over.
+func (w *world) landCrawls(t *testing.T, s *sink.Crawls, partition int32, first int64, values ...[]byte) error {
+	t.Helper()
+	record := func(offset int64) consume.Record {
+		return consume.Record{Topic: w.topic, Partition: partition, Offset: offset, Value: values[offset-first], Time: day}
+	}
+	b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(values)) - 1}
+	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
+		var all []*consume.Record
+		for _, offset := range offsets {
+			all = append(all, new(record(offset)))
+		}
+		return all, nil
+	}
+	for offset := first; offset <= b.Last; offset++ {
+		item, _, err := s.Read(s.Version(), record(offset))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Items = append(b.Items, item)
+	}
+	return s.Land(t.Context(), b, ours)
+}
+
+// However often and wherever it is told, a crawl is there once.
+func TestEachCrawlOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, 0)
+	for n, c := range []struct {
+		partition int32
+		first     int64
+		crawls    []int
+	}{
+		{0, 0, append(upTo(0, 10), upTo(0, 10)...)},
+		{0, 20, upTo(5, 15)},
+		{1, 0, upTo(0, 20)},
+		{0, 30, []int{19, 3, 20, 0, 20}},
+	} {
+		if err := w.landCrawls(t, w.crawlSink(t), c.partition, c.first, crawls(t, lumen, c.crawls...)...); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	w.wantCrawls(t, 21)
+	if err := w.landCrawls(t, w.crawlSink(t), 0, 35, crawls(t, uuid.UUID{2}, upTo(30, 35)...)...); err != nil { // of another brand
+		t.Fatal(err)
+	}
+	w.wantCrawls(t, 26)
+}
+
+// An insert that failed half-way is repeated as it was, by the same consumer and by
+// another.
+func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"crawls", "crawl_daily", "log_progress"} {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil, 0)
+			first, second := w.crawlSink(t), w.crawlSink(t)
+			if err := w.landCrawls(t, first, 0, 0, crawls(t, lumen, upTo(0, 10)...)...); err != nil {
+				t.Fatal(err)
+			}
+			w.breakAt(t, target)
+			failed := crawls(t, lumen, 12, 3, 10, 11, 12, 9)
+			if err := w.landCrawls(t, first, 0, 10, failed...); err == nil {
+				t.Fatal("a view that throws let a batch pass")
+			}
+			w.mend(t)
+			for _, s := range []*sink.Crawls{first, second, first} {
+				if err := w.landCrawls(t, s, 0, 10, failed...); err != nil {
+					t.Fatal(err)
+				}
+				w.wantCrawls(t, 13)
+			}
+		})
+	}
+}
+
+// A crawl that the server refuses is a dead letter, and counts once when it is
+// replayed.
+func TestARefusedCrawlIsCountedWhenItIsReplayed(t *testing.T) {
+	t.Parallel()
+	for _, below := range []string{"crawls", "crawl_daily"} {
+		t.Run(below, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil, 0)
+			s := w.crawlSink(t)
+			values := crawls(t, lumen, upTo(0, 12)...)
+			var refused [][]byte
+			for n := 1; n < len(values); n += 5 {
+				values[n] = []byte(strings.Replace(string(values[n]), `"chatgpt"`, `"poison"`, 1))
+				refused = append(refused, values[n])
+			}
+			mend := w.refuse(t, below, poisoned)
+			if err := w.landCrawls(t, s, 0, 0, values...); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.reconcile(t); n != 3 {
+				t.Errorf("%d suspects, want 3", n)
+			}
+			w.wantCrawls(t, 9)
+			mend()
+			if err := w.landCrawls(t, s, 0, 12, append(refused, refused...)...); err != nil {
+				t.Fatal(err)
+			}
+			w.wantCrawls(t, 12)
+			w.noProbes(t)
+		})
+	}
+}
+
+// A consumer of crawls that ends between its plan and its insert, or between its insert
+// and its commit, leaves a plan that its successor lands, once; garbage among them is kept
+// with its reason.
+func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
+	t.Parallel()
+	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
+				w := newWorld(t, brokers, 1)
+				w.tell(t, crawls(t, lumen, upTo(0, 40)...)...)
+				w.tell(t, []byte(`{"v":1,"id":"no"}`))
+				c := &crashing[sink.Crawl]{Target: w.crawlSink(t), batch: 3, after: after, crashed: make(chan struct{})}
+				run(t, w, c, small, func(*consume.Consumer[sink.Crawl]) bool {
+					select {
+					case <-c.crashed:
+						return true
+					default:
+						return false
+					}
+				})
+				w.tell(t, crawls(t, lumen, slices.Concat(upTo(20, 50), upTo(0, 5))...)...)
+				landed := func(*consume.Consumer[sink.Crawl]) bool {
+					return w.number(t, "SELECT count() FROM crawls") == 50 && w.number(t, "SELECT toUInt64(max(last_offset)) FROM log_progress") == 70
+				}
+				run(t, w, w.crawlSink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, landed)
+				w.wantCrawls(t, 50)
+				if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 40"); n != 1 {
+					t.Errorf("%d dead letters, want 1", n)
+				}
+			})
+		}
+	})
+}
+
+// Two shards have each crawl once between them.
+func TestEachCrawlOnceOnTwoShards(t *testing.T) {
+	t.Parallel()
+	w := newShardedWorld(t, 0)
+	target, err := sink.OnShards(w.conn, prometheus.NewRegistry(), func(shard *clickhouse.Conn, registerer prometheus.Registerer) *sink.Crawls {
+		return sink.NewCrawls(shard, registerer, logTo(t))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, shard := range []int{0, 1, 0} {
+		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n), Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
+		for i, value := range crawls(t, lumen, upTo(5*n, 5*n+10)...) {
+			item, _, err := target.Read(target.Version(), consume.Record{Topic: w.topic, Partition: b.Partition, Offset: b.First + int64(i), Value: value, Time: day})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Items = append(b.Items, item)
+		}
+		if err := target.Land(t.Context(), b, ours); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantCrawls(t, 20)
+}
+
+// A crawl of a newer version waits for a newer build.
+func TestACrawlOfANewerVersionIsNotTouched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, 0)
+	newer := strings.Replace(string(crawls(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1)
+	s := w.crawlSink(t)
+	if _, _, err := s.Read(s.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+		t.Errorf("Read() = %v, want %v", err, consume.ErrNewer)
+	}
+}

@@ -1,0 +1,43 @@
+-- Requests of AI crawlers by day and everything they are told apart by. Who runs a
+-- crawler and what it fetches for is as it was said at the time.
+CREATE TABLE IF NOT EXISTS crawl_daily
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand whose site was crawled',
+    day             Date COMMENT 'UTC day',
+    crawler         LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
+    operator        LowCardinality(String) COMMENT 'who runs it, empty: not said',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
+    purpose         LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    host            LowCardinality(String) COMMENT 'host of the page',
+    path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
+    status          UInt16 COMMENT 'status of the response, 0: none was sent',
+    requests        Int64 COMMENT 'requests',
+    verified        Int64 COMMENT 'requests from addresses that the operator publishes',
+    unverified      Int64 COMMENT 'requests from other addresses, so probably somebody else''s. Of the rest nobody looked',
+    bytes           Int64 COMMENT 'size of the responses'' bodies'
+)
+ENGINE = SummingMergeTree((requests, verified, unverified, bytes))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Rows of one key may be several until they merge: sum them.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS crawl_daily_view TO crawl_daily AS
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    crawler,
+    operator,
+    platform,
+    purpose,
+    host,
+    path,
+    status,
+    toInt64(count())                                   AS requests,
+    toInt64(countIf(ifNull(told.verified, false)))     AS verified,
+    toInt64(countIf(NOT ifNull(told.verified, true)))  AS unverified,
+    sum(told.bytes)                                    AS bytes
+FROM crawls AS told
+GROUP BY organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status;
