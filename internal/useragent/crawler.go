@@ -142,7 +142,6 @@ var crawlers = []Crawler{
 	{"Channel3Bot", "Channel3", "", Search},
 	{"Cloudflare-AutoRAG", "Cloudflare", "", Search},
 	{"CloudVertexBot", "Google", "", Search},
-	{"ExaBot", "Exa", "", Search},
 	{"ExaSearchBot", "Exa", "", Search},
 	{"Google-CloudVertexBot", "Google", "", Search},
 	{"LinerBot", "Liner", "", Search},
@@ -169,6 +168,7 @@ var crawlers = []Crawler{
 	{"GeistHaus-PageFetcher", "GeistHaus", "", User},
 	{"Google-Firebase", "Google", "", User},
 	{"KlaviyoAIBot", "Klaviyo", "", User},
+	{"linkReader", "GoChitChat", "", User},
 	{"Lightpanda", "", "", User},
 	{"Manus-User", "Butterfly Effect", "", User},
 	{"Mozilla-Tabstack", "Mozilla", "", User},
@@ -183,6 +183,7 @@ var crawlers = []Crawler{
 
 // spellings are other names of crawlers.
 var spellings = map[string]string{
+	"KendraBot":      "amazon-kendra",
 	"PerplexityUser": "Perplexity-User",
 	"NotebookLM":     "Google-NotebookLM",
 	"Terra Cotta":    "TerraCotta",

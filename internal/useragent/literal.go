@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp/syntax"
 	"slices"
+	"unicode"
 )
 
 const (
@@ -30,14 +31,18 @@ func literals(pattern string) (texts []string, all bool, err error) {
 
 // expand lists every text that an expression without repetitions matches; not ok for others, and for too many.
 func expand(tree *syntax.Regexp) (texts []string, ok bool) {
-	if tree.Flags&syntax.FoldCase != 0 {
-		return nil, false
-	}
 	switch tree.Op {
 	case syntax.OpEmptyMatch:
 		return []string{""}, true
 	case syntax.OpLiteral:
-		return []string{string(tree.Rune)}, true
+		texts = []string{""}
+		for _, r := range tree.Rune {
+			texts = product(texts, cases(r, tree.Flags&syntax.FoldCase != 0))
+			if len(texts) > many {
+				return nil, false
+			}
+		}
+		return texts, true
 	case syntax.OpCapture:
 		return expand(tree.Sub[0])
 	case syntax.OpQuest:
@@ -73,6 +78,15 @@ func expand(tree *syntax.Regexp) (texts []string, ok bool) {
 		return texts, true
 	}
 	return nil, false
+}
+
+// cases lists r, and when folded also what is r in another case: the parser makes (?i:w) of [wW].
+func cases(r rune, folded bool) []string {
+	texts := []string{string(r)}
+	for other := unicode.SimpleFold(r); folded && other != r; other = unicode.SimpleFold(other) {
+		texts = append(texts, string(other))
+	}
+	return texts
 }
 
 func product(heads, tails []string) []string {

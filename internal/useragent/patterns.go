@@ -22,11 +22,12 @@ type published struct {
 
 // human are patterns of the list that browsers of people carry as well.
 var human = map[string]bool{
-	"MetaIAB Facebook": true, // the browser inside Facebook's app for Android
+	"MetaIAB Facebook":  true, // the browser inside Facebook's app for Android
+	`AP3A\.240617\.008`: true, // a build of Android 15, on telephones of several makers
 }
 
-// hints give away programs that drive a browser, or that wear a browser's name and say where to read about them, beside
-// the list.
+// hints give away programs that drive a browser, beside the list, and what wears a browser's name and says where to read
+// about it, as a bot should and a browser never does.
 var hints = []string{
 	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer", "Playwright", "playwright",
 	"Cypress/", "+http://", "+https://",
