@@ -2,6 +2,7 @@ package visitor
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -90,16 +91,34 @@ func openCountries(path string) (*countries, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open country database %s: %w", path, err)
 	}
-	if err := reader.Verify(); err != nil {
+	c := &countries{reader, file}
+	if err := c.tell(); err != nil {
 		return nil, fmt.Errorf("open country database %s: %w", path, err)
 	}
-	return &countries{reader, file}, nil
+	return c, nil
 }
 
-// of is the country of an address, "" where the database does not say: MaxMind and
-// DB-IP keep it below country, others as country_code.
-func (c *countries) of(address netip.Addr) string {
-	found := c.reader.Lookup(address)
+// tell is nil if there is a network whose country is told: a database of other things
+// would go unnoticed. The library's own check is of more than we read, and refuses good
+// files that are not MaxMind's.
+func (c *countries) tell() error {
+	for network := range c.reader.Networks() {
+		if err := network.Err(); err != nil {
+			return err
+		}
+		if countryOf(network) != "" {
+			return nil
+		}
+	}
+	return errors.New("it tells no country")
+}
+
+// of is the country of an address, "" where the database does not say.
+func (c *countries) of(address netip.Addr) string { return countryOf(c.reader.Lookup(address)) }
+
+// countryOf reads a record: MaxMind and DB-IP keep the country's code below country,
+// others as country_code.
+func countryOf(found maxminddb.Result) string {
 	if !found.Found() {
 		return ""
 	}
