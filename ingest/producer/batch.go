@@ -11,6 +11,7 @@ import (
 // batch is what one request carries. Its bytes are copies, so that whoever
 // appends may reuse theirs even when they do not wait for the end.
 type batch struct {
+	born     time.Time
 	closes   time.Time // when no more records may join
 	deadline time.Time // when its oldest record stops waiting
 	data     []byte    // key, value, key, value, …
@@ -35,7 +36,7 @@ func weight(key, value []byte) int { return len(key) + len(value) + overhead }
 // newBatch makes one with room for about size bytes. A record joins it in the
 // first quarter of its time, so that none is told very soon that Kafka is away.
 func newBatch(now time.Time, bound time.Duration, size int) *batch {
-	return &batch{closes: now.Add(bound / 4), deadline: now.Add(bound), data: make([]byte, 0, size), done: make(chan struct{})}
+	return &batch{born: now, closes: now.Add(bound / 4), deadline: now.Add(bound), data: make([]byte, 0, size), done: make(chan struct{})}
 }
 
 func (b *batch) takes(now time.Time, key, value []byte, cfg *Config) bool {

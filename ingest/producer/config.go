@@ -28,6 +28,15 @@ type Config struct {
 
 	AttemptTimeout time.Duration // one request, after which it is sent again
 	AckTimeout     time.Duration // all attempts, from the first record's joining: then ErrAway
+
+	Spool Spool
+}
+
+// Spool says where Append keeps records on disk while no broker acknowledges them.
+type Spool struct {
+	Dir      string        // "": nowhere; one process has it at a time
+	MaxBytes int64         // on disk; Append is ErrOverloaded when a record would not find room
+	After    time.Duration // a batch that is not acknowledged by then is kept on disk, and answered
 }
 
 // DefaultConfig needs Brokers.
@@ -39,6 +48,7 @@ func DefaultConfig() Config {
 		MaxBufferedBytes: 64 << 20,
 		AttemptTimeout:   4 * time.Second,
 		AckTimeout:       8 * time.Second, // a command whose broker went away is to end within 10 s
+		Spool:            Spool{MaxBytes: 1 << 30, After: 20 * time.Millisecond},
 	}
 }
 
@@ -57,5 +67,7 @@ func (c Config) Validate() error {
 	want(c.MaxBufferedBytes >= 4*event.MaxRecordBytes, "max buffered bytes %d: want %d or more, so that each half holds the largest record", c.MaxBufferedBytes, 4*event.MaxRecordBytes)
 	want(c.AttemptTimeout > 0, "attempt timeout %s: want more than 0", c.AttemptTimeout)
 	want(c.AckTimeout >= c.AttemptTimeout, "ack timeout %s: want at least the attempt timeout, %s", c.AckTimeout, c.AttemptTimeout)
+	want(c.Spool.Dir == "" || c.Spool.MaxBytes >= 4*event.MaxRecordBytes, "spool of %d bytes: want %d or more", c.Spool.MaxBytes, 4*event.MaxRecordBytes)
+	want(c.Spool.Dir == "" || c.Spool.After > 0 && c.Spool.After <= c.AttemptTimeout, "spool after %s: want more than 0, up to the attempt timeout, %s", c.Spool.After, c.AttemptTimeout)
 	return errors.Join(errs...)
 }

@@ -11,4 +11,11 @@
 // A batch whose acknowledgement was lost is sent again to the partition that it
 // was sent to before. It may then be on the log twice, which is why readers count
 // an id once; they may do so partition by partition, because a retry never moves.
+//
+// With a spool (Config.Spool), a batch that is not acknowledged soon is kept on
+// disk, its appends are answered, and it is sent when the broker is back, by this
+// process or the next one, to the same partition. While a partition is known to be
+// away its batches are not sent but kept at once. Room on disk is reserved before a
+// record joins a batch, as room in memory is, so that none is refused for it later.
+// While Kafka is well nothing is written, and the spool costs a look at two counters.
 package producer

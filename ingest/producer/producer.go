@@ -31,6 +31,7 @@ type Producer struct {
 	live  atomic.Int64        // bytes held for Append
 	bulk  *semaphore.Weighted // the same for AppendAll, which waits for its turn
 	taken atomic.Int64        // of bulk
+	shelf *shelf              // nil: records are kept nowhere while Kafka is away
 
 	mu      sync.Mutex
 	stopped bool
@@ -59,6 +60,9 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 		bulk:      semaphore.NewWeighted(int64(cfg.MaxBufferedBytes) / 2),
 	}
 	p.metrics, err = newMetrics(reg, func() float64 { return float64(p.live.Load() + p.taken.Load()) })
+	if err == nil && cfg.Spool.Dir != "" {
+		p.shelf, err = newShelf(p, reg)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
@@ -67,9 +71,24 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 
 // Run waits for ctx to end; then it takes no more records, sends those that it
 // took, and returns when each of them is acknowledged or reported, AckTimeout
-// later at most. Its error is nil: every failure went to whoever appended.
+// later at most. Every failure went to whoever appended.
+//
+// With a spool it opens that first, whose failure is its error, and sends what is in
+// it while it runs; at the end, as long as that goes well, within AckTimeout. What
+// is left then the next process sends.
 func (p *Producer) Run(ctx context.Context) error {
-	<-ctx.Done()
+	if p.shelf == nil {
+		<-ctx.Done()
+		p.stop()
+	} else if err := p.shelf.run(ctx); err != nil {
+		return fmt.Errorf("run producer: %w", err)
+	}
+	p.transport.CloseIdleConnections()
+	return nil
+}
+
+// stop returns when nobody waits for an answer any more.
+func (p *Producer) stop() {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
@@ -77,23 +96,29 @@ func (p *Producer) Run(ctx context.Context) error {
 		t.(*topic).stop()
 		return true
 	})
+	if p.shelf != nil {
+		p.shelf.stop()
+	}
 	p.open.Wait()
-	p.transport.CloseIdleConnections()
-	return nil
 }
 
-// Append returns nil when all in-sync replicas have the record. The topic is one
-// of event.Topics. Key and value are copied: they may be used again.
+// Append returns nil when all in-sync replicas have the record, or, with a spool,
+// when that has it on disk. The topic is one of event.Topics. Key and value are
+// copied: they may be used again.
 //
 // The errors are ErrTooLarge, ErrOverloaded and ErrStopped (not sent), ErrAway
 // (not known), what the broker refused the record for (not appended), and the
-// end of ctx (not known: a record that joined a batch goes on without ctx).
+// end of ctx (not known: a record that joined a batch goes on without ctx). With a
+// spool, ErrAway tells that its disk fails too.
 func (p *Producer) Append(ctx context.Context, topic string, key, value []byte) error {
 	w := weight(key, value)
 	if err := fits(w); err != nil {
 		return p.failed(topic, err)
 	}
-	if p.live.Add(int64(w)) > int64(p.cfg.MaxBufferedBytes)/2 {
+	if err := p.shelf.opened(ctx); err != nil {
+		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
+	}
+	if held := p.live.Add(int64(w)); held > int64(p.cfg.MaxBufferedBytes)/2 || !p.shelf.hasRoom(held) {
 		p.live.Add(int64(-w))
 		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, ErrOverloaded))
 	}
@@ -108,6 +133,21 @@ func (p *Producer) Append(ctx context.Context, topic string, key, value []byte) 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Ready tells whether Append can be answered well: with a spool when that is open and
+// has room, else when a broker takes us.
+func (p *Producer) Ready(ctx context.Context) error {
+	if p.shelf == nil {
+		return p.cfg.Reach(ctx)
+	}
+	if err := p.shelf.opened(ctx); err != nil {
+		return err
+	}
+	if !p.shelf.hasRoom(p.live.Load() + event.MaxRecordBytes) {
+		return fmt.Errorf("spool %s is full: %w", p.cfg.Spool.Dir, ErrOverloaded)
+	}
+	return nil
 }
 
 // AppendAll appends many records and returns how many of them are known to be on
@@ -173,29 +213,36 @@ func (p *Producer) join(ctx context.Context, name string, key, value []byte, bul
 	if err != nil {
 		return nil, err
 	}
+	var slow <-chan struct{} // never, unless the record may be kept without knowing its partition
+	if !bulk {
+		slow = t.slow
+	}
 	select {
 	case <-t.known:
 	default:
 		select { // only the first records of a topic come here
 		case <-t.known:
+		case <-slow:
+			return p.shelf.early(name, key).join(key, value, false)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
+	if t.err != nil && slow != nil {
+		return p.shelf.early(name, key).join(key, value, false)
+	}
 	if t.err != nil {
 		return nil, t.err
 	}
-	return t.queue(key).join(key, value, bulk)
+	return t.queue(key, bulk).join(key, value, bulk)
 }
 
 // finish reports the end of a batch to whoever waits for it and gives back the
 // room that it took.
-func (p *Producer) finish(topic string, b *batch, err error) {
-	p.metrics.ended(topic, b, err)
+func (p *Producer) finish(b *batch, err error) {
 	b.end(err)
 	p.live.Add(int64(-b.live))
 	p.free(b.bulk)
-	p.open.Done()
 }
 
 // free gives back room that AppendAll took.

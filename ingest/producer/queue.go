@@ -9,8 +9,11 @@ import (
 // queue puts records into batches, in their order, and lets them go: one at a
 // time to each of its lanes.
 type queue struct {
-	p     *Producer
-	topic string // with prefix
+	p       *Producer
+	topic   string // without prefix
+	name    string // with prefix
+	keyed   bool   // its records keep their order, also beside those in the spool
+	spooled bool   // what is not acknowledged soon goes to the spool
 
 	mu      sync.Mutex
 	stopped bool
@@ -76,7 +79,14 @@ func (q *queue) release() {
 		q.size = len(b.data)
 		q.busy++
 		l.sending = true
-		go q.send(b, l)
+		switch {
+		case !q.spooled:
+			go q.send(b, l)
+		case q.away(l, time.Now()):
+			go q.shelve(b, l)
+		default:
+			go q.try(b, l)
+		}
 	}
 }
 
@@ -101,17 +111,22 @@ func (q *queue) linger() bool {
 // q.mu is held.
 func (q *queue) idle() *lane {
 	var sick *lane
+	soon := false
 	now := time.Now()
 	for range q.lanes {
 		l := &q.lanes[q.turn]
 		q.turn = (q.turn + 1) % len(q.lanes)
-		switch {
+		switch away := q.away(l, now); {
 		case l.sending:
-		case now.Before(l.sickUntil):
+			soon = soon || !away
+		case away:
 			sick = l
 		default:
 			return l
 		}
+	}
+	if q.spooled && soon {
+		return nil // what is under way to a well one is acknowledged or late before long
 	}
 	return sick
 }
@@ -128,7 +143,7 @@ func (q *queue) send(b *batch, l *lane) {
 		q.release()
 	})
 	timer := time.AfterFunc(patience, next)
-	err := q.p.deliver(q.topic, l.partition, b, next)
+	err := q.p.deliver(q.name, l.partition, b, next)
 	timer.Stop()
 
 	q.mu.Lock()
@@ -140,7 +155,9 @@ func (q *queue) send(b *batch, l *lane) {
 	q.mu.Unlock()
 	next()
 	q.resume()
-	q.p.finish(q.topic, b, err)
+	q.p.metrics.ended(q.name, b, err)
+	q.p.finish(b, err)
+	q.p.open.Done()
 }
 
 // resume is for a lane that became free after another batch took its turn.

@@ -16,7 +16,15 @@ import (
 type topic struct {
 	known chan struct{} // closed when the rest may be read
 	err   error
-	ids   []int    // partitions: 0, 1, …
+	ids   []int // partitions: 0, 1, …
+	lines       // of Append, and without a spool of AppendAll
+	bulk  lines // of AppendAll
+
+	slow <-chan struct{} // ends when Append is to wait no longer until they are known; nil: never
+}
+
+// lines are queues to all partitions.
+type lines struct {
 	keyed []*queue // by partition
 	free  *queue   // records without a key, to any of them
 }
@@ -37,7 +45,7 @@ func (p *Producer) topic(name string) (*topic, error) {
 	if t, ok := p.topics.Load(name); ok {
 		return t.(*topic), nil
 	}
-	t := &topic{known: make(chan struct{})}
+	t := &topic{known: make(chan struct{}), slow: p.shelf.patience(name)}
 	p.topics.Store(name, t)
 	p.open.Add(1)
 	go p.lookUp(t, name)
@@ -56,20 +64,32 @@ func (p *Producer) lookUp(t *topic, name string) {
 	if err != nil {
 		t.err = err
 		p.topics.Delete(name) // the next append asks again
+		p.shelf.unknown(name)
 		return
 	}
-	t.free = p.queue(name)
 	for i := range n {
 		t.ids = append(t.ids, i)
-		t.free.lanes = append(t.free.lanes, lane{partition: i})
-		q := p.queue(name)
-		q.lanes = []lane{{partition: i}}
-		t.keyed = append(t.keyed, q)
+	}
+	t.lines = p.lines(name, n, p.shelf != nil)
+	t.bulk = t.lines
+	if p.shelf != nil { // AppendAll waits, and its records have no room in the spool
+		t.bulk = p.lines(name, n, false)
 	}
 }
 
-func (p *Producer) queue(name string) *queue {
-	return &queue{p: p, topic: p.cfg.Prefix + name}
+func (p *Producer) lines(name string, partitions int, spooled bool) lines {
+	all := lines{free: p.queue(name, spooled)}
+	for i := range partitions {
+		all.free.lanes = append(all.free.lanes, lane{partition: i})
+		q := p.queue(name, spooled)
+		q.keyed, q.lanes = true, []lane{{partition: i}}
+		all.keyed = append(all.keyed, q)
+	}
+	return all
+}
+
+func (p *Producer) queue(name string, spooled bool) *queue {
+	return &queue{p: p, topic: name, name: p.cfg.Prefix + name, spooled: spooled}
 }
 
 // partitions asks how many partitions a topic has, until AckTimeout.
@@ -93,11 +113,15 @@ func (p *Producer) partitions(name string) (n int, err error) {
 
 // queue is where a record of key goes: to the partition that Kafka's own clients
 // choose for that key, or to any.
-func (t *topic) queue(key []byte) *queue {
-	if key == nil {
-		return t.free
+func (t *topic) queue(key []byte, bulk bool) *queue {
+	to := &t.lines
+	if bulk {
+		to = &t.bulk
 	}
-	return t.keyed[Partition(key, t.ids)]
+	if key == nil {
+		return to.free
+	}
+	return to.keyed[Partition(key, t.ids)]
 }
 
 // Partition is the partition of a key among ids, as Kafka's Java client chooses
@@ -115,8 +139,10 @@ func (t *topic) stop() {
 	if t.err != nil {
 		return
 	}
-	t.free.stop()
-	for _, q := range t.keyed {
-		q.stop()
+	for _, l := range []*lines{&t.lines, &t.bulk} {
+		l.free.stop()
+		for _, q := range l.keyed {
+			q.stop()
+		}
 	}
 }

@@ -1,0 +1,154 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// recover finds what is in the directory. s is not shared yet, so that no lock is taken.
+func (s *Spool) recover() error {
+	names, err := os.ReadDir(s.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	var numbers []uint32
+	for _, n := range names {
+		digits, ok := strings.CutSuffix(n.Name(), suffix)
+		if number, err := strconv.ParseUint(digits, 10, 32); ok && err == nil {
+			numbers = append(numbers, uint32(number))
+		}
+	}
+	slices.Sort(numbers)
+	var buffer bytes.Buffer
+	for _, number := range numbers {
+		s.last = number
+		if err := s.load(number, &buffer); err != nil {
+			return fmt.Errorf("read segment %d: %w", number, err)
+		}
+	}
+	if s.Records() > 0 {
+		s.log.Info("records wait in the spool", "dir", s.cfg.Dir, "records", s.Records(), "bytes", s.Used())
+	}
+	return nil
+}
+
+// load finds what is in one segment. Nothing is added to it any more.
+func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
+	f, err := os.OpenFile(s.segmentPath(number), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	g := &segment{number: number, file: f}
+	s.segments[number] = g
+	buffer.Reset()
+	if _, err := buffer.ReadFrom(f); err != nil {
+		return err
+	}
+	text := buffer.Bytes()
+	for at := 0; at < len(text); {
+		e, size, gone, err := decode(text[at:])
+		if err == nil {
+			if !gone {
+				s.lane(e.Lane).insert(item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
+				s.pending.Add(int64(e.Records))
+				g.live++
+			}
+			at += size
+			continue
+		}
+		next := following(text, at)
+		if next < 0 && (errors.Is(err, errShort) || blank(text[at:])) {
+			// It was being written when the process or the power went: nobody was told
+			// that it is safe.
+			s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", len(text)-at)
+			text = text[:at]
+			if err := f.Truncate(int64(at)); err != nil {
+				return err
+			}
+			break
+		}
+		if next < 0 {
+			next = len(text)
+		}
+		if err := s.asideDamaged(g, at, text[at:next]); err != nil {
+			return err
+		}
+		at = next
+	}
+	g.size, g.synced = int64(len(text)), int64(len(text))
+	s.used.Add(g.size)
+	if g.live == 0 {
+		s.remove(g)
+	}
+	return nil
+}
+
+// following is where the next whole entry after at begins, or −1.
+func following(text []byte, at int) int {
+	sign := binary.LittleEndian.AppendUint32(nil, magic)
+	for at++; at < len(text); at++ {
+		n := bytes.Index(text[at:], sign)
+		if n < 0 {
+			return -1
+		}
+		at += n
+		if _, _, _, err := decode(text[at:]); err == nil {
+			return at
+		}
+	}
+	return -1
+}
+
+// blank tells a tail for which a file system had made room and not yet written.
+func blank(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+func (s *Spool) asideDamaged(g *segment, at int, text []byte) error {
+	name, err := s.keepAside(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
+	if err != nil {
+		return err
+	}
+	s.log.Error("spool is damaged: records may be lost", "file", g.file.Name(), "offset", at, "bytes", len(text), "aside", name,
+		"next", "look at the disk and the file system; the bytes are kept in the file that aside names, whatever is whole around them is sent")
+	return nil
+}
+
+// SetAside keeps the bytes of an entry, whatever they are, in a file of its own, and
+// strikes it off. It returns the file's name.
+func (s *Spool) SetAside(r Ref, why string) (string, error) {
+	name, err := s.Copy(r, why)
+	if err == nil {
+		s.Strike(r)
+	}
+	return name, err
+}
+
+// Copy keeps the bytes of an entry in a file of its own, beside the entry. It
+// returns the file's name.
+func (s *Spool) Copy(r Ref, why string) (string, error) {
+	text, err := s.bytes(r, nil)
+	if err != nil {
+		return "", err
+	}
+	return s.keepAside(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
+}
+
+// keepAside writes a file that is there, whole, when it returns.
+func (s *Spool) keepAside(name string, text []byte) (string, error) {
+	name = filepath.Join(s.asideDir(), name)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.asideDir()))
+	}
+	if err != nil {
+		return "", fmt.Errorf("put %d bytes aside: %w", len(text), err)
+	}
+	return name, nil
+}

@@ -1,0 +1,216 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Config says where entries are kept.
+type Config struct {
+	Dir          string
+	SegmentBytes int64               // a file is not begun an entry more at than this
+	Synced       func(time.Duration) // told how long every fsync of entries took; may be nil
+}
+
+// ErrInUse: another process has the directory.
+var ErrInUse = errors.New("spool in use by another process")
+
+// ErrClosed: the spool was closed.
+var ErrClosed = errors.New("spool closed")
+
+// Spool is a directory of entries. It is safe for concurrent use.
+type Spool struct {
+	cfg     Config
+	log     *slog.Logger
+	lock    *os.File
+	used    atomic.Int64
+	pending atomic.Int64  // records
+	changed chan struct{} // one token: there may be something to read
+
+	mu       sync.Mutex
+	synced   *sync.Cond // on mu: some segment's fsync ended
+	closed   bool
+	segments map[uint32]*segment
+	active   *segment // where entries are put; nil: the next one begins a file
+	last     uint32   // number of the newest segment
+	lanes    map[Lane]*lane
+}
+
+// Open takes over a directory, which it makes where there is none, with what is
+// in it. The error is ErrInUse when another process has it.
+func Open(cfg Config, log *slog.Logger) (*Spool, error) {
+	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, lanes: map[Lane]*lane{}}
+	s.synced = sync.NewCond(&s.mu)
+	if err := os.MkdirAll(s.asideDir(), 0o700); err != nil {
+		return nil, fmt.Errorf("make spool %s: %w", cfg.Dir, err)
+	}
+	lock, err := os.OpenFile(s.path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
+	}
+	// The lock goes with the process, however that ends.
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrInUse
+		}
+		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
+	}
+	s.lock = lock
+	if err := s.recover(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
+	}
+	return s, nil
+}
+
+// Close lets the directory go, with what is in it. What is being put then fails.
+func (s *Spool) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var errs []error
+	for _, g := range s.segments {
+		errs = append(errs, g.file.Close())
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// Used is how many bytes the entries take on disk, with struck ones beside which
+// others are left.
+func (s *Spool) Used() int64 { return s.used.Load() }
+
+// Records is how many records are to be read.
+func (s *Spool) Records() int64 { return s.pending.Load() }
+
+// Changed has a token after something was put or released.
+func (s *Spool) Changed() <-chan struct{} { return s.changed }
+
+func (s *Spool) tell() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Oldest is when the oldest entry was put, in seconds; zero when there is none.
+func (s *Spool) Oldest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	oldest := time.Time{}
+	for _, l := range s.lanes {
+		if at := time.Unix(int64(l.items[0].at), 0); oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	return oldest
+}
+
+// Put keeps an entry, whose body is first and second, and returns when it is
+// safe on disk. One that is held is not shown to readers until it is released.
+// The error tells that it may or may not be found after a restart.
+func (s *Spool) Put(l Lane, at time.Time, records int, held bool, first, second []byte) (Ref, error) {
+	if len(l.Topic) > 255 || l.size(len(first)+len(second)) > MaxBytes {
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: too large", len(first)+len(second), l.Topic, l.Place)
+	}
+	start := head(l, at, records, first, second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := item{size: uint32(len(start) + len(first) + len(second)), records: uint32(records), at: uint32(at.Unix())}
+	if held {
+		i.state = heldBack
+	}
+	g, err := s.write(&i, start, first, second)
+	if err == nil {
+		err = s.sync(g, int64(i.offset)+int64(i.size))
+	}
+	if err != nil {
+		if g != nil {
+			s.release(g)
+		}
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, l.Topic, l.Place, err)
+	}
+	s.lane(l).insert(i)
+	s.pending.Add(int64(records))
+	if !held {
+		s.tell()
+	}
+	return Ref{l, i}, nil
+}
+
+// write adds an entry to the active segment, which counts it from then on. s.mu is held.
+func (s *Spool) write(i *item, parts ...[]byte) (*segment, error) {
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if s.active == nil || s.active.size > 0 && s.active.size+int64(i.size) > s.cfg.SegmentBytes {
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+	}
+	g := s.active
+	i.segment, i.offset = g.number, uint32(g.size)
+	at := g.size
+	for _, p := range parts {
+		if _, err := g.file.WriteAt(p, at); err != nil {
+			// What is there of it is not counted, and cut off when the file is found.
+			s.active = nil
+			_ = g.file.Truncate(g.size)
+			if g.live == 0 {
+				s.remove(g)
+			}
+			return nil, err
+		}
+		at += int64(len(p))
+	}
+	g.size = at
+	g.live++
+	s.used.Add(int64(i.size))
+	return g, nil
+}
+
+// sync returns when all of g up to end is on disk: whoever comes first syncs for
+// all who wait. s.mu is held, and let go meanwhile.
+func (s *Spool) sync(g *segment, end int64) error {
+	for g.synced < end && g.err == nil {
+		if g.syncing {
+			s.synced.Wait()
+			continue
+		}
+		g.syncing = true
+		to := g.size
+		s.mu.Unlock()
+		begin := time.Now()
+		err := g.file.Sync()
+		if s.cfg.Synced != nil {
+			s.cfg.Synced(time.Since(begin))
+		}
+		s.mu.Lock()
+		g.syncing = false
+		if err == nil {
+			g.synced = to
+		} else {
+			// A second fsync may tell that all is well when it is not: this file gets
+			// no more entries.
+			g.err = err
+			if s.active == g {
+				s.active = nil
+			}
+			_ = g.file.Truncate(g.synced)
+		}
+		s.synced.Broadcast()
+	}
+	if g.synced >= end {
+		return nil
+	}
+	return g.err
+}
