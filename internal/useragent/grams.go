@@ -10,7 +10,8 @@ type mark struct {
 	text    string         // as it stands; of a crawler in lower case, matched in any
 	at      int            // where in text its key stands
 	name    string         // of the bot, unless it is a crawler
-	confirm *regexp.Regexp // has the last word, unless nil
+	confirm *regexp.Regexp // has the last word on the whole agent, unless nil
+	number  int            // of confirm, below 64
 	crawler *Crawler       // whose name it is: nothing may touch it
 }
 
@@ -32,13 +33,13 @@ const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintos
 	"linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 " +
 	"safari/605.1.15 version/18.5 gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ http://www. https://www. .com/ .html bot/"
 
-// add files a mark, whose text has at least three bytes.
+// add files a mark, whose text has at least three bytes, where the fewest are so far.
 func (g *grams) add(m mark) {
-	lower := strings.ToLower(m.text)
+	lower, least := strings.ToLower(m.text), -1
 	for at := range len(lower) - gram + 1 {
-		if !strings.Contains(ordinary, lower[at:at+gram]) {
-			m.at = at
-			break
+		others := len(g.marks[keyOf(lower[at:])])
+		if !strings.Contains(ordinary, lower[at:at+gram]) && (least < 0 || others < least) {
+			m.at, least = at, others
 		}
 	}
 	key := keyOf(lower[m.at:])
@@ -49,7 +50,7 @@ func (g *grams) add(m mark) {
 
 // look returns the AI crawler that an agent names, the longest name of several, and the name of any bot in it.
 func (g *grams) look(ua string) (crawler *Crawler, bot string) {
-	key, length := uint32(0), 0
+	key, length, asked := uint32(0), 0, uint64(0)
 	for i := range len(ua) {
 		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
 		if hash := hashOf(key); g.used[hash/64]&(1<<(hash%64)) == 0 || i < gram-1 {
@@ -58,27 +59,31 @@ func (g *grams) look(ua string) (crawler *Crawler, bot string) {
 		marks := g.marks[key]
 		for n := range marks {
 			m := &marks[n]
-			switch start := i - (gram - 1) - m.at; {
-			case start < 0 || !m.matches(ua, start):
-			case m.crawler == nil && bot == "":
+			start := i - (gram - 1) - m.at
+			switch {
+			case start < 0:
+			case m.crawler != nil:
+				if len(m.text) > length && m.named(ua, start) {
+					crawler, length = m.crawler, len(m.text)
+				}
+			case bot != "" || !strings.HasPrefix(ua[start:], m.text):
+			case m.confirm == nil:
 				bot = m.name
-			case m.crawler != nil && len(m.text) > length:
-				crawler, length = m.crawler, len(m.text)
+			case asked&(1<<m.number) == 0: // once, however often its text is in a stranger's agent
+				if asked |= 1 << m.number; m.confirm.MatchString(ua) {
+					bot = m.name
+				}
 			}
 		}
 	}
 	return crawler, bot
 }
 
-func (m *mark) matches(ua string, start int) bool {
+// named tells whether a crawler's name stands at start, by itself.
+func (m *mark) named(ua string, start int) bool {
 	end := start + len(m.text)
-	if end > len(ua) {
-		return false
-	}
-	if m.crawler != nil {
-		return strings.EqualFold(ua[start:end], m.text) && (start == 0 || !wordly(ua[start-1])) && (end == len(ua) || !wordly(ua[end]))
-	}
-	return ua[start:end] == m.text && (m.confirm == nil || m.confirm.MatchString(ua))
+	return end <= len(ua) && strings.EqualFold(ua[start:end], m.text) &&
+		(start == 0 || !wordly(ua[start-1])) && (end == len(ua) || !wordly(ua[end]))
 }
 
 // keyOf makes a key of the first three bytes of text.

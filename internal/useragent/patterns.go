@@ -50,6 +50,7 @@ func makePatterns() *grams {
 			}
 		}
 	}
+	confirms := 0
 	for _, pattern := range list.Patterns {
 		if human[pattern] {
 			continue
@@ -61,10 +62,14 @@ func makePatterns() *grams {
 		var confirm *regexp.Regexp
 		if !all {
 			confirm = regexp.MustCompile(pattern)
+			confirms++
 		}
 		for _, text := range texts {
-			g.add(mark{text: text, name: nameOf(text), confirm: confirm})
+			g.add(mark{text: text, name: nameOf(text), confirm: confirm, number: confirms})
 		}
+	}
+	if confirms > 63 {
+		panic(fmt.Sprintf("read patterns.json: %d patterns have to confirm, more than have a number", confirms))
 	}
 	for _, hint := range hints {
 		g.add(mark{text: hint, name: nameOf(hint)})
