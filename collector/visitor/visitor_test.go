@@ -188,10 +188,3 @@ func TestAConfigIsJudgedWhole(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func BenchmarkHash(b *testing.B) {
-	v := newVisitors(b, visitor.DefaultConfig(), nil)
-	for b.Loop() {
-		v.Hash(brand, address, agent, time.Time{})
-	}
-}

@@ -1,0 +1,240 @@
+package collector
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/collector/site"
+	"github.com/answerscope/answerscope/collector/visitor"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/useragent"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+
+// A stage is a collector on real sites, whose log is a list.
+type stage struct {
+	lumen, rival brandOf // of two organizations
+	collector    *Collector
+	metrics      *prometheus.Registry
+	address      string
+	log          lines
+
+	mu      sync.Mutex
+	visits  []event.Visit
+	refuses error // what the log says
+}
+
+type brandOf struct{ organization, brand uuid.UUID }
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newStage(t *testing.T, cfg Config) *stage {
+	t.Helper()
+	s := &stage{metrics: prometheus.NewRegistry()}
+	log := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	sites, visitors := s.sites(t, log)
+	var err error
+	s.collector, err = New(cfg, Parts{Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.append}, s.metrics, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpd.New(httpd.DefaultConfig(), listener, log, s.metrics)
+	s.collector.Mount(server)
+	s.address = listener.Addr().String()
+	running(t, server.Run)
+	return s
+}
+
+// sites are those of two organizations, from a database of their own.
+func (s *stage) sites(t *testing.T, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = testkit.Postgres(t)
+	if err := postgres.Migrate(t.Context(), cfg.DSN, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
+	s.rival = addBrand(t, db, "rival", "rival.example")
+	sites, err := site.New(site.DefaultConfig(), db, s.metrics, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := visitor.DefaultConfig()
+	who.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	visitors, err := visitor.New(who, db, s.metrics, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running(t, sites.Run)
+	running(t, visitors.Run)
+	until(t, "the sites are known", func() bool { _, known := sites.Site(s.rival.brand); return known })
+	until(t, "visitors are told apart", func() bool {
+		return visitors.Hash(s.lumen.brand, netip.MustParseAddr("192.0.2.1"), "", time.Now()) != 0
+	})
+	return sites, visitors
+}
+
+func (s *stage) append(_ context.Context, topic string, values ...[]byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuses != nil {
+		return s.refuses
+	}
+	for _, value := range values {
+		var v event.Visit
+		if err := event.DecodeVisit(value, &v); err != nil || topic != event.TopicVisits {
+			return fmt.Errorf("a record of topic %s that nobody can read: %w", topic, err)
+		}
+		s.visits = append(s.visits, v)
+	}
+	return nil
+}
+
+// took returns the visits since it was last asked.
+func (s *stage) took() []event.Visit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.visits = nil }()
+	return s.visits
+}
+
+// refuse has the log answer err from now on; nil takes again.
+func (s *stage) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuses = err
+}
+
+func addBrand(t *testing.T, db *postgres.DB, slug string, domains ...string) brandOf {
+	t.Helper()
+	o, err := db.AddOrganization(t.Context(), slug, slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: slug, Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return brandOf{o.ID, b.ID}
+}
+
+func running(t *testing.T, run func(context.Context) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+		<-look.C
+	}
+}
+
+// reply is an answer, read whole.
+type reply struct {
+	*http.Response
+	body string
+}
+
+// send makes a request as written: a header is a line, and may come twice. A User-Agent and a Content-Type are added
+// where none is given, "Name:" leaves one out.
+func (s *stage) send(t *testing.T, method, body string, headers ...string) reply {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var request strings.Builder
+	fmt.Fprintf(&request, "%s %s HTTP/1.1\r\nHost: t.example\r\nConnection: close\r\nContent-Length: %d\r\n", method, Path, len(body))
+	for _, usual := range []string{"User-Agent: " + chrome, "Content-Type: text/plain;charset=UTF-8"} {
+		name, _, _ := strings.Cut(usual, ":")
+		if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, name+":") }) {
+			headers = append(headers, usual)
+		}
+	}
+	for _, header := range headers {
+		if !strings.HasSuffix(header, ":") {
+			request.WriteString(header + "\r\n")
+		}
+	}
+	request.WriteString("\r\n" + body)
+	if _, err := io.WriteString(conn, request.String()); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response, string(text)}
+}
+
+// beacon is that of a session's first view of a brand's page, with more fields, which begin with a comma.
+func (b brandOf) beacon(page, more string) string {
+	return fmt.Sprintf(`{"u":%q,"r":"","b":"%s","e":"view","i":"s1"%s}`, page, b.brand, more)
+}
