@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/collector/visitor"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -122,7 +120,7 @@ func assembleCollector(_ context.Context, s *service) error {
 		return err
 	}
 	if s.server == nil {
-		s.publicAs(collectorListener())
+		s.publicAs(collector.Listener())
 	}
 	takes.Mount(s.server)
 	return nil
@@ -140,16 +138,6 @@ func appendTogether(p *producer.Producer) func(context.Context, string, ...[]byt
 		}
 		return all.Wait()
 	}
-}
-
-// collectorListener is for many small requests of strangers: none of them may be large, or slow.
-func collectorListener() httpd.Config {
-	cfg := httpd.DefaultConfig()
-	cfg.Name = "collector"
-	cfg.WriteTimeout = 15 * time.Second
-	cfg.BodyLimit = 64 << 10   // what is larger than a beacon may be is still told so, up to here
-	cfg.HeaderLimit = 16 << 10 // a connection holds as much
-	return cfg
 }
 
 // assembleSites adds what beacons are compared with.

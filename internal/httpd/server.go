@@ -83,6 +83,21 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
+// Fiber is how fiber is set for the listener: for New, and for whoever measures what that costs beyond fiber alone.
+func (c Config) Fiber() fiber.Config {
+	return fiber.Config{
+		ReadTimeout:           c.ReadTimeout,
+		WriteTimeout:          c.WriteTimeout,
+		IdleTimeout:           c.IdleTimeout,
+		BodyLimit:             c.BodyLimit,
+		ReadBufferSize:        c.HeaderLimit,
+		CaseSensitive:         true,
+		StrictRouting:         true,
+		Immutable:             true, // strings of a request may be kept; fiber would reuse their bytes for the next one
+		DisableStartupMessage: true,
+	}
+}
+
 // New returns a server that answers GET /healthz, and nothing until Run. It owns listener from then on.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
 	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics)}
@@ -90,18 +105,9 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 		s.tracer = cfg.Traces.Tracer(scope)
 	}
 	s.requests, s.abandon = context.WithCancel(context.Background())
-	s.App = fiber.New(fiber.Config{
-		ReadTimeout:           cfg.ReadTimeout,
-		WriteTimeout:          cfg.WriteTimeout,
-		IdleTimeout:           cfg.IdleTimeout,
-		BodyLimit:             cfg.BodyLimit,
-		ReadBufferSize:        cfg.HeaderLimit,
-		ErrorHandler:          s.refuse,
-		CaseSensitive:         true,
-		StrictRouting:         true,
-		Immutable:             true, // strings of a request may be kept; fiber would reuse their bytes for the next one
-		DisableStartupMessage: true,
-	})
+	settings := cfg.Fiber()
+	settings.ErrorHandler = s.refuse
+	s.App = fiber.New(settings)
 	s.App.Server().CloseOnShutdown = true
 	s.App.Server().Handler = knownMethods(s.App.Server().Handler)
 	s.App.Use(s.edge)
