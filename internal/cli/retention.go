@@ -3,7 +3,6 @@ package cli
 import (
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/purge"
 	"github.com/answerscope/answerscope/pipeline/retention"
@@ -28,14 +27,17 @@ func assembleRetention(s *service) error {
 	}
 	s.part("purge", purger.Run)
 	s.chores.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+	// Collectors do so too; their salts must go also when none runs any more.
+	s.chores.Every("visitor salts", timetable.Hourly(7), s.db.DropSalts)
 	return nil
 }
 
 // retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
 func (p *process) retaining() retention.Config {
 	cfg := retention.DefaultConfig()
-	cfg.Answers, cfg.Visits, cfg.DeadLetters = p.Retention.Answers, p.Retention.Visits, p.Retention.Deadletters
-	for group, topic := range map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits} {
+	cfg.Answers, cfg.Visits = p.Retention.Answers, p.Retention.Visits
+	cfg.Crawls, cfg.DeadLetters = p.Retention.Crawls, p.Retention.Deadletters
+	for group, topic := range sinks {
 		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
 	}
 	return cfg

@@ -1,0 +1,79 @@
+package visitor
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+)
+
+// A key is that of one UTC day.
+type key struct {
+	day    int64 // since 1970
+	k0, k1 uint64
+}
+
+// salts are those of a few days.
+type salts struct{ keys []key }
+
+func (s *salts) of(at time.Time) (key, bool) {
+	day := dayOf(at)
+	for _, k := range s.keys {
+		if k.day == day {
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// dayOf is the UTC day of a time after 1970.
+func dayOf(at time.Time) int64 { return at.Unix() / secondsOfDay }
+
+const (
+	secondsOfDay = 24 * 60 * 60
+	// ahead is how long before its day a salt is made: for so long before midnight Postgres may be away.
+	ahead = 6 * time.Hour
+	// overtime is how long after its day a salt is kept, for clocks that are behind.
+	overtime = time.Hour
+	// saltSilence is how long Postgres may say nothing.
+	saltSilence = 10 * time.Second
+	// saltRetry is the first pause after a try that failed.
+	saltRetry = 500 * time.Millisecond
+)
+
+// wanted are the days whose salts are needed at now.
+func wanted(now time.Time) (days []time.Time) {
+	first, last := dayOf(now.Add(-overtime)), dayOf(now.Add(ahead))
+	for day := first; day <= last; day++ {
+		days = append(days, time.Unix(day*secondsOfDay, 0).UTC())
+	}
+	return days
+}
+
+// refreshSalts asks Postgres for the salts that are needed at now and forgets all others.
+func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
+	days := wanted(now)
+	v.forget(days)
+	ctx, cancel := context.WithTimeout(ctx, saltSilence)
+	defer cancel()
+	rows, err := v.db.Salts(ctx, days...)
+	if err != nil {
+		return err
+	}
+	found := &salts{}
+	for _, row := range rows {
+		found.keys = append(found.keys, key{dayOf(row.Day), binary.LittleEndian.Uint64(row.Key), binary.LittleEndian.Uint64(row.Key[8:])})
+	}
+	v.salts.Store(found)
+	return nil
+}
+
+// forget drops the keys of days that are not wanted, also while Postgres is away.
+func (v *Visitors) forget(days []time.Time) {
+	kept := &salts{}
+	for _, day := range days {
+		if k, ok := v.salts.Load().of(day); ok {
+			kept.keys = append(kept.keys, k)
+		}
+	}
+	v.salts.Store(kept)
+}
