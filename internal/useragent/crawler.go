@@ -1,5 +1,7 @@
 package useragent
 
+import "slices"
+
 // A Crawler fetches pages for an AI: to train a model, to search, or because a person asked.
 type Crawler struct {
 	Name     string // as the crawler spells it
@@ -25,6 +27,11 @@ func CrawlerOf(ua string) (crawler Crawler, ok bool) {
 		return *found, true
 	}
 	return Crawler{}, false
+}
+
+// Crawlers returns all crawlers that are known, those of the platforms that send visits first.
+func Crawlers() []Crawler {
+	return slices.Clone(crawlers)
 }
 
 // crawlers are known by their names, in any case, where no letter, digit or underscore touches them. Of several in one agent the
