@@ -2,6 +2,7 @@ package producer
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"time"
 
@@ -39,8 +40,8 @@ func newBatch(now time.Time, bound time.Duration, size int) *batch {
 	return &batch{born: now, closes: now.Add(bound / 4), deadline: now.Add(bound), data: make([]byte, 0, size), done: make(chan struct{})}
 }
 
-func (b *batch) takes(now time.Time, key, value []byte, cfg *Config) bool {
-	return len(b.ends) < cfg.MaxBatchRecords && len(b.data)+len(key)+len(value) <= cfg.MaxBatchBytes && now.Before(b.closes)
+func (b *batch) takes(now time.Time, records, bytes int, cfg *Config) bool {
+	return len(b.ends)+records <= cfg.MaxBatchRecords && len(b.data)+bytes <= cfg.MaxBatchBytes && now.Before(b.closes)
 }
 
 func (b *batch) add(key, value []byte) {
@@ -49,6 +50,16 @@ func (b *batch) add(key, value []byte) {
 	b.data = append(b.data, value...)
 	end.value = len(b.data)
 	b.ends = append(b.ends, end)
+}
+
+// wait returns what became of the batch.
+func (b *batch) wait(ctx context.Context) error {
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (b *batch) end(err error) {

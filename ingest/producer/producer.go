@@ -112,27 +112,56 @@ func (p *Producer) stop() {
 // spool, ErrAway tells that its disk fails too.
 func (p *Producer) Append(ctx context.Context, topic string, key, value []byte) error {
 	w := weight(key, value)
-	if err := fits(w); err != nil {
+	if err := p.reserve(ctx, topic, w); err != nil {
 		return p.failed(topic, err)
-	}
-	if err := p.shelf.opened(ctx); err != nil {
-		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
-	}
-	if held := p.live.Add(int64(w)); held > int64(p.cfg.MaxBufferedBytes)/2 || !p.shelf.hasRoom(held) {
-		p.live.Add(int64(-w))
-		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, ErrOverloaded))
 	}
 	b, err := p.join(ctx, topic, key, value, false)
 	if err != nil {
 		p.live.Add(int64(-w))
 		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
 	}
-	select {
-	case <-b.done:
-		return b.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return b.wait(ctx)
+}
+
+// AppendTogether is Append for records without a key that are answered as one: they
+// are in one batch, so that what becomes of one becomes of all, whatever crashes.
+// Together they are no larger than one record may be.
+func (p *Producer) AppendTogether(ctx context.Context, topic string, values ...[]byte) error {
+	if len(values) == 0 {
+		return nil
 	}
+	w := 0
+	for _, value := range values {
+		w += weight(nil, value)
+	}
+	if err := p.reserve(ctx, topic, w); err != nil {
+		return p.failed(topic, err)
+	}
+	q, err := p.way(ctx, topic, nil, false)
+	var b *batch
+	if err == nil {
+		b, err = q.joinTogether(values)
+	}
+	if err != nil {
+		p.live.Add(int64(-w))
+		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
+	}
+	return b.wait(ctx)
+}
+
+// reserve takes room for records of weight w, before they join a batch.
+func (p *Producer) reserve(ctx context.Context, topic string, w int) error {
+	if err := fits(w); err != nil {
+		return err
+	}
+	if err := p.shelf.opened(ctx); err != nil {
+		return fmt.Errorf("append to %s: %w", topic, err)
+	}
+	if held := p.live.Add(int64(w)); held > int64(p.cfg.MaxBufferedBytes)/2 || !p.shelf.hasRoom(held) {
+		p.live.Add(int64(-w))
+		return fmt.Errorf("append to %s: %w", topic, ErrOverloaded)
+	}
+	return nil
 }
 
 // Ready tells whether Append can be answered well: with a spool when that is open and
@@ -209,6 +238,15 @@ func fits(w int) error {
 const batchOverhead = 512
 
 func (p *Producer) join(ctx context.Context, name string, key, value []byte, bulk bool) (*batch, error) {
+	q, err := p.way(ctx, name, key, bulk)
+	if err != nil {
+		return nil, err
+	}
+	return q.join(key, value, bulk)
+}
+
+// way is the queue for a record.
+func (p *Producer) way(ctx context.Context, name string, key []byte, bulk bool) (*queue, error) {
 	t, err := p.topic(name)
 	if err != nil {
 		return nil, err
@@ -223,18 +261,18 @@ func (p *Producer) join(ctx context.Context, name string, key, value []byte, bul
 		select { // only the first records of a topic come here
 		case <-t.known:
 		case <-slow:
-			return p.shelf.early(name, key).join(key, value, false)
+			return p.shelf.early(name, key), nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 	if t.err != nil && slow != nil {
-		return p.shelf.early(name, key).join(key, value, false)
+		return p.shelf.early(name, key), nil
 	}
 	if t.err != nil {
 		return nil, t.err
 	}
-	return t.queue(key, bulk).join(key, value, bulk)
+	return t.queue(key, bulk), nil
 }
 
 // finish reports the end of a batch to whoever waits for it and gives back the

@@ -43,15 +43,7 @@ func (q *queue) join(key, value []byte, bulk bool) (*batch, error) {
 	if q.stopped {
 		return nil, ErrStopped
 	}
-	now := time.Now()
-	var b *batch
-	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, key, value, &q.p.cfg) {
-		b = q.waiting[n-1]
-	} else {
-		b = newBatch(now, q.p.cfg.AckTimeout, max(q.size, len(key)+len(value)))
-		q.waiting = append(q.waiting, b)
-		q.p.open.Add(1)
-	}
+	b := q.last(1, len(key)+len(value))
 	b.add(key, value)
 	if bulk {
 		b.bulk += weight(key, value)
@@ -60,6 +52,38 @@ func (q *queue) join(key, value []byte, bulk bool) (*batch, error) {
 	}
 	q.release()
 	return b, nil
+}
+
+// joinTogether is join for records of Append without a key that are to be in one batch.
+func (q *queue) joinTogether(values [][]byte) (*batch, error) {
+	size := 0
+	for _, value := range values {
+		size += len(value)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped {
+		return nil, ErrStopped
+	}
+	b := q.last(len(values), size)
+	for _, value := range values {
+		b.add(nil, value)
+		b.live += weight(nil, value)
+	}
+	q.release()
+	return b, nil
+}
+
+// last is the batch that takes so many records of so many bytes: the last one, or a new one. q.mu is held.
+func (q *queue) last(records, bytes int) *batch {
+	now := time.Now()
+	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, records, bytes, &q.p.cfg) {
+		return q.waiting[n-1]
+	}
+	b := newBatch(now, q.p.cfg.AckTimeout, max(q.size, bytes))
+	q.waiting = append(q.waiting, b)
+	q.p.open.Add(1)
+	return b
 }
 
 // release sends what may go. q.mu is held.
