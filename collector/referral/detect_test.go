@@ -2,6 +2,7 @@ package referral
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,16 +31,16 @@ func TestDetectKnowsTheHostsOfTheField(t *testing.T) {
 		"qwen": "qwen.ai chat.qwen.ai", "iask": "iask.ai", "ernie": "yiyan.baidu.com ai.baidu.com", "chatplus": "chatplus.com chat-gpt.org", "chatglm": "chatglm.cn",
 		"jasper": "app.jasper.ai", "writesonic": "app.writesonic.com",
 	} {
-		for _, rest := range strings.Fields(urls) {
+		for rest := range strings.FieldsSeq(urls) {
 			is(t, "", "https://"+rest, slug, ByReferrer)
 		}
 	}
-	for _, rest := range strings.Fields(`chatgpt.com.evil.example claude.workers.dev x.com x.com/home x.com/i/grokking x.com/i/ max.ai mapi.ai youtube.com thankyou.com
+	for rest := range strings.FieldsSeq(`chatgpt.com.evil.example claude.workers.dev x.com x.com/home x.com/i/grokking x.com/i/ max.ai mapi.ai youtube.com thankyou.com
 		poe.company kagi.company google.com www.google.com/search bing.com www.bing.com/search?q=/ck/a bing.com/ck/ab microsoft.com baidu.com www.baidu.com tencent.com
 		mistral.ai deepseek.com jasper.ai writesonic.com openai.community notchatgpt.com chat-gpt.org.example perplexity.ai.example cloud.microsoft meta.com`) {
 		nothing(t, "", "https://"+rest)
 	}
-	for _, word := range strings.Fields("google bing x x.com bing.com meta facebook chat gpt ai newsletter chatgpt.com.evil.example claude.workers.dev") {
+	for word := range strings.FieldsSeq("google bing x x.com bing.com meta facebook chat gpt ai newsletter chatgpt.com.evil.example claude.workers.dev") {
 		nothing(t, "utm_source="+word, "")
 	}
 }
@@ -121,7 +122,7 @@ func naive(query, referrer string) (platform, by string, sure bool) {
 	web := strings.HasPrefix(referrer[min(len(u.Scheme), len(referrer)):], "://") && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil
 	for _, row := range Table() {
 		for _, host := range row.Hosts {
-			if web && naiveHost(u.Host, host.Name) && (host.Path == "" || strings.HasPrefix(pathOf(u)+"/", host.Path+"/")) {
+			if web && naiveHost(u.Host, host.Name) && (host.Path == "" || strings.HasPrefix(u.EscapedPath()+"/", host.Path+"/")) {
 				return row.Slug, ByReferrer, true
 			}
 		}
@@ -131,10 +132,8 @@ func naive(query, referrer string) (platform, by string, sure bool) {
 	}
 	for _, p := range page {
 		for _, row := range Table() {
-			for _, known := range row.Parameters {
-				if (Parameter{p[0], p[1]}) == known {
-					return row.Slug, ByParameter, true
-				}
+			if slices.Contains(row.Parameters, Parameter{p[0], p[1]}) {
+				return row.Slug, ByParameter, true
 			}
 		}
 	}
@@ -142,10 +141,6 @@ func naive(query, referrer string) (platform, by string, sure bool) {
 		return slug, ByReferrerUTM, true
 	}
 	return "", "", true
-}
-
-func pathOf(u *url.URL) string {
-	return u.EscapedPath()
 }
 
 func naiveQuery(query string) (pairs [][2]string, ok bool) {
