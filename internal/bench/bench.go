@@ -39,6 +39,7 @@ type Result struct {
 var benches = map[string]func(context.Context, Options) (Result, error){
 	"answers":   answers,
 	"codec":     codec,
+	"collector": collectors,
 	"extract":   extraction,
 	"freshness": freshness,
 	"pipeline":  pipeline,
@@ -81,7 +82,7 @@ func (r Result) Print(w io.Writer) error {
 		fmt.Fprintf(&b, "  %s\n", part.name)
 		for _, key := range keys {
 			digits := part.digits
-			if strings.HasSuffix(key, "_ms") {
+			if strings.Contains(key, "_ms") {
 				digits = 1
 			}
 			fmt.Fprintf(&b, "    %-32s%14.*f\n", key, digits, part.values[key])

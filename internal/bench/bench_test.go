@@ -18,6 +18,9 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	defer func() { asking, streaming, flowing = whole, stream, flow }()
 	streaming.visits, streaming.rounds = 20_000, 1
 	flowing.rate, flowing.time = 500, 3*time.Second
+	sending := collecting
+	defer func() { collecting = sending }()
+	collecting.connections, collecting.rounds, collecting.time = 32, 1, 300*time.Millisecond
 	asking.load = load{brands: 11, days: 40, visits: 3, samples: 10}
 	asking.window, asking.questions, asking.rounds, asking.turn = 20, 3, 1, 20*time.Millisecond
 	for _, name := range Names() {

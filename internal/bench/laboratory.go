@@ -22,18 +22,33 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// laboratory is a ClickHouse of a bench's own, and what else it asks for.
+// laboratory is what engines a bench asks for, for itself alone.
 type laboratory struct {
 	dir        string
 	home       engine.Home
 	connection producer.Connection // once startBroker has run
-	server     string              // DSN of the ClickHouse
+	server     string              // DSN of the ClickHouse, unless it was made without one
 	control    string              // DSN of the PostgreSQL, once startPostgres has run
 	log        *slog.Logger
 	stops      []func(context.Context) error
 }
 
-func newLaboratory(ctx context.Context) (_ *laboratory, err error) {
+// newLaboratory has a ClickHouse.
+func newLaboratory(ctx context.Context) (*laboratory, error) {
+	l, err := emptyLaboratory()
+	if err != nil {
+		return nil, err
+	}
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(l.dir, "clickhouse"), Home: l.home, Log: l.log})
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	l.server, l.stops = c.DSN(), append(l.stops, c.Stop)
+	return l, nil
+}
+
+func emptyLaboratory() (_ *laboratory, err error) {
 	dir, err := os.MkdirTemp("", "answerscope-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make the bench's directory: %w", err)
@@ -47,11 +62,6 @@ func newLaboratory(ctx context.Context) (_ *laboratory, err error) {
 	if l.home, err = engine.FindHome(""); err != nil {
 		return nil, err
 	}
-	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(dir, "clickhouse"), Home: l.home, Log: l.log})
-	if err != nil {
-		return nil, err
-	}
-	l.server, l.stops = c.DSN(), append(l.stops, c.Stop)
 	return l, nil
 }
 

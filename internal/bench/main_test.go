@@ -2,15 +2,16 @@ package bench_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/cli"
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// The bench of the pipeline starts one: this binary is answerscope too.
+// Benches start a pipeline, a collector, and parts of their own: this binary is answerscope too.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "pipeline" {
+	if len(os.Args) > 1 && slices.Contains([]string{"pipeline", "collector", "bench"}, os.Args[1]) {
 		os.Exit(cli.Main())
 	}
 	testkit.Main(m)

@@ -14,6 +14,7 @@ type bench struct {
 	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
 	Broker string `default:"embedded" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
 	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
+	Part   string `hidden:"" help:"Be a part of a bench, which starts it."`
 }
 
 func (bench) Help() string {
@@ -26,6 +27,9 @@ Example:
 }
 
 func (c *bench) Run(ctx context.Context, p *process) error {
+	if c.Part != "" {
+		return benches.Part(ctx, c.Part, p.stdin, p.stdout)
+	}
 	names := benches.Names()
 	if c.Name != "" {
 		if !slices.Contains(names, c.Name) {
