@@ -140,22 +140,19 @@ func (d *Directory) Ready(context.Context) error {
 // Run follows Postgres until ctx is cancelled, through its every absence.
 func (d *Directory) Run(ctx context.Context) error {
 	var said time.Time // when its absence was last said
-	for ctx.Err() == nil {
+	for {
 		confirmed := d.seen.Load()
 		err := d.follow(ctx)
-		if ctx.Err() != nil {
-			break
-		}
-		if d.seen.Load() != confirmed || time.Since(said) >= reminder {
+		if ctx.Err() == nil && (d.seen.Load() != confirmed || time.Since(said) >= reminder) {
 			said = time.Now()
 			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
 		}
 		select {
 		case <-ctx.Done():
+			return nil
 		case <-time.After(pause):
 		}
 	}
-	return nil
 }
 
 // follow keeps the list as Postgres has it for as long as its connection holds.
@@ -164,7 +161,7 @@ func (d *Directory) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close() //nolint:errcheck // another one is opened, whatever this one says
+	defer from.Close() // another one is opened, whatever this one says
 	known := ""
 	for {
 		version, err := within(ctx, d.cfg.Silence, from.Version)

@@ -290,6 +290,26 @@ func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
 	}
 }
 
+// What a killed process left half written is no obstacle, and a disk that does not take
+// the list is said and asked again with the next change.
+func TestADiskThatRefusesTheListIsSaid(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	obstacle := w.file + ".new"
+	if err := os.MkdirAll(obstacle, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, _ := w.directory(t, w.db)
+	ready(t, d)
+	within(t, 20*time.Second, "the disk is said to refuse", func() bool { return strings.Contains(w.log.String(), "list of sites not kept on disk") })
+	if err := errors.Join(os.Remove(obstacle), os.WriteFile(obstacle, []byte("half a li"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)
+	within(t, soon, "a new domain works", func() bool { return allows(d, acme, "new.example") })
+	within(t, 20*time.Second, "the list is kept", func() bool { info, err := os.Stat(w.file); return err == nil && info.Mode().Perm() == 0o600 })
+}
+
 func TestAConfigIsJudgedWhole(t *testing.T) {
 	err := site.Config{}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "poll") || !strings.Contains(err.Error(), "silence") {

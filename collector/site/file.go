@@ -20,7 +20,7 @@ const fileTitle = "answerscope sites 1 "
 
 // save puts rows in place of whatever the file says; after a crash it is the old file
 // or the new one.
-func save(path string, rows []postgres.Site) (err error) {
+func save(path string, rows []postgres.Site) error {
 	body, err := json.Marshal(rows)
 	if err != nil {
 		return fmt.Errorf("encode sites: %w", err)
@@ -29,20 +29,19 @@ func save(path string, rows []postgres.Site) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("save sites: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
+	next := path + ".new" // one name: a process that is killed here leaves one file, however often
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("save sites: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("save sites: %w", err), os.Remove(f.Name()))
-		}
-	}()
 	_, err = fmt.Fprintf(f, "%s%x\n%s\n", fileTitle, sum, body)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(next, path)
 	}
-	return os.Rename(f.Name(), path)
+	if err != nil {
+		return fmt.Errorf("save sites: %w", err)
+	}
+	return nil
 }
 
 // load reads what save wrote; nil without an error where there is no file.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	_ "embed"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -170,6 +171,11 @@ func naiveAllows(domains []string, host string) bool {
 	return slices.ContainsFunc(domains, func(d string) bool { return d == host || strings.HasSuffix(host, "."+d) })
 }
 
+// corpus is what fuzzing has found: an origin and a domain a line, as Go writes strings.
+//
+//go:embed testdata/origin.corpus
+var corpus string
+
 // An origin is taken only if a naive reading of it says the same host, and allowed only
 // if it is the domain or ends in it.
 func FuzzOrigin(f *testing.F) {
@@ -178,6 +184,17 @@ func FuzzOrigin(f *testing.F) {
 		f.Add("https://chatgpt.com.evil.example", o.host)
 	}
 	f.Add("https://XN--BCHER-KVA.EXAMPLE.:1", "bücher.example")
+	for line := range strings.Lines(corpus) {
+		quoted, domain, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		origin, err := strconv.Unquote(quoted)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if domain, err = strconv.Unquote(domain); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(origin, domain)
+	}
 	f.Fuzz(func(t *testing.T, origin, domain string) {
 		host, ok := OriginHost(origin)
 		want, wantOK := naiveHost(origin)

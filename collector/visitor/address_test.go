@@ -1,7 +1,10 @@
 package visitor_test
 
 import (
+	_ "embed"
 	"net/netip"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/answerscope/answerscope/collector/visitor"
@@ -71,12 +74,24 @@ func TestWithoutTrustedProxiesNobodyIsBelieved(t *testing.T) {
 	}
 }
 
+// corpus is what fuzzing has found: a header a line, as Go writes strings.
+//
+//go:embed testdata/address.corpus
+var corpus string
+
 // Whatever is forwarded, the address is remote, none, or in the header.
 func FuzzAddress(f *testing.F) {
 	f.Add("203.0.113.9, 10.0.0.2")
 	f.Add("[2001:db8::7]:443")
 	f.Add(",, ,")
 	f.Add("::ffff:1.2.3.4%1,10.0.0.1")
+	for line := range strings.Lines(corpus) {
+		forwarded, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(forwarded)
+	}
 	cfg := visitor.DefaultConfig()
 	cfg.TrustedProxies = prefixes("10.0.0.0/8")
 	v := newVisitors(f, cfg, nil)

@@ -36,8 +36,8 @@ const (
 	overtime = time.Hour
 	// saltSilence is how long Postgres may say nothing.
 	saltSilence = 10 * time.Second
-	// saltRetry is the first pause after a try that failed.
-	saltRetry = 500 * time.Millisecond
+	// saltRetry is the first pause after a try that failed, mostRetry the longest.
+	saltRetry, mostRetry = 500 * time.Millisecond, 5 * time.Second
 )
 
 // wanted are the days whose salts are needed at now.

@@ -116,7 +116,7 @@ func (v *Visitors) Run(ctx context.Context) error {
 	for {
 		wait := v.cfg.Refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			wait, retry = min(retry, wait), min(2*retry, v.cfg.Refresh)
+			wait, retry = min(retry, wait), min(2*retry, mostRetry)
 			if time.Since(said) >= time.Minute {
 				said = time.Now()
 				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")

@@ -124,9 +124,9 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 	if v.Hash(brand, netip.Addr{}, agent, now) != 0 {
 		t.Error("nobody is a visitor")
 	}
-	for _, day := range []time.Duration{-48, 48} {
-		if v.Hash(brand, address, agent, now.Add(day*time.Hour)) != 0 {
-			t.Errorf("a hash of %v hours from now", day)
+	for _, days := range []int{-2, 2} {
+		if v.Hash(brand, address, agent, now.AddDate(0, 0, days)) != 0 {
+			t.Errorf("a hash of %d days from now", days)
 		}
 	}
 	long := strings.Repeat("a", 1<<16)
@@ -144,6 +144,21 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { v.Hash(brand, address, agent, now) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// A collector that starts before its database is there accepts visits without a
+// visitor, and has visitors once it can.
+func TestASaltIsTakenOnceThereIsADatabase(t *testing.T) {
+	dsn := testkit.Postgres(t)
+	v := newVisitors(t, visitor.DefaultConfig(), open(t, dsn))
+	run(t, v)
+	if v.Hash(brand, address, agent, time.Now()) != 0 {
+		t.Error("a hash without a salt")
+	}
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the salt is known", func() bool { return v.Hash(brand, address, agent, time.Now()) != 0 })
 }
 
 // Salts are in the database, in memory, and nowhere else: the address is nowhere.
