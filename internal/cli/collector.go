@@ -7,11 +7,10 @@ import (
 	"net/netip"
 	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/answerscope/answerscope/collector"
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/collector/visitor"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -25,8 +24,9 @@ type collects struct {
 }
 
 func (collects) Help() string {
-	return `Serves the pixel and takes its beacons. It starts while PostgreSQL is away: the brands' domains are then those of
-the last time. As many may run as you like.
+	return `Serves the pixel and takes its beacons. It starts and accepts while Kafka or PostgreSQL are away: beacons then wait on
+disk, under the data directory, and the brands' domains are those of the last time. As many may run as you like, each with
+a data directory of its own that outlives it.
 
 Example:
 
@@ -38,7 +38,7 @@ func (c *collects) Run(ctx context.Context, p *process) error {
 		command:  "collector",
 		needs:    needs{postgres: true, kafka: true},
 		starts:   true,
-		requires: []string{"sites", "collector"},
+		requires: []string{"schema", "spool", "sites", "collector"},
 		at:       listening{c.Listen, c.administered},
 		takes:    &c.collecting,
 		assemble: []assembly{openPostgresLater, assembleCollector},
@@ -47,11 +47,16 @@ func (c *collects) Run(ctx context.Context, p *process) error {
 
 // collecting are the flags of every command that takes beacons.
 type collecting struct {
+	Spool           string   `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
+	SpoolBytes      int64    `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
 	SiteLimit       int      `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
 	TrustedProxies  []string `placeholder:"CIDR" help:"Addresses whose X-Forwarded-For and country header are believed, such as 10.0.0.0/8; none by default."`
 	CountryDatabase string   `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
 	CountryHeader   string   `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
 }
+
+// leastSpool is what a producer wants.
+const leastSpool = 4 * event.MaxRecordBytes
 
 func (c *collecting) validate() error {
 	if c == nil {
@@ -59,11 +64,17 @@ func (c *collecting) validate() error {
 	}
 	_, err := c.proxies()
 	errs := []error{err}
+	wrong := func(name, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("ANSWERSCOPE_"+name+" is "+format, args...))
+	}
+	if c.SpoolBytes < leastSpool {
+		wrong("SPOOL_BYTES", "%d: want at least %d", c.SpoolBytes, leastSpool)
+	}
 	if err := c.config().Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since anybody can send a header", c.CountryHeader))
+		wrong("COUNTRY_HEADER", "%q: want ANSWERSCOPE_TRUSTED_PROXIES too, since anybody can send a header", c.CountryHeader)
 	}
 	return errors.Join(errs...)
 }
@@ -90,6 +101,20 @@ func (c *collecting) config() collector.Config {
 	return cfg
 }
 
+// spool is where the producer keeps what the log does not take; nowhere where no beacons are taken.
+func (c *collecting) spool(dataDir string) producer.Spool {
+	if c == nil {
+		return producer.Spool{}
+	}
+	dir := c.Spool
+	if dir == "" {
+		dir = filepath.Join(dataDir, "spool")
+	}
+	spool := producer.DefaultConfig().Spool
+	spool.Dir, spool.MaxBytes = dir, c.SpoolBytes
+	return spool
+}
+
 // openPostgresLater connects a service to a control plane that may be away.
 func openPostgresLater(ctx context.Context, s *service) (err error) {
 	cfg := postgres.DefaultConfig()
@@ -108,13 +133,14 @@ func assembleCollector(_ context.Context, s *service) error {
 		return err
 	}
 	if s.appends == nil {
-		if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
+		if s.appends, err = s.newProducer(s.engines, s.metrics, s.takes.spool(s.DataDir)); err != nil {
 			return err
 		}
 		s.part("producer", s.appends.Run)
 	}
+	s.ready.Provide("spool", s.appends.Ready)
 	takes, err := collector.New(s.takes.config(), collector.Parts{
-		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: appendTogether(s.appends),
+		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.appends.AppendTogether,
 	}, s.metrics, s.log)
 	if err != nil {
 		return err
@@ -124,20 +150,6 @@ func assembleCollector(_ context.Context, s *service) error {
 	}
 	takes.Mount(s.server)
 	return nil
-}
-
-// appendTogether appends a request's visits, of which there is nearly always one.
-func appendTogether(p *producer.Producer) func(context.Context, string, ...[]byte) error {
-	return func(ctx context.Context, topic string, values ...[]byte) error {
-		if len(values) == 1 {
-			return p.Append(ctx, topic, nil, values[0])
-		}
-		var all errgroup.Group
-		for _, value := range values {
-			all.Go(func() error { return p.Append(ctx, topic, nil, value) })
-		}
-		return all.Wait()
-	}
 }
 
 // assembleSites adds what beacons are compared with.

@@ -179,7 +179,7 @@ func (p *process) taking(ctx context.Context, e *engines, metrics prometheus.Reg
 
 // appending runs a chore with a producer, and waits for what it has taken.
 func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *producer.Producer) error) error {
-	log, err := p.newProducer(e, metrics)
+	log, err := p.newProducer(e, metrics, producer.Spool{})
 	if err != nil {
 		return err
 	}
@@ -191,11 +191,14 @@ func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.
 	return errors.Join(err, <-stopped)
 }
 
-// newProducer makes a producer that is not running yet.
-func (p *process) newProducer(e *engines, metrics prometheus.Registerer) (*producer.Producer, error) {
+// newProducer makes a producer that is not running yet, with a spool where one is given.
+func (p *process) newProducer(e *engines, metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
 	cfg := producer.DefaultConfig()
 	cfg.Connection = p.kafka(e)
 	cfg.Prefix = p.Kafka.TopicPrefix
+	if spool.Dir != "" {
+		cfg.Spool = spool
+	}
 	return producer.New(cfg, p.log, metrics)
 }
 

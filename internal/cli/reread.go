@@ -142,7 +142,7 @@ func line(out io.Writer, s postgres.RereadState) {
 // assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where
 // both are in one process.
 func assembleReread(s *service) (err error) {
-	if s.appends, err = s.newProducer(s.engines, s.metrics); err != nil {
+	if s.appends, err = s.newProducer(s.engines, s.metrics, s.takes.spool(s.DataDir)); err != nil {
 		return err
 	}
 	cfg := reread.DefaultConfig()
