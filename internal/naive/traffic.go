@@ -2,6 +2,8 @@ package naive
 
 import (
 	"cmp"
+	"encoding/json"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -16,6 +18,9 @@ type TrafficBody struct {
 	PlatformBreakdown []PlatformTraffic `json:"platform_breakdown"`
 	TopPages          []PageTraffic     `json:"top_pages"`
 	CountryBreakdown  []CountryTraffic  `json:"country_breakdown"`
+	Sessions          int               `json:"sessions"`
+	Goals             []GoalTraffic     `json:"goals"`
+	LandingPages      []LandingTraffic  `json:"landing_pages"`
 }
 
 // PlatformTraffic is the visits that one platform sent.
@@ -36,41 +41,99 @@ type CountryTraffic struct {
 	Visits  int     `json:"visits"`
 }
 
+// GoalTraffic is how often a goal was reached, and the exact sum of what it was
+// worth in one currency; nil is none that was told.
+type GoalTraffic struct {
+	Name     string      `json:"name"`
+	Count    int         `json:"count"`
+	Value    json.Number `json:"value"`
+	Currency *string     `json:"currency"`
+}
+
+// LandingTraffic is the sessions that began on a page, its host and path.
+type LandingTraffic struct {
+	URL      string `json:"url"`
+	Sessions int    `json:"sessions"`
+}
+
 // Traffic computes the traffic of a brand between two inclusive days from the
 // records in the order in which they were told. Of those with one id the first
 // counts.
 func Traffic(told []event.Visit, organization, brand uuid.UUID, from, to string) TrafficBody {
 	known := map[[3]uuid.UUID]bool{}
-	platforms, paths, countries := map[string]int{}, map[string]int{}, map[string]int{}
-	body := TrafficBody{PlatformBreakdown: []PlatformTraffic{}, TopPages: []PageTraffic{}, CountryBreakdown: []CountryTraffic{}}
+	platforms, paths, countries, landings := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	body := TrafficBody{PlatformBreakdown: []PlatformTraffic{}, TopPages: []PageTraffic{}, CountryBreakdown: []CountryTraffic{}, LandingPages: []LandingTraffic{}}
+	var goals []event.Goal
 	for _, v := range told {
 		id, day := [3]uuid.UUID{v.OrganizationID, v.BrandID, v.ID}, v.At.String()[:len("2006-01-02")]
 		first := !known[id]
 		known[id] = true
-		if !first || v.OrganizationID != organization || v.BrandID != brand || v.Event != event.VisitView || day < from || day > to {
+		switch {
+		case !first || v.OrganizationID != organization || v.BrandID != brand || day < from || day > to:
+			continue
+		case v.Event == event.VisitGoal:
+			goals = append(goals, *v.Goal)
 			continue
 		}
 		body.TotalVisits++
 		platforms[v.Platform]++
 		paths[v.Path]++
 		countries[v.Country]++
+		if v.NewSession {
+			body.Sessions++
+			landings[v.Host+v.Path]++
+		}
 	}
 	for _, name := range byVisits(platforms) {
 		body.PlatformBreakdown = append(body.PlatformBreakdown, PlatformTraffic{name, platforms[name]})
 	}
-	for _, path := range byVisits(paths) {
-		if len(body.TopPages) < 10 {
-			body.TopPages = append(body.TopPages, PageTraffic{path, paths[path]})
-		}
+	for _, path := range topTen(paths) {
+		body.TopPages = append(body.TopPages, PageTraffic{path, paths[path]})
 	}
 	for _, code := range byVisits(countries) {
-		c := CountryTraffic{Visits: countries[code]}
-		if code != "" {
-			c.Country = &code
-		}
-		body.CountryBreakdown = append(body.CountryBreakdown, c)
+		body.CountryBreakdown = append(body.CountryBreakdown, CountryTraffic{unlessEmpty(code), countries[code]})
 	}
+	for _, page := range topTen(landings) {
+		body.LandingPages = append(body.LandingPages, LandingTraffic{page, landings[page]})
+	}
+	body.Goals = goalTraffic(goals)
 	return body
+}
+
+// goalTraffic has a row for each name and currency, that of the most goals first,
+// then by name and currency.
+func goalTraffic(goals []event.Goal) []GoalTraffic {
+	rows := []GoalTraffic{}
+	slices.SortStableFunc(goals, func(a, b event.Goal) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Currency, b.Currency))
+	})
+	for len(goals) > 0 {
+		row, worth := GoalTraffic{Name: goals[0].Name, Currency: unlessEmpty(goals[0].Currency)}, new(big.Rat)
+		currency := goals[0].Currency
+		for len(goals) > 0 && goals[0].Name == row.Name && goals[0].Currency == currency {
+			if value, ok := new(big.Rat).SetString(goals[0].Value); ok {
+				worth.Add(worth, value)
+			}
+			row.Count++
+			goals = goals[1:]
+		}
+		row.Value = json.Number(strings.TrimSuffix(strings.TrimRight(worth.FloatString(6), "0"), "."))
+		rows = append(rows, row)
+	}
+	slices.SortStableFunc(rows, func(a, b GoalTraffic) int { return cmp.Compare(b.Count, a.Count) })
+	return rows
+}
+
+func unlessEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func topTen(visits map[string]int) []string {
+	names := byVisits(visits)
+	return names[:min(10, len(names))]
 }
 
 // byVisits orders names by their visits, the most first; those with as many by

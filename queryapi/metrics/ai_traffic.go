@@ -2,17 +2,21 @@ package metrics
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site.
+// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site, and what they led to.
 type trafficBody struct {
 	TotalVisits       int64             `json:"total_visits"`
 	PlatformBreakdown []platformTraffic `json:"platform_breakdown"`
 	TopPages          []pageTraffic     `json:"top_pages"` // ten at most
 	CountryBreakdown  []countryTraffic  `json:"country_breakdown"`
+	Sessions          int64             `json:"sessions"`      // views that began one
+	Goals             []goalTraffic     `json:"goals"`         // a row for each name and currency
+	LandingPages      []landingTraffic  `json:"landing_pages"` // ten at most
 }
 
 type platformTraffic struct {
@@ -28,6 +32,18 @@ type pageTraffic struct {
 type countryTraffic struct {
 	Country *string `json:"country"` // ISO 3166-1 alpha-2, null unknown
 	Visits  int64   `json:"visits"`
+}
+
+type goalTraffic struct {
+	Name     string      `json:"name"`
+	Count    int64       `json:"count"`
+	Value    json.Number `json:"value"`    // exact: no float has been near it
+	Currency *string     `json:"currency"` // ISO 4217, null none was told
+}
+
+type landingTraffic struct {
+	URL      string `json:"url"` // host and path
+	Sessions int64  `json:"sessions"`
 }
 
 // aiTraffic takes all common parameters and is filtered by brand and window alone: a visit has no model, region or
@@ -48,17 +64,24 @@ func (a *API) aiTraffic(ctx context.Context, caller apikey.Identity, q *query) (
 }
 
 func trafficOf(rows []clickhouse.Traffic) trafficBody {
-	body := trafficBody{PlatformBreakdown: []platformTraffic{}, TopPages: []pageTraffic{}, CountryBreakdown: []countryTraffic{}}
+	body := trafficBody{
+		PlatformBreakdown: []platformTraffic{}, TopPages: []pageTraffic{}, CountryBreakdown: []countryTraffic{},
+		Goals: []goalTraffic{}, LandingPages: []landingTraffic{},
+	}
 	for _, r := range rows {
 		switch r.Facet {
 		case clickhouse.FacetTotal:
-			body.TotalVisits = r.Visits
+			body.TotalVisits, body.Sessions = r.Visits, r.Sessions
 		case clickhouse.FacetPlatform:
 			body.PlatformBreakdown = append(body.PlatformBreakdown, platformTraffic{r.Name, r.Visits})
 		case clickhouse.FacetPage:
 			body.TopPages = append(body.TopPages, pageTraffic{r.Name, r.Visits})
 		case clickhouse.FacetCountry:
 			body.CountryBreakdown = append(body.CountryBreakdown, countryTraffic{unlessEmpty(r.Name), r.Visits})
+		case clickhouse.FacetGoal:
+			body.Goals = append(body.Goals, goalTraffic{r.Name, r.Visits, json.Number(r.Value.String()), unlessEmpty(r.Currency)})
+		case clickhouse.FacetLanding:
+			body.LandingPages = append(body.LandingPages, landingTraffic{r.Name, r.Sessions})
 		}
 	}
 	return body

@@ -116,14 +116,19 @@ func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got, wanted any
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatal(err, body)
-	}
-	if err := json.Unmarshal(text, &wanted); err != nil {
-		t.Fatal(err)
-	}
+	got, wanted := exactly(t, body), exactly(t, string(text))
 	if status != 200 || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s: %d\ngot  %s\nwant %s", target, status, body, text)
 	}
+}
+
+// exactly reads a body with its numbers as they are written: a sum of decimals has more digits than a float.
+func exactly(t *testing.T, body string) (read any) {
+	t.Helper()
+	from := json.NewDecoder(strings.NewReader(body))
+	from.UseNumber()
+	if err := from.Decode(&read); err != nil {
+		t.Fatal(err, body)
+	}
+	return read
 }

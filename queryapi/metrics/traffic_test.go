@@ -26,7 +26,8 @@ type visitFact struct {
 	Host     string `json:"host"`     // "" is lumen.example
 	Path     string `json:"path"`     // "" is /
 	Country  string `json:"country"`
-	Goal     string `json:"goal"` // its name; "" is a view
+	Begins   bool   `json:"begins"` // a session
+	Goal     string `json:"goal"`   // its name; "" is a view
 	Value    string `json:"value"`
 	Currency string `json:"currency"`
 	Times    int    `json:"times"` // so many alike; 0 is 1
@@ -38,7 +39,7 @@ func (f visitFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *even
 	at := event.At(instantOf(t, f.On))
 	v := &event.Visit{
 		V: event.Version, OrganizationID: brand.OrganizationID, BrandID: brand.BrandID, At: at, Event: event.VisitView,
-		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country,
+		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
 	}
 	if f.Goal != "" {
 		v.Event, v.Goal = event.VisitGoal, &event.Goal{Name: f.Goal, Value: f.Value, Currency: f.Currency}
@@ -140,9 +141,12 @@ func randomVisits(random *rand.Rand, n int) []visitFact {
 			Host:     pick(random, "lumen.example", "shop.lumen.example"),
 			Path:     pick(random, "/", "/a", "/b", "/c", "/d", "/e", "/f", "/g", "/A", "/é", "/東", "/😀", "/b/", "/%41"),
 			Country:  pick(random, "", "", "DE", "FR", "US"),
+			Begins:   random.IntN(3) > 0,
 		}
 		if random.IntN(5) == 0 {
-			facts[i].Goal, facts[i].Value, facts[i].Currency = "signup", pick(random, "", "1.10", "-0.000001"), pick(random, "", "EUR")
+			facts[i].Goal = pick(random, "signup", "signup", "order", "Order", "bestellt€", "注文")
+			facts[i].Value = pick(random, "", "1.10", "0.1", "0.2", "-0.000001", "999999999999.999999", "-999999999999.999999")
+			facts[i].Currency = pick(random, "", "", "EUR", "USD", "JPY")
 		}
 	}
 	return facts

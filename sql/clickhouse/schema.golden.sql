@@ -59,27 +59,34 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'views that AI platforms sent to a brand’s site, in all and by platform, page and country. [f8a2d0b17eb2]'
+COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [e9a685e15abc]'
 AS SELECT
-    multiIf(NOT grouping(platform), 'platform', NOT grouping(path), 'page', NOT grouping(country), 'country', 'total') AS facet,
-    multiIf(facet = 'platform', platform, facet = 'page', path, toString(country)) AS name,
-    sum(visit_daily.visits) AS visits
+    transform(grouping(platform, host, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+    concat(platform, host, path, country, goal) AS name,
+    currency,
+    sum(visit_daily.visits) AS visits,
+    sum(visit_daily.sessions) AS sessions,
+    sum(visit_daily.value) AS value
 FROM visit_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (event = 'view')
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
 GROUP BY
     GROUPING SETS (
-        (platform),
-        (path),
-        (country),
-        ())
-HAVING visits > 0
+        (platform, event),
+        (host, path, event),
+        (path, event),
+        (country, event),
+        (goal, currency, event),
+        (event))
+HAVING ((facet = 'goal') = (event = 'goal')) AND (if(facet = 'landing', sessions, visits) > 0)
 ORDER BY
     facet ASC,
-    visits DESC,
-    name ASC
+    if(facet = 'landing', sessions, visits) DESC,
+    name ASC,
+    currency ASC
 LIMIT 10 BY
     facet,
-    if(facet = 'page', '', name)
+    if((facet IN ('page', 'landing')), '', name),
+    currency
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- answer_daily

@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -234,17 +235,37 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	}
 }
 
+// Views are counted apart from goals, of which every currency has a row, more than
+// ten too, and exact sums.
 func TestAITraffic(t *testing.T) {
 	conn := migrated(t)
-	unknown, goal := visit(2, day), visit(3, day)
+	unknown, again, goal := visit(2, day), visit(3, day), visit(4, day)
 	unknown.Country, unknown.Path = "", "/b"
-	goal.Event, goal.GoalName = "goal", "signup"
-	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(visit(0, day), visit(1, day), unknown, goal)); err != nil {
+	again.Host, again.NewSession = "shop.lumen.example", false
+	goal.Event, goal.NewSession, goal.GoalName, goal.Path, goal.Platform, goal.Country = "goal", false, "signup", "/c", "claude", "US"
+	rows := []*clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, again, goal}
+	value := decimal.RequireFromString("123456789012.345678")
+	currencies := []string{"AUD", "BRL", "CAD", "CHF", "CNY", "DKK", "EUR", "GBP", "INR", "JPY", "SEK", "USD"}
+	for n, currency := range append(currencies, currencies...) {
+		sold := visit(int64(5+n), day)
+		sold.Event, sold.NewSession, sold.GoalName, sold.GoalValue, sold.GoalCurrency = "goal", false, "order", &value, currency
+		rows = append(rows, sold)
+	}
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
-	want := []clickhouse.Traffic{{"country", "DE", 2}, {"country", "", 1}, {"page", "/a", 2}, {"page", "/b", 1}, {"platform", "chatgpt", 3}, {"total", "", 3}}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("AITraffic() = %v, %v; want %v", got, err, want)
+	want := []string{"country DE  3 2 0", "country   1 1 0"}
+	for _, currency := range currencies {
+		want = append(want, "goal order "+currency+" 2 0 246913578024.691356")
+	}
+	want = append(want, "goal signup  1 0 0", "landing lumen.example/a  2 2 0", "landing lumen.example/b  1 1 0",
+		"page /a  3 2 0", "page /b  1 1 0", "platform chatgpt  4 3 0", "total   4 3 0")
+	var texts []string
+	for _, r := range got {
+		texts = append(texts, fmt.Sprintln(r.Facet, r.Name, r.Currency, r.Visits, r.Sessions, r.Value))
+	}
+	if text := strings.Join(texts, ""); err != nil || text != strings.Join(want, "\n")+"\n" {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", err, text, strings.Join(want, "\n"))
 	}
 }

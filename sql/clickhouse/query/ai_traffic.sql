@@ -1,22 +1,26 @@
--- ai_traffic: views that AI platforms sent to a brand's site, in all and by platform, page and country.
--- Serves GET /api/v1/ai-traffic. facet says what a row counts: total, platform, page (a path, the top 10) or country.
--- name is the platform, path or country; '' is the total's, and an unknown country's. Goals are no visits.
--- Rows of a facet come by visits descending, then by name.
+-- ai_traffic: what AI platforms sent to a brand's site: views and sessions, in all and by platform, page and country, and goals.
+-- Serves GET /api/v1/ai-traffic. facet says what a row is about: total, platform, page (a path, the top 10), country, landing (the page that
+-- sessions began on, host and path, the top 10) or goal (a row for each of its currencies). name is the platform, path, country, landing page or goal;
+-- '' is the total's, and an unknown country's. visits are views, and of a goal how often it was reached: goals are no views.
+-- Rows of a facet come by visits descending, landing pages by sessions descending, then by name, and goals by currency.
 SELECT
-    multiIf(
-        NOT grouping(platform), 'platform',
-        NOT grouping(path), 'page',
-        NOT grouping(country), 'country',
-        'total')                                                                  AS facet,
-    multiIf(facet = 'platform', platform, facet = 'page', path, toString(country))  AS name,
-    sum(visit_daily.visits)                                                       AS visits
+    -- A key that a row's set lacks is a 1 of grouping, and '' in name.
+    transform(
+        grouping(platform, host, path, country, goal),
+        [0b01111, 0b10011, 0b11011, 0b11101, 0b11110],
+        ['platform', 'landing', 'page', 'country', 'goal'],
+        'total')                                AS facet,
+    concat(platform, host, path, country, goal) AS name,
+    currency,
+    sum(visit_daily.visits)                     AS visits,
+    sum(visit_daily.sessions)                   AS sessions,
+    sum(visit_daily.value)                      AS value
 FROM visit_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
-  AND event = 'view'
-GROUP BY GROUPING SETS ((platform), (path), (country), ())
-HAVING visits > 0
-ORDER BY facet, visits DESC, name
-LIMIT 10 BY facet, if(facet = 'page', '', name)
+GROUP BY GROUPING SETS ((platform, event), (host, path, event), (path, event), (country, event), (goal, currency, event), (event))
+HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
+ORDER BY facet, if(facet = 'landing', sessions, visits) DESC, name, currency
+LIMIT 10 BY facet, if(facet IN ('page', 'landing'), '', name), currency
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
