@@ -370,7 +370,9 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 	some := rapid.String().Filter(func(text string) bool { return len(text) < 200 && p.allows(text) })
 	if p.Name == "model" { // the schema does not say that each is more than white space
 		some = rapid.Map(rapid.SliceOfN(some, 1, 3), func(models []string) string { return "m" + strings.Join(models, ",m") })
-		some = some.Filter(func(text string) bool { return !strings.Contains(text, ",,") && !strings.HasSuffix(text, ",") })
+		some = some.Filter(func(text string) bool {
+			return !slices.ContainsFunc(strings.Split(text, ","), func(model string) bool { return strings.TrimSpace(model) == "" })
+		})
 	}
 	return some.Draw(r, p.Name)
 }
