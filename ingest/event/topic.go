@@ -19,3 +19,7 @@ const MaxRecordBytes = 8 << 20
 // AnswerKey is the key of an answer's record: answers of one brand share a
 // partition and so an order.
 func AnswerKey(brandID uuid.UUID) []byte { return []byte(brandID.String()) }
+
+// CrawlKey is the key of a crawl's record: a log that is read again meets in its
+// partition what was told of it before.
+func CrawlKey(brandID uuid.UUID) []byte { return []byte(brandID.String()) }

@@ -18,7 +18,7 @@ import (
 type exports struct {
 	Org    string `required:"" placeholder:"SLUG" help:"Whose facts."`
 	Brand  string `required:"" placeholder:"SLUG" help:"Of which brand."`
-	What   string `default:"answers" enum:"answers,visits" help:"answers or visits (default answers)."`
+	What   string `default:"answers" enum:"answers,visits,crawls" help:"answers, visits or crawls, which are requests of AI crawlers (default answers)."`
 	From   string `placeholder:"DAY" help:"First day, UTC, as 2026-03-02 (default: the first that there is)."`
 	To     string `placeholder:"DAY" help:"Last day (default: the last that there is)."`
 	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
@@ -45,8 +45,11 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 		return usageError{errors.New("parquet is nothing to read on a terminal: send stdout to a file")}
 	}
 	what, format := clickhouse.ExportedAnswers, clickhouse.NDJSON
-	if c.What == "visits" {
+	switch c.What {
+	case "visits":
 		what = clickhouse.ExportedVisits
+	case "crawls":
+		what = clickhouse.ExportedCrawls
 	}
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet

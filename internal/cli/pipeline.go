@@ -36,7 +36,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		command:  "pipeline",
 		needs:    needs{clickhouse: true, postgres: true, kafka: true},
-		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, writerOfResults},
+		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults},
 		at:       listening{c.Listen, c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
 			s.public("pipeline")
@@ -60,7 +60,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 
 	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
 	for _, assemble := range []func(*service) error{
-		assembleSinkOfAnswers, assembleSinkOfVisits, assembleResults, assembleReread, assembleReconcile, assembleRetention,
+		assembleSinkOfAnswers, assembleSinkOfVisits, assembleSinkOfCrawls, assembleResults, assembleReread, assembleReconcile, assembleRetention,
 	} {
 		if err := assemble(s); err != nil {
 			return err
@@ -97,10 +97,23 @@ func assembleSinkOfVisits(s *service) error {
 	return consuming(s, sinkOfVisits, visits, landing)
 }
 
+func assembleSinkOfCrawls(s *service) error {
+	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Crawls {
+		return sink.NewCrawls(shard, metrics, s.log)
+	})
+	if err != nil {
+		return err
+	}
+	crawls := s.reading(groupOfCrawls, event.TopicCrawls)
+	crawls.Gate = s.db.HoldSinks
+	return consuming(s, sinkOfCrawls, crawls, landing)
+}
+
 // The sinks by their names in the log and in readiness.
 const (
 	sinkOfAnswers = "sink of answers"
 	sinkOfVisits  = "sink of visits"
+	sinkOfCrawls  = "sink of crawls"
 )
 
 // groupOfAnswers reads topic answers.
@@ -108,6 +121,12 @@ const groupOfAnswers = "answerscope-sink"
 
 // groupOfVisits reads topic visits.
 const groupOfVisits = "answerscope-sink-visits"
+
+// groupOfCrawls reads topic crawls.
+const groupOfCrawls = "answerscope-sink-crawls"
+
+// sinks are the groups that land a topic, with the topic: whoever stops the sinks stops all of them.
+var sinks = map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits, groupOfCrawls: event.TopicCrawls}
 
 // reading is how a group reads a topic, both without the prefix.
 func (s *service) reading(group, topic string) consume.Config {

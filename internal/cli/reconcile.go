@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -179,7 +178,7 @@ func findingLine(f *reconcile.Finding) string {
 func (p *process) reconciler(e *engines, db *postgres.DB, warehouse *clickhouse.Conn, metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
 	cfg := reconcile.DefaultConfig()
 	cfg.Connection = p.kafka(e)
-	for group, topic := range map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits} {
+	for group, topic := range sinks {
 		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
 	}
 	return reconcile.New(cfg, db, warehouse, metrics, p.log)

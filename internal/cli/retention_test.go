@@ -8,16 +8,16 @@ import (
 
 // Each time, from the environment or a flag, comes to the facts that it names, in both commands that let them go.
 func TestRetentionComesFromTheSettings(t *testing.T) {
-	type times struct{ answers, visits, letters int }
+	type times struct{ answers, visits, letters, crawls int }
 	for _, c := range []struct {
 		env   map[string]string
 		flags []string
 		want  times
 	}{
 		{},
-		{env: map[string]string{"ANSWERSCOPE_RETENTION_ANSWERS": "13", "ANSWERSCOPE_RETENTION_VISITS": "3", "ANSWERSCOPE_RETENTION_DEADLETTERS": "1"}, want: times{13, 3, 1}},
-		{flags: []string{"--retention-answers=24", "--retention-visits=6", "--retention-deadletters=2"}, want: times{24, 6, 2}},
-		{env: map[string]string{"ANSWERSCOPE_RETENTION_VISITS": "3"}, flags: []string{"--retention-visits=7", "--retention-answers=9"}, want: times{9, 7, 0}},
+		{env: map[string]string{"ANSWERSCOPE_RETENTION_ANSWERS": "13", "ANSWERSCOPE_RETENTION_VISITS": "3", "ANSWERSCOPE_RETENTION_DEADLETTERS": "1", "ANSWERSCOPE_RETENTION_CRAWLS": "5"}, want: times{13, 3, 1, 5}},
+		{flags: []string{"--retention-answers=24", "--retention-visits=6", "--retention-deadletters=2", "--retention-crawls=4"}, want: times{24, 6, 2, 4}},
+		{env: map[string]string{"ANSWERSCOPE_RETENTION_VISITS": "3"}, flags: []string{"--retention-visits=7", "--retention-answers=9"}, want: times{9, 7, 0, 0}},
 	} {
 		for _, command := range []string{"all", "pipeline"} {
 			t.Run(command, func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestRetentionComesFromTheSettings(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := &process{Settings: config.Settings(g.Settings)}
-				if cfg := p.retaining(); (times{cfg.Answers, cfg.Visits, cfg.DeadLetters}) != c.want {
-					t.Errorf("%v %v: kept for %d, %d and %d months, want %+v", c.env, c.flags, cfg.Answers, cfg.Visits, cfg.DeadLetters, c.want)
+				if cfg := p.retaining(); (times{cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls}) != c.want {
+					t.Errorf("%v %v: kept for %d, %d, %d and %d months, want %+v", c.env, c.flags, cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls, c.want)
 				}
 			})
 		}

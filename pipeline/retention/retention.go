@@ -28,6 +28,7 @@ type Config struct {
 	producer.Connection
 	Answers     int // whole months that raw answers are kept beside the present one; 0: for ever
 	Visits      int // the same of visits
+	Crawls      int // the same of crawls
 	DeadLetters int // the same of dead letters, by the time of their record on the log
 	Sinks       []Sink
 	Patience    time.Duration // for the sinks to end their batches
@@ -45,7 +46,7 @@ func (c Config) Validate() error {
 	for _, m := range []struct {
 		name   string
 		months int
-	}{{"answers", c.Answers}, {"visits", c.Visits}, {"dead letters", c.DeadLetters}} {
+	}{{"answers", c.Answers}, {"visits", c.Visits}, {"crawls", c.Crawls}, {"dead letters", c.DeadLetters}} {
 		if m.months < 0 {
 			errs = append(errs, fmt.Errorf("retention of %s %d: want whole months, 0 for ever", m.name, m.months))
 		}
@@ -91,6 +92,7 @@ func (r *Retention) topics() []topic {
 	return []topic{
 		{event.TopicAnswers, r.cfg.Answers, clickhouse.ExpiringAnswers},
 		{event.TopicVisits, r.cfg.Visits, clickhouse.ExpiringVisits},
+		{event.TopicCrawls, r.cfg.Crawls, clickhouse.ExpiringCrawls},
 	}
 }
 

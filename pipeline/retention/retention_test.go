@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a warehouse with an answer and a visit a day from February to May 2026, at the end of May.
+// world is a warehouse with an answer, a visit and a crawl a day from February to May 2026, at the end of May.
 type world struct {
 	cfg       retention.Config
 	db        *postgres.DB
@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{cfg: retention.DefaultConfig(), now: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)}
 	prefix := testkit.Prefix(t)
 	w.cfg.Brokers = testkit.Kafka(t)
-	w.cfg.Sinks = []retention.Sink{{Group: prefix + "sink", Topic: prefix + "answers"}, {Group: prefix + "sink-visits", Topic: prefix + "visits"}}
+	w.cfg.Sinks = []retention.Sink{{Group: prefix + "sink", Topic: prefix + "answers"}, {Group: prefix + "sink-visits", Topic: prefix + "visits"}, {Group: prefix + "sink-crawls", Topic: prefix + "crawls"}}
 	p, c := postgres.DefaultConfig(), clickhouse.DefaultConfig()
 	p.DSN, c.DSN = testkit.Postgres(t), testkit.ClickHouse(t)
 	must(t, errors.Join(postgres.Migrate(t.Context(), p.DSN, func(uint, string) {}), clickhouse.Migrate(t.Context(), c, func(string) {})))
@@ -63,15 +63,21 @@ func (w *world) land(t *testing.T) {
 	for month := time.February; month <= time.May; month++ {
 		var answers []clickhouse.AnswerRow
 		var visits []*clickhouse.VisitRow
+		var crawls []clickhouse.CrawlRow
 		for day := range 28 {
 			at := time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC)
 			id := clickhouse.UUID{3, byte(month), byte(day)}
 			answers = append(answers, clickhouse.AnswerRow{OrganizationID: organization, BrandID: brand, ID: id, Sign: 1, Revision: 1, ExtractVersion: 1, LogTopic: "answers",
 				LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), AnsweredAt: at, Platform: "openai", PromptID: clickhouse.UUID{4}, MentionCount: 1, Position: 1, Text: "raw"})
 			visits = append(visits, &clickhouse.VisitRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "visits", LogOffset: int64(day), At: at, Event: "view", Platform: "openai", Host: "a.example", Path: "/"})
+			crawls = append(crawls, clickhouse.CrawlRow{OrganizationID: organization, BrandID: brand, ID: id, LogTopic: "crawls", LogOffset: int64(day), Day: at.Truncate(24 * time.Hour), At: at,
+				Crawler: "GPTBot", Purpose: "training", Host: "a.example", Path: "/", Status: 200})
 		}
 		token := fmt.Sprint(month)
-		must(t, errors.Join(clickhouse.Answers.Insert(t.Context(), w.warehouse, token, answers), clickhouse.Visits.Insert(t.Context(), w.warehouse, token, clickhouse.PackVisits(visits...))))
+		must(t, errors.Join(
+			clickhouse.Answers.Insert(t.Context(), w.warehouse, token, answers),
+			clickhouse.Visits.Insert(t.Context(), w.warehouse, token, clickhouse.PackVisits(visits...)),
+			clickhouse.Crawls.Insert(t.Context(), w.warehouse, token, crawls)))
 	}
 }
 
@@ -214,6 +220,32 @@ func TestVisitsAndDeadLettersGoByTheirOwnMonths(t *testing.T) {
 	}
 	if now := traffic(); !reflect.DeepEqual(now, views) {
 		t.Errorf("the figures of visits were %+v and are %+v", views, now)
+	}
+}
+
+// Crawls too are frozen by a time of their own, and leave their figures.
+func TestCrawlsGoByTheirOwnMonths(t *testing.T) {
+	w := newWorld(t)
+	figures := func() any {
+		t.Helper()
+		rows, err := clickhouse.AICrawlers.All(t.Context(), w.warehouse, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
+		if err != nil || len(rows) == 0 {
+			t.Fatal(rows, err)
+		}
+		return rows
+	}
+	before := figures()
+	w.cfg.Crawls = 2
+	must(t, w.enforce(t, 0))
+	w.kept(t, "crawls", month(time.March))
+	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicCrawls); err != nil || !frozen.Equal(month(time.March)) {
+		t.Errorf("crawls frozen before %v, %v; want March", frozen, err)
+	}
+	w.land(t) // replays
+	w.kept(t, "crawls", month(time.March))
+	w.kept(t, "visits", month(time.February))
+	if now := figures(); !reflect.DeepEqual(now, before) {
+		t.Errorf("the figures were %+v and are %+v", before, now)
 	}
 }
 

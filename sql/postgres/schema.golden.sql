@@ -53,7 +53,7 @@ CREATE TABLE private.frozen_months (
     at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT frozen_months_pkey PRIMARY KEY (topic, month),
     CONSTRAINT frozen_months_month_is_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
-    CONSTRAINT frozen_months_topic_is_known CHECK ((topic = ANY (ARRAY['answers'::text, 'visits'::text])))
+    CONSTRAINT frozen_months_topic_is_known CHECK ((topic = ANY (ARRAY['answers'::text, 'visits'::text, 'crawls'::text])))
 );
 ALTER TABLE private.frozen_months OWNER TO answerscope_owner;
 COMMENT ON TABLE private.frozen_months IS 'Months whose raw facts expire, by topic without its prefix.';
