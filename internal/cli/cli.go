@@ -28,18 +28,18 @@ type grammar struct {
 	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1."`
 	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
-	Migrate migrate `cmd:"" help:"Bring the schemas and the topics up to this binary."`
-	Org     org     `cmd:"" help:"Add and list organizations."`
-	User    user    `cmd:"" help:"Add users."`
-	Key     key     `cmd:"" help:"Create, list and revoke API keys."`
-	Analyst analyst `cmd:"" help:"Let people ask in SQL, each for one organization."`
-	Import  imports `cmd:"" help:"Bring in answers captured elsewhere."`
-	Pixel   pixel   `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
-	Pixel   pixel   `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
-	Export  exports `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
-	Reread  rereads `cmd:"" help:"Have kept answers read again, and see how far that is."`
-	Bench   bench   `cmd:"" help:"Measure this machine."`
-	Config  show    `cmd:"" help:"Show the effective configuration, secrets masked."`
+	Migrate  migrate  `cmd:"" help:"Bring the schemas and the topics up to this binary."`
+	Org      org      `cmd:"" help:"Add and list organizations."`
+	User     user     `cmd:"" help:"Add users."`
+	Key      key      `cmd:"" help:"Create, list and revoke API keys."`
+	Analyst  analyst  `cmd:"" help:"Let people ask in SQL, each for one organization."`
+	Import   imports  `cmd:"" help:"Bring in answers captured elsewhere."`
+	Crawlers crawlers `cmd:"" help:"Count the requests of AI crawlers."`
+	Pixel    pixel    `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
+	Export   exports  `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
+	Reread   rereads  `cmd:"" help:"Have kept answers read again, and see how far that is."`
+	Bench    bench    `cmd:"" help:"Measure this machine."`
+	Config   show     `cmd:"" help:"Show the effective configuration, secrets masked."`
 
 	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and mend them."`
 	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that were put aside, and append them to the log again."`

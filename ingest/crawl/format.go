@@ -1,0 +1,396 @@
+package crawl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Format is how the lines of a log are written.
+type Format string
+
+// The formats.
+const (
+	Combined   Format = "combined"   // nginx and Apache, with or without the virtual host in front
+	Cloudflare Format = "cloudflare" // Logpush of HTTP requests, a JSON object a line
+	CloudFront Format = "cloudfront" // standard logs as JSON (v2), or tab-separated with a #Fields line (v1)
+)
+
+// Formats are all of them.
+var Formats = []Format{Combined, Cloudflare, CloudFront}
+
+// A request is what a line of a log tells. Its texts may be those of the line.
+type request struct {
+	at      time.Time
+	address netip.Addr // invalid: not told, or not to be read
+	agent   string
+	host    string // "": the line names none
+	path    string
+	status  int
+	bytes   int64
+}
+
+// errNoRequest is of lines that tell no request at all: comments.
+var errNoRequest = errors.New("no request")
+
+// A reader reads lines of one format, one after the other.
+type reader struct {
+	format Format
+	fields []string // of CloudFront's tab-separated lines
+}
+
+// read finds the User-Agent of a line, and reads the rest of it when asked to: of most
+// lines nothing else is asked. The error says why none can be found.
+func (r *reader) read(line []byte) (agent string, rest func() (request, error), err error) {
+	switch {
+	case r.format == Combined:
+		return r.combined(line)
+	case r.format == CloudFront && !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("{")):
+		return r.tabbed(line)
+	default:
+		return r.object(line)
+	}
+}
+
+// combined reads
+//
+//	[vhost] address identity user [02/Jan/2006:15:04:05 -0700] "GET /path HTTP/1.1" status bytes "referer" "agent" …
+//
+// Quotes within a quoted part are escaped by a backslash, as both servers write them.
+func (r *reader) combined(line []byte) (agent string, rest func() (request, error), err error) {
+	text := string(line)
+	open := strings.Index(text, " [")
+	if open < 0 {
+		return "", nil, errors.New("no [time]: want a line in the combined format")
+	}
+	shut := strings.Index(text[open:], "] ")
+	if shut < 0 {
+		return "", nil, errors.New("no end of [time]: want a line in the combined format")
+	}
+	head, when, tail := strings.Fields(text[:open]), text[open+2:open+shut], text[open+shut+2:]
+	asked, tail, ok := quoted(tail)
+	if !ok {
+		return "", nil, errors.New(`no "request" behind [time]: want a line in the combined format`)
+	}
+	numbers, tail, ok := strings.Cut(strings.TrimLeft(tail, " "), `"`)
+	if !ok {
+		return "", nil, errors.New(`no "referer": want a line in the combined format`)
+	}
+	_, tail, ok = quoted(`"` + tail)
+	if !ok {
+		return "", nil, errors.New(`no end of "referer": want a line in the combined format`)
+	}
+	agent, _, ok = quoted(strings.TrimLeft(tail, " "))
+	if !ok {
+		return "", nil, errors.New(`no "user agent": want a line in the combined format`)
+	}
+	return agent, func() (request, error) {
+		q := request{agent: agent}
+		var errs []error
+		q.host, q.address = heads(head)
+		var err error
+		if q.at, err = time.Parse("02/Jan/2006:15:04:05 -0700", when); err != nil {
+			errs = append(errs, fmt.Errorf("time %.40q: want one such as 02/Mar/2026:12:00:00 +0000", when))
+		}
+		if q.path, err = target(asked); err != nil {
+			errs = append(errs, err)
+		}
+		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
+		if q.status, err = statusOf(status); err != nil {
+			errs = append(errs, err)
+		}
+		if q.bytes, err = sizeOf(size); err != nil {
+			errs = append(errs, err)
+		}
+		return q, errors.Join(errs...)
+	}, nil
+}
+
+// heads reads what stands before the time: an address, and in front of it perhaps the
+// virtual host.
+func heads(head []string) (host string, address netip.Addr) {
+	for i, word := range head[:min(len(head), 2)] {
+		if a, err := netip.ParseAddr(word); err == nil {
+			if i == 1 {
+				host = head[0]
+			}
+			return host, a.Unmap()
+		}
+	}
+	return "", netip.Addr{} // a name in place of an address
+}
+
+// quoted cuts the quoted text that s begins with.
+func quoted(s string) (text, rest string, ok bool) {
+	if !strings.HasPrefix(s, `"`) {
+		return "", "", false
+	}
+	escaped := false
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			escaped = true
+			i++
+		case '"':
+			if text = s[1:i]; escaped {
+				text = strings.ReplaceAll(text, `\"`, `"`)
+			}
+			return text, s[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+// target is the path of a request line.
+func target(asked string) (string, error) {
+	parts := strings.Fields(asked)
+	if len(parts) < 2 {
+		return "", fmt.Errorf("request %.60q: want one such as GET /path HTTP/1.1", asked)
+	}
+	return pathOf(parts[1])
+}
+
+// pathOf is the path of a request's target, without its query.
+func pathOf(target string) (string, error) {
+	if scheme, rest, ok := strings.Cut(target, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+		_, path, _ := strings.Cut(rest, "/")
+		target = "/" + path
+	}
+	path, _, _ := strings.Cut(target, "?")
+	path, _, _ = strings.Cut(path, "#")
+	if !strings.HasPrefix(path, "/") {
+		return "", fmt.Errorf("path %.60q: want one that begins with /", path)
+	}
+	return path, nil
+}
+
+func statusOf(text string) (int, error) {
+	if text == "" || text == "-" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n > 999 {
+		return 0, fmt.Errorf("status %.20q: want three digits", text)
+	}
+	return int(n), nil
+}
+
+func sizeOf(text string) (int64, error) {
+	text, _, _ = strings.Cut(text, " ")
+	if text == "" || text == "-" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("bytes %.20q: want a number of 0 or more", text)
+	}
+	return n, nil
+}
+
+// A member is a value of a JSON line, whichever of text and number it is.
+type member string
+
+// UnmarshalJSON takes texts and numbers; null is nothing.
+func (m *member) UnmarshalJSON(b []byte) error {
+	*m = ""
+	if len(b) > 0 && b[0] == '"' {
+		var text string
+		err := json.Unmarshal(b, &text)
+		*m = member(text)
+		return err
+	}
+	if string(b) != "null" && (len(b) == 0 || !strings.ContainsRune("-0123456789", rune(b[0]))) {
+		return errors.New("want text or a number")
+	}
+	if string(b) != "null" {
+		*m = member(b)
+	}
+	return nil
+}
+
+// cloudflareLine has the fields of Cloudflare's data set of HTTP requests that are read.
+type cloudflareLine struct {
+	Time   member `json:"EdgeStartTimestamp"`
+	Agent  member `json:"ClientRequestUserAgent"`
+	IP     member `json:"ClientIP"`
+	Host   member `json:"ClientRequestHost"`
+	Path   member `json:"ClientRequestPath"`
+	URI    member `json:"ClientRequestURI"`
+	Status member `json:"EdgeResponseStatus"`
+	Bytes  member `json:"EdgeResponseBytes"`
+}
+
+// cloudfrontLine has the fields of CloudFront's standard logs that are read.
+type cloudfrontLine struct {
+	Stamp  member `json:"timestamp"`
+	Millis member `json:"timestamp(ms)"`
+	Date   member `json:"date"`
+	Time   member `json:"time"`
+	Agent  member `json:"cs(User-Agent)"`
+	IP     member `json:"c-ip"`
+	Header member `json:"x-host-header"`
+	Host   member `json:"cs(Host)"`
+	Path   member `json:"cs-uri-stem"`
+	Status member `json:"sc-status"`
+	Bytes  member `json:"sc-bytes"`
+}
+
+func (r *reader) object(line []byte) (agent string, rest func() (request, error), err error) {
+	if r.format == Cloudflare {
+		var l cloudflareLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			return "", nil, errors.New("want a JSON object with the fields of Cloudflare's HTTP requests")
+		}
+		if l.Agent == "" && l.Time == "" {
+			return "", nil, errors.New("no EdgeStartTimestamp and no ClientRequestUserAgent: want both among the fields of the job")
+		}
+		if l.Path == "" {
+			l.Path = l.URI
+		}
+		return string(l.Agent), func() (request, error) {
+			at, err := instant(string(l.Time))
+			return told(at, err, l.IP, l.Host, l.Path, l.Status, l.Bytes, string(l.Agent))
+		}, nil
+	}
+	var l cloudfrontLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return "", nil, errors.New("want a JSON object with the fields of CloudFront's standard logs")
+	}
+	return l.rest()
+}
+
+func (l *cloudfrontLine) rest() (agent string, rest func() (request, error), err error) {
+	if l.Agent == "" {
+		return "", nil, errors.New("no cs(User-Agent): want it among the fields of the log")
+	}
+	agent = unescaped(string(l.Agent))
+	host := l.Header
+	if host == "" || host == "-" {
+		host = l.Host
+	}
+	return agent, func() (request, error) {
+		var at time.Time
+		var err error
+		switch {
+		case l.Millis != "":
+			at, err = instant(string(l.Millis))
+		case l.Stamp != "":
+			at, err = instant(string(l.Stamp))
+		default:
+			if at, err = time.Parse("2006-01-02 15:04:05", string(l.Date)+" "+string(l.Time)); err != nil {
+				err = fmt.Errorf("date and time %.40q: want them such as 2026-03-02 and 12:00:00", string(l.Date)+" "+string(l.Time))
+			}
+		}
+		return told(at, err, l.IP, host, l.Path, l.Status, l.Bytes, agent)
+	}, nil
+}
+
+// unescaped takes the escapes of a URL away, which CloudFront writes into its fields:
+// twice into tab-separated ones of old.
+func unescaped(text string) string {
+	for range 2 {
+		plain, err := url.PathUnescape(text)
+		if err != nil || plain == text {
+			return text
+		}
+		text = plain
+	}
+	return text
+}
+
+// tabbed reads CloudFront's tab-separated lines, whose fields a comment names.
+func (r *reader) tabbed(line []byte) (agent string, rest func() (request, error), err error) {
+	text := string(line)
+	if names, ok := strings.CutPrefix(text, "#Fields:"); ok {
+		r.fields = strings.Fields(names)
+		return "", nil, errNoRequest
+	}
+	if strings.HasPrefix(text, "#") {
+		return "", nil, errNoRequest
+	}
+	if r.fields == nil {
+		return "", nil, errors.New("no #Fields line before it: want JSON objects, or the tab-separated format with its comments")
+	}
+	values := strings.Split(text, "\t")
+	if len(values) < len(r.fields) {
+		return "", nil, fmt.Errorf("%d values: want the %d that #Fields names", len(values), len(r.fields))
+	}
+	var l cloudfrontLine
+	for i, name := range r.fields {
+		if to := l.field(name); to != nil && values[i] != "-" {
+			*to = member(values[i])
+		}
+	}
+	return l.rest()
+}
+
+func (l *cloudfrontLine) field(name string) *member {
+	switch name {
+	case "timestamp":
+		return &l.Stamp
+	case "timestamp(ms)":
+		return &l.Millis
+	case "date":
+		return &l.Date
+	case "time":
+		return &l.Time
+	case "cs(User-Agent)":
+		return &l.Agent
+	case "c-ip":
+		return &l.IP
+	case "x-host-header":
+		return &l.Header
+	case "cs(Host)":
+		return &l.Host
+	case "cs-uri-stem":
+		return &l.Path
+	case "sc-status":
+		return &l.Status
+	case "sc-bytes":
+		return &l.Bytes
+	}
+	return nil
+}
+
+// instant reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since
+// 1970: which of them its size tells.
+func instant(text string) (time.Time, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+		switch {
+		case n < 1e11:
+			return time.Unix(n, 0), nil
+		case n < 1e14:
+			return time.UnixMilli(n), nil
+		}
+		return time.Unix(0, n), nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, fmt.Errorf("time %.40q: want RFC 3339, or a number since 1970", text)
+	}
+	return at, nil
+}
+
+func told(at time.Time, err error, ip, host, path, status, size member, agent string) (request, error) {
+	errs := []error{err}
+	q := request{at: at, agent: agent, host: string(host)}
+	if a, err := netip.ParseAddr(string(ip)); err == nil {
+		q.address = a.Unmap()
+	}
+	if q.path, err = pathOf(string(path)); err != nil {
+		errs = append(errs, err)
+	}
+	if q.status, err = statusOf(string(status)); err != nil {
+		errs = append(errs, err)
+	}
+	if q.bytes, err = sizeOf(string(size)); err != nil {
+		errs = append(errs, err)
+	}
+	return q, errors.Join(errs...)
+}

@@ -1,0 +1,120 @@
+package crawl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Ranges are the addresses from which operators say that their crawlers come, by the
+// crawler's name in lower case.
+type Ranges map[string][]netip.Prefix
+
+// MaxRanges bounds a file of ranges, in bytes.
+const MaxRanges = 16 << 20
+
+// Add reads a file of ranges: JSON as operators publish it,
+//
+//	{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}
+//
+// which is that of crawler; a JSON object of such objects by crawler; or CSV of lines
+// crawler,prefix. Of the last two crawler is "".
+func (r Ranges) Add(crawler string, file io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(file, MaxRanges+1))
+	if err != nil {
+		return fmt.Errorf("read ranges: %w", err)
+	}
+	if len(text) > MaxRanges {
+		return fmt.Errorf("ranges of more than %d bytes", MaxRanges)
+	}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return r.addLines(crawler, text)
+	}
+	if crawler != "" {
+		return r.addPublished(crawler, text)
+	}
+	var named map[string]json.RawMessage
+	if err := json.Unmarshal(text, &named); err != nil {
+		return fmt.Errorf("ranges: want JSON: %w", err)
+	}
+	if _, one := named["prefixes"]; one {
+		return errors.New("ranges of one crawler that say not of which: want CRAWLER=FILE, such as GPTBot=gptbot.json")
+	}
+	var errs []error
+	for name, published := range named {
+		errs = append(errs, r.addPublished(name, published))
+	}
+	return errors.Join(errs...)
+}
+
+func (r Ranges) addPublished(crawler string, text []byte) error {
+	var published struct {
+		Prefixes []struct {
+			IPv4 string `json:"ipv4Prefix"`
+			IPv6 string `json:"ipv6Prefix"`
+		} `json:"prefixes"`
+	}
+	if err := json.Unmarshal(text, &published); err != nil {
+		return fmt.Errorf("ranges of %s: want JSON: %w", crawler, err)
+	}
+	if len(published.Prefixes) == 0 {
+		return fmt.Errorf(`ranges of %s: want {"prefixes": [{"ipv4Prefix": …}, …]}`, crawler)
+	}
+	for _, p := range published.Prefixes {
+		if err := r.add(crawler, p.IPv4+p.IPv6); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Ranges) addLines(crawler string, text []byte) error {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, prefix, ok := strings.Cut(line, ",")
+		if !ok {
+			name, prefix = crawler, line
+		}
+		if strings.EqualFold(strings.TrimSpace(prefix), "prefix") && n == 1 {
+			continue // the names of the columns
+		}
+		if err := r.add(strings.Trim(name, ` "`), strings.Trim(prefix, ` "`)); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return lines.Err()
+}
+
+func (r Ranges) add(crawler, text string) error {
+	prefix, err := netip.ParsePrefix(text)
+	if address, alone := netip.ParseAddr(text); alone == nil {
+		prefix, err = address.Unmap().Prefix(address.Unmap().BitLen())
+	}
+	if crawler == "" || err != nil {
+		return fmt.Errorf("range %.60q of crawler %.60q: want a name and a prefix such as 192.0.2.0/24", text, crawler)
+	}
+	name := strings.ToLower(crawler)
+	r[name] = append(r[name], prefix.Masked())
+	return nil
+}
+
+// verify says whether a crawler comes from an address that is published as its; nil
+// where nothing is published, or the address is not known.
+func (r Ranges) verify(crawler string, address netip.Addr) *bool {
+	published, known := r[strings.ToLower(crawler)]
+	if !known || !address.IsValid() {
+		return nil
+	}
+	return new(slices.ContainsFunc(published, func(p netip.Prefix) bool { return p.Contains(address) }))
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/ingest/crawl"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// crawlers is the command crawlers.
+type crawlers struct {
+	Import crawlerImport `cmd:"" help:"Count the requests of AI crawlers in an access log."`
+}
+
+type crawlerImport struct {
+	File   string   `arg:"" help:"An access log, which may be gzip; - is stdin."`
+	Org    string   `required:"" placeholder:"SLUG" help:"Whose site was crawled."`
+	Brand  string   `required:"" placeholder:"SLUG" help:"Of which brand."`
+	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"combined (nginx, Apache), cloudflare (Logpush of HTTP requests) or cloudfront (standard logs: JSON, or tab-separated with their comments) (default combined)."`
+	Site   string   `placeholder:"HOST" help:"The site of the log; lines of other hosts are passed over (default: all domains of the brand, and where a line names no host its primary one)."`
+	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"Addresses that a crawler comes from, as its operator publishes them (GPTBot=gptbot.json), or CSV of crawler,prefix; may be repeated."`
+	Follow bool     `help:"Go on as the file is written to, and rotated, until stopped."`
+	JSON   bool     `name:"json" help:"One JSON document, with the refused lines."`
+}
+
+func (crawlerImport) Help() string {
+	return `Ends with {imported, skipped, refused} once Kafka has the crawls; skipped are those that were imported before. A log imported again adds
+nothing, so one that was interrupted is simply imported again, and a log may be imported before and after it was rotated or compressed. A line of an AI
+crawler that cannot be read is listed with its number and the reason, and the rest goes on; the exit status is 3 then. No address of a
+requester is kept.
+
+Example:
+
+  answerscope crawlers import /var/log/nginx/access.log --org acme --brand acme --ranges GPTBot=gptbot.json`
+}
+
+func (c *crawlerImport) Run(ctx context.Context, p *process) error {
+	if c.Follow && c.File == "-" {
+		return usageError{errors.New("--follow wants a file: stdin is followed to its end anyway")}
+	}
+	ranges, err := c.ranges()
+	if err != nil {
+		return err
+	}
+	return p.with(ctx, needs{clickhouse: true, postgres: true, kafka: true}, "crawlers import", func(ctx context.Context, e *engines) error {
+		db, err := e.openPostgres(ctx)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		of, err := c.log(ctx, db)
+		if err != nil {
+			return err
+		}
+		of.Ranges = ranges
+		warehouse, err := e.openClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer warehouse.Close()
+		return p.appending(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, log *producer.Producer) error {
+			importer, err := crawl.New(crawl.DefaultConfig(), log, db, landings{warehouse}, time.Now)
+			if err != nil {
+				return err
+			}
+			if c.Follow {
+				return c.follow(ctx, p, importer, of)
+			}
+			return c.once(ctx, p, importer, of)
+		})
+	})
+}
+
+// ranges reads the files of addresses.
+func (c *crawlerImport) ranges() (crawl.Ranges, error) {
+	ranges := crawl.Ranges{}
+	for _, given := range c.Ranges {
+		crawler, name, named := strings.Cut(given, "=")
+		if !named {
+			crawler, name = "", given
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("read ranges: %w", err)
+		}
+		if err := errors.Join(ranges.Add(crawler, file), file.Close()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return ranges, nil
+}
+
+// log is whose log it is, and which of its lines count.
+func (c *crawlerImport) log(ctx context.Context, db *postgres.DB) (of crawl.Log, err error) {
+	organization, err := db.OrganizationBySlug(ctx, c.Org)
+	if err != nil {
+		return of, err
+	}
+	brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
+	if err != nil {
+		return of, err
+	}
+	snapshot, err := db.Snapshot(ctx, brand.ID)
+	if err != nil {
+		return of, err
+	}
+	of = crawl.Log{OrganizationID: organization.ID, BrandID: brand.ID, Format: crawl.Format(c.Format), Sites: snapshot.Domains}
+	switch site := strings.ToLower(strings.TrimSuffix(c.Site, ".")); {
+	case site == "" && len(snapshot.Domains) == 0:
+		return of, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
+	case site == "":
+		of.Site = snapshot.Domains[0]
+	case len(snapshot.Domains) > 0 && !slices.ContainsFunc(snapshot.Domains, func(d string) bool { return site == d || strings.HasSuffix(site, "."+d) }):
+		return of, usageError{fmt.Errorf("--site %s: want a domain of the brand (%s) or one below", c.Site, strings.Join(snapshot.Domains, ", "))}
+	default:
+		of.Site, of.Sites = site, []string{site}
+	}
+	return of, nil
+}
+
+// once imports a file to its end.
+func (c *crawlerImport) once(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
+	file, size, err := (&imports{File: c.File}).open(p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	meter := p.meter("crawlers import: bytes read", size)
+	summary, err := importer.Import(ctx, while(ctx, file), of, meter.reach)
+	meter.end()
+	return c.report(p, summary, err)
+}
+
+// lastWords is how long what was read is waited for once a file is followed no more.
+const lastWords = 10 * time.Second
+
+// follow imports a file and those that take its name, until ctx ends, which is no failure.
+func (c *crawlerImport) follow(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
+	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	all := crawl.Summary{Refusals: []crawl.Refusal{}}
+	meter := p.meter("crawlers import: bytes read", 0)
+	before := int64(0)
+	for {
+		file, err := crawl.Follow(ctx, c.File)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return c.report(p, all, err)
+		}
+		read := int64(0)
+		summary, err := importer.Import(appending, file, of, func(bytes int64) { read = bytes; meter.reach(before + bytes) })
+		before += read
+		all.Imported, all.Skipped, all.Refused, all.Others = all.Imported+summary.Imported, all.Skipped+summary.Skipped, all.Refused+summary.Refused, all.Others+summary.Others
+		all.Refusals = append(all.Refusals, summary.Refusals...)
+		all.Refusals = all.Refusals[:min(len(all.Refusals), crawl.DefaultConfig().Listed)]
+		if err := errors.Join(err, file.Close()); err != nil {
+			return c.report(p, all, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	meter.end()
+	return c.report(p, all, nil)
+}
+
+func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) error {
+	for _, r := range summary.Refusals {
+		p.tell("line %d: %s", r.Line, r.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = p.printJSON(summary)
+	} else {
+		err = p.printJSON(struct {
+			Imported int `json:"imported"`
+			Skipped  int `json:"skipped"`
+			Refused  int `json:"refused"`
+		}{summary.Imported, summary.Skipped, summary.Refused})
+	}
+	if err == nil && summary.Refused > 0 {
+		return errRefused
+	}
+	return err
+}
+
+// LandedCrawls asks the warehouse which crawls it has.
+func (l landings) LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	keys := make([]clickhouse.CrawlKey, len(ids))
+	for i, id := range ids {
+		keys[i] = clickhouse.CrawlKey{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+	}
+	at := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
+	found, err := clickhouse.LandedCrawls(ctx, l.warehouse, keys, at, clickhouse.Below{})
+	if err != nil {
+		return nil, err
+	}
+	landed := make(map[uuid.UUID]bool, len(found))
+	for key := range found {
+		landed[uuid.UUID(key.ID)] = true
+	}
+	return landed, nil
+}
