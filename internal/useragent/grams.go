@@ -17,8 +17,8 @@ type mark struct {
 
 // grams finds marks in one pass over an agent. Each mark is filed under three of its bytes, in lower case, chosen so that
 // agents of browsers rarely have them; a bit for each key in use, by its hash, lets nearly every place of an agent pass
-// without a look into the map. Measured: a browser's agent in a third of a microsecond; all patterns as one regular expression
-// took hundreds.
+// without a look into the map. With all patterns as one regular expression a browser's agent took ten thousand times as
+// long (7 ms).
 type grams struct {
 	used  [1 << 16 / 64]uint64
 	marks map[uint32][]mark

@@ -1,7 +1,8 @@
 // Package useragent tells who a User-Agent is: a browser, a bot, or the crawler of an AI.
 //
 // Bots are those of the npm package crawler-user-agents, whose patterns are kept here (patterns.json, which a test
-// compares with the pinned package), and whoever drives a browser and says so. AI crawlers are a table of our own, since
+// compares with the pinned package), and whoever drives a browser and says so. A newer list is pinned in package.json and
+// its lock, fetched by `make agents`, and taken over by `go test -update`. AI crawlers are a table of our own, since
 // what one fetches a page for is what their readers want to know.
 package useragent
 
@@ -26,7 +27,7 @@ type Agents struct {
 
 const (
 	most    = 16_384 // agents remembered: a busy site sees some thousands of them a day
-	longest = 512    // bytes of an agent that is remembered, so that a stranger fills 8 MB and no more
+	longest = 512    // bytes of an agent that is remembered, so that a stranger fills some 10 MB and no more
 )
 
 // New returns Agents that remember nothing yet. The patterns are made ready on the first call, which takes some
