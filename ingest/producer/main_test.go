@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,14 @@ func freshTopics(t testing.TB, brokers []string, partitions int) (prefix string)
 // if given, stand between it and the broker.
 func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) mishap) *Producer {
 	t.Helper()
+	p, end := started(t, brokers, prefix, change, faults...)
+	t.Cleanup(end)
+	return p
+}
+
+// started is running, whose end is up to the test.
+func started(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) mishap) (*Producer, func()) {
+	t.Helper()
 	cfg := DefaultConfig()
 	cfg.Brokers, cfg.Prefix = brokers, prefix
 	if change != nil {
@@ -53,7 +62,7 @@ func running(t testing.TB, brokers []string, prefix string, change func(*Config)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
-	t.Cleanup(func() {
+	return p, sync.OnceFunc(func() {
 		stop()
 		if err := <-done; err != nil {
 			t.Errorf("Run() = %v, want nil", err)
@@ -62,7 +71,6 @@ func running(t testing.TB, brokers []string, prefix string, change func(*Config)
 			t.Errorf("%d bytes are still held for Append, or some for AppendAll", n)
 		}
 	})
-	return p
 }
 
 // mishap is what befalls a produce request.
@@ -74,6 +82,8 @@ const (
 	unsent        // the request never arrives
 	moved         // the broker says that it leads the partition no more
 	denied        // the broker refuses for good
+	tooBig        // the broker will never take these records
+	hung          // nothing comes back
 )
 
 // faulty stands between a producer and a real broker.
@@ -102,6 +112,11 @@ func (f faulty) RoundTrip(ctx context.Context, addr net.Addr, req kafka.Request)
 		return answer(kafka.NotLeaderForPartition)
 	case denied:
 		return answer(kafka.TopicAuthorizationFailed)
+	case tooBig:
+		return answer(kafka.MessageSizeTooLarge)
+	case hung:
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	return f.RoundTripper.RoundTrip(ctx, addr, req)
 }

@@ -1,14 +1,24 @@
 package producer
 
 import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/produce"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
@@ -77,4 +87,235 @@ func keptTheirPlace(t *testing.T, lines []line, n int) {
 	if len(place) != n {
 		t.Errorf("%d records are there, want %d", len(place), n)
 	}
+}
+
+// A broker that takes requests and never answers holds no append up for long.
+func TestABrokerThatHangsHoldsNobodyUp(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 6)
+	var away atomic.Int64
+	p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) mishap { return mishap(away.Load()) })
+	l := startLoad(t, p, 64)
+	until(t, "appends to go through", func() bool { return l.acked.Load() > 1000 })
+	t.Logf("well: %s", l.latencies())
+	away.Store(int64(hung))
+	mark := l.acked.Load()
+	until(t, "appends to go on", func() bool { return l.acked.Load() > mark+20_000 })
+	t.Logf("hung: %s", l.latencies())
+	away.Store(int64(fine))
+	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() < 1000 })
+	close(l.enough)
+	l.group.Wait()
+	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
+}
+
+// A full spool refuses records before they join a batch, and takes them again once
+// Kafka is back. Nothing that it took is refused for want of room.
+func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	var away atomic.Int64
+	dir := t.TempDir()
+	p := running(t, brokers, prefix, func(c *Config) {
+		c.Spool.Dir, c.Spool.MaxBytes = dir, 4*event.MaxRecordBytes
+	}, func(*produce.Request) mishap { return mishap(away.Load()) })
+	away.Store(int64(unsent))
+	var taken, refused atomic.Int64
+	var group sync.WaitGroup
+	for w := range 16 {
+		group.Go(func() {
+			for i := w; i < 600; i += 16 {
+				v := append(value(i), make([]byte, 100_000)...)
+				switch err := p.Append(t.Context(), event.TopicVisits, nil, v); {
+				case err == nil:
+					taken.Add(1)
+				case errors.Is(err, ErrOverloaded):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if taken.Load() == 0 || refused.Load() == 0 || p.Ready(t.Context()) == nil {
+		t.Errorf("%d records taken, %d refused, ready: %v; want some of both, and not ready", taken.Load(), refused.Load(), p.Ready(t.Context()))
+	}
+	if used := onDisk(t, dir); used > p.cfg.Spool.MaxBytes {
+		t.Errorf("%d bytes on disk, at most %d are allowed", used, p.cfg.Spool.MaxBytes)
+	}
+	away.Store(int64(fine))
+	until(t, "room", func() bool {
+		return p.Append(t.Context(), event.TopicVisits, nil, value(9)) == nil && p.shelf.disk.Records() == 0
+	})
+	if err := p.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if used := onDisk(t, dir); used > 1<<20 {
+		t.Errorf("%d bytes stay on disk of an empty spool", used)
+	}
+	large := 0
+	for _, l := range all(t, brokers, prefix+event.TopicVisits) {
+		if len(l.value) > 1000 {
+			large++
+		}
+	}
+	if int64(large) != taken.Load() {
+		t.Errorf("%d records are on the log, %d were taken", large, taken.Load())
+	}
+}
+
+func onDisk(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if info, err := n.Info(); err == nil && !n.IsDir() {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
+// What an operator can mend waits in the spool; a record that the broker will never
+// take is put aside, and those around it are sent.
+func TestRefusalsOfTheBroker(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 1)
+	var away atomic.Int64
+	dir := t.TempDir()
+	bad := func(r *produce.Request) mishap {
+		if m := mishap(away.Load()); m != tooBig || int(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.data[0]) == 'X' ||
+			len(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.ends) > 1 {
+			return m
+		}
+		return fine
+	}
+	p := running(t, brokers, prefix, spooling(dir), bad)
+	away.Store(int64(denied))
+	var group sync.WaitGroup
+	for i := range 40 {
+		group.Go(func() {
+			v := value(i)
+			if i == 20 {
+				v = []byte("X")
+			}
+			if err := p.Append(t.Context(), event.TopicVisits, nil, v); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := p.shelf.disk.Records(); n != 40 {
+		t.Errorf("%d records in the spool, want 40", n)
+	}
+	away.Store(int64(tooBig))
+	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	got := values(all(t, brokers, prefix+event.TopicVisits))
+	if len(got) != 39 || got["X"] != 0 {
+		t.Errorf("%d records are on the log, want 39: %v", len(got), got)
+	}
+	aside, _ := os.ReadDir(filepath.Join(dir, "aside"))
+	if len(aside) != 1 || !strings.HasSuffix(aside[0].Name(), "-refused") || testutil.ToFloat64(p.shelf.metrics.aside) != 1 {
+		t.Errorf("put aside: %v, want one entry", aside)
+	}
+	if err := p.Append(t.Context(), event.TopicVisits, nil, []byte("X")); !errors.Is(err, kafka.MessageSizeTooLarge) {
+		t.Errorf("Append of a record that Kafka will never take, while it is well = %v", err)
+	}
+}
+
+// Without a disk it is as without a spool: a record is safe when Kafka has it.
+func TestADiskThatFails(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 2)
+	var away atomic.Int64
+	dir := filepath.Join(t.TempDir(), "spool")
+	p := running(t, brokers, prefix, func(c *Config) {
+		c.Spool.Dir, c.Spool.MaxBytes, c.AttemptTimeout, c.AckTimeout = dir, 4*event.MaxRecordBytes, time.Second, time.Second
+	}, func(*produce.Request) mishap { return mishap(away.Load()) })
+	if err := p.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Files that are open work on, the next one cannot be made.
+	until(t, "the directory to be gone, in which a file is being made", func() bool { return os.RemoveAll(dir) == nil })
+	away.Store(int64(unsent))
+	var err error
+	for n := 0; err == nil && n < 30; n++ {
+		err = p.Append(t.Context(), event.TopicVisits, nil, make([]byte, 1<<20))
+	}
+	if !errors.Is(err, ErrAway) {
+		t.Errorf("Append without disk and Kafka = %v", err)
+	}
+	away.Store(int64(fine))
+	appendSome(t, p, 11, 30, noKey)
+	if testutil.ToFloat64(p.shelf.metrics.errors) == 0 {
+		t.Error("no failure of the disk is counted")
+	}
+}
+
+// One process has a spool at a time, and the second one says so.
+func TestASpoolInUse(t *testing.T) {
+	dir := t.TempDir()
+	first := running(t, nowhere(t), "", spooling(dir))
+	if err := first.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cfg := first.cfg
+	second, err := New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Run(t.Context()); !errors.Is(err, spool.ErrInUse) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Run() of a second one = %v, want ErrInUse", err)
+	}
+	if err := second.Append(t.Context(), event.TopicVisits, nil, value(1)); !errors.Is(err, ErrStopped) {
+		t.Errorf("Append() of a second one = %v, want ErrStopped", err)
+	}
+}
+
+// The spool counts room by the weights of records: no entry may take more.
+func TestAnEntryTakesNoMoreThanItsRecordsReserve(t *testing.T) {
+	dir := t.TempDir()
+	p := running(t, nowhere(t), "", spooling(dir))
+	for _, topic := range event.Topics {
+		for _, size := range []int{0, 1, 127, 128, 20_000} {
+			if err := p.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := p.shelf.disk.Used()
+			key, v := make([]byte, size), make([]byte, size)
+			if err := p.Append(t.Context(), topic, key, v); err != nil {
+				t.Fatal(err)
+			}
+			if took := p.shelf.disk.Used() - before; took > int64(weight(key, v)) || took == 0 {
+				t.Errorf("a record of %s with %d bytes takes %d, reserved were %d", topic, 2*size, took, weight(key, v))
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	b := &batch{}
+	b.add(nil, []byte("a"))
+	b.add([]byte{}, nil)
+	b.add([]byte("key"), []byte("value"))
+	f.Add(append(b.lengths(), b.data...))
+	f.Add([]byte{})
+	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := &batch{}
+		if err := parse(body, got.add); err != nil {
+			if len(got.ends) > 0 {
+				t.Errorf("%d records of a body that is refused: %v", len(got.ends), err)
+			}
+			return
+		}
+		again := &batch{}
+		if err := parse(append(got.lengths(), got.data...), again.add); err != nil || !reflect.DeepEqual(again, got) {
+			t.Errorf("read again: %+v, %v, want %+v", again, err, got)
+		}
+	})
 }

@@ -29,7 +29,19 @@ const (
 	Requested Point = "requested" // a page of kept answers is on the log again, and that is not written down
 )
 
-// Points are all of them.
+// The points of a record that takes the way over the spool of ingest/producer/spool.
+const (
+	Begun   Point = "begun"   // a file of the spool is made, and its directory does not keep it yet
+	Torn    Point = "torn"    // the head of an entry is written, and its body is not
+	Written Point = "written" // an entry is written, and not safe on disk
+	Kept    Point = "kept"    // it is safe, and nobody was told
+	Struck  Point = "struck"  // it is struck off since a broker has it, and its file is still there
+)
+
+// SpoolPoints are all of these. A process without a spool, or whose broker is never away, passes none of them.
+var SpoolPoints = []Point{Begun, Torn, Written, Kept, Struck}
+
+// Points are all others.
 var Points = []Point{Produced, Planned, Inserted, Landed, Committed, Requested}
 
 // armed is nil in the program.
@@ -52,7 +64,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	if err != nil || n < 1 || !slices.Contains(Points, Point(name)) {
+	if err != nil || n < 1 || !slices.Contains(Points, Point(name)) && !slices.Contains(SpoolPoints, Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}
 	t := &trap{at: Point(name)}

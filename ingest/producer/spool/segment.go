@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/answerscope/answerscope/internal/fault"
 )
 
 // segment is one file of entries.
@@ -33,22 +35,71 @@ func (s *Spool) segmentPath(n uint32) string {
 // begin makes a new segment the active one. s.mu is held.
 func (s *Spool) begin() error {
 	before := s.active
-	f, err := os.OpenFile(s.segmentPath(s.last+1), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
+	g := s.spare
+	s.spare = nil
+	if g == nil {
+		var err error
+		s.last++
+		if g, err = s.create(s.last); err != nil {
+			return err
+		}
 	}
-	if err := syncDir(s.cfg.Dir); err != nil {
-		f.Close()
-		_ = os.Remove(f.Name())
-		return err
-	}
-	s.last++
-	s.active = &segment{number: s.last, file: f}
-	s.segments[s.last] = s.active
+	s.active = g
+	s.segments[g.number] = g
 	if before != nil && before.live == 0 {
 		s.remove(before)
 	}
+	s.prepare()
 	return nil
+}
+
+// create makes the file of a segment, which is there after a loss of power too.
+func (s *Spool) create(number uint32) (*segment, error) {
+	f, err := os.OpenFile(s.segmentPath(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	fault.Pass(fault.Begun)
+	if err := syncDir(s.cfg.Dir); err != nil {
+		f.Close()
+		_ = os.Remove(f.Name())
+		return nil, err
+	}
+	return &segment{number: number, file: f}, nil
+}
+
+// prepare makes the next segment's file beforehand, since nobody is to wait for
+// the directory's fsync beside that of an entry. s.mu is held.
+func (s *Spool) prepare() {
+	s.last++
+	number := s.last
+	s.preparing.Go(func() {
+		g, err := s.create(number)
+		if err != nil {
+			return // it is tried again when the segment is needed, and told then
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if number != s.last { // it comes too late: entries of a later segment are before those that would be put there
+			g.discard()
+			return
+		}
+		s.spare = g
+	})
+}
+
+// discard removes a file without entries. One that stays is removed at the next start.
+func (g *segment) discard() {
+	g.file.Close()
+	_ = os.Remove(g.file.Name())
+}
+
+// drop removes the file that is not needed after all.
+func (s *Spool) drop() {
+	s.preparing.Wait()
+	if s.spare != nil {
+		s.spare.discard()
+	}
 }
 
 // release counts an entry of g no more. s.mu is held.
@@ -88,6 +139,7 @@ func (s *Spool) strike(i item) {
 		s.log.Warn("spooled entry is not struck off on disk", "file", g.file.Name(), "offset", i.offset, "error", err,
 			"next", "look at the disk; after a restart the entry is sent once more, and counted once")
 	}
+	fault.Pass(fault.Struck)
 	s.release(g)
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/fault"
 )
 
 // Config says where entries are kept.
@@ -33,11 +35,14 @@ type Spool struct {
 	pending atomic.Int64  // records
 	changed chan struct{} // one token: there may be something to read
 
+	preparing sync.WaitGroup
+
 	mu       sync.Mutex
 	synced   *sync.Cond // on mu: some segment's fsync ended
 	closed   bool
 	segments map[uint32]*segment
 	active   *segment // where entries are put; nil: the next one begins a file
+	spare    *segment // the next active one; nil: not made yet
 	last     uint32   // number of the newest segment
 	lanes    map[Lane]*lane
 }
@@ -67,17 +72,22 @@ func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 		s.Close()
 		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
 	}
+	s.prepare()
 	return s, nil
 }
 
 // Close lets the directory go, with what is in it. What is being put then fails.
 func (s *Spool) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
 		return nil
 	}
-	s.closed = true
+	s.drop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var errs []error
 	for _, g := range s.segments {
 		errs = append(errs, g.file.Close())
@@ -131,6 +141,7 @@ func (s *Spool) Put(l Lane, at time.Time, records int, held bool, first, second 
 	}
 	g, err := s.write(&i, start, first, second)
 	if err == nil {
+		fault.Pass(fault.Written)
 		err = s.sync(g, int64(i.offset)+int64(i.size))
 	}
 	if err != nil {
@@ -139,6 +150,7 @@ func (s *Spool) Put(l Lane, at time.Time, records int, held bool, first, second 
 		}
 		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, l.Topic, l.Place, err)
 	}
+	fault.Pass(fault.Kept)
 	s.lane(l).insert(i)
 	s.pending.Add(int64(records))
 	if !held {
@@ -160,7 +172,10 @@ func (s *Spool) write(i *item, parts ...[]byte) (*segment, error) {
 	g := s.active
 	i.segment, i.offset = g.number, uint32(g.size)
 	at := g.size
-	for _, p := range parts {
+	for n, p := range parts {
+		if n == 1 {
+			fault.Pass(fault.Torn)
+		}
 		if _, err := g.file.WriteAt(p, at); err != nil {
 			// What is there of it is not counted, and cut off when the file is found.
 			s.active = nil

@@ -1,0 +1,329 @@
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func open(t testing.TB, dir string) *Spool {
+	t.Helper()
+	s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func put(t testing.TB, s *Spool, l Lane, body string, held bool) Ref {
+	t.Helper()
+	half := len(body) / 2
+	r, err := s.Put(l, noon, 1, held, []byte(body[:half]), []byte(body[half:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// contents are the bodies of every lane, in their order, as a reader sees them.
+func contents(t testing.TB, s *Spool) map[Lane][]string {
+	t.Helper()
+	all := map[Lane][]string{}
+	for _, l := range s.Lanes() {
+		for _, r := range s.Next(l, 1<<30, 1<<30) {
+			e, err := s.Read(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Lane != l || !e.At.Equal(noon) || e.Records != 1 {
+				t.Errorf("entry %+v, want lane %v and noon", e, l)
+			}
+			all[l] = append(all[l], string(e.Body))
+		}
+	}
+	return all
+}
+
+func same(a, b map[Lane][]string) bool {
+	return fmt.Sprint(a) == fmt.Sprint(b)
+}
+
+// Whatever is put, struck off and opened again, in whichever order, is as a list of
+// each lane says that it is.
+func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
+	type kept struct {
+		body string
+		ref  Ref
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	dir := t.TempDir()
+	s := open(t, dir)
+	naive := map[Lane][]kept{}
+	for step := range 3000 {
+		l := Lane{"visits", int32(random.IntN(4) - 1)}
+		switch n := random.IntN(100); {
+		case n < 55:
+			body := fmt.Sprintf("%d %s", step, strings.Repeat("x", random.IntN(200)))
+			naive[l] = append(naive[l], kept{body, put(t, s, l, body, n < 10)})
+			if n < 5 { // held, and struck off by whoever held it
+				s.Strike(naive[l][len(naive[l])-1].ref)
+				naive[l] = naive[l][:len(naive[l])-1]
+			} else if n < 10 {
+				s.Release(naive[l][len(naive[l])-1].ref)
+			}
+		case n < 95:
+			refs := s.Next(l, random.IntN(1000), 10)
+			s.Strike(refs...)
+			naive[l] = naive[l][len(refs):]
+		default:
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, dir)
+		}
+		if step%50 != 0 {
+			continue
+		}
+		want, records := map[Lane][]string{}, 0
+		for l, all := range naive {
+			for _, k := range all {
+				want[l] = append(want[l], k.body)
+				records++
+			}
+		}
+		if got := contents(t, s); !same(got, want) || s.Records() != int64(records) {
+			t.Fatalf("step %d: %d records %v, want %d %v", step, s.Records(), got, records, want)
+		}
+	}
+	for l := range naive {
+		s.Strike(s.Next(l, 1<<30, 1<<30)...)
+	}
+	if s.Used() > keep || !s.Oldest().IsZero() {
+		t.Errorf("an empty spool takes %d bytes, its oldest entry is of %s", s.Used(), s.Oldest())
+	}
+}
+
+func TestAHeldEntryKeepsThoseBehindItWaiting(t *testing.T) {
+	s := open(t, t.TempDir())
+	l := Lane{"visits", 3}
+	held := put(t, s, l, "first", true)
+	put(t, s, l, "second", false)
+	if got := contents(t, s); len(got) != 0 || s.Pending(l) != 2 {
+		t.Errorf("%v is to be read, %d pending; want nothing, 2", got, s.Pending(l))
+	}
+	s.Release(held)
+	if got := contents(t, s); !slices.Equal(got[l], []string{"first", "second"}) {
+		t.Errorf("%v is to be read, want both", got)
+	}
+}
+
+func TestMovedEntriesKeepTheOrderOfTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	from, to := Lane{"visits", -2}, Lane{"visits", 0}
+	for i := range 6 {
+		put(t, s, []Lane{from, to}[i%2], fmt.Sprint(i), false)
+	}
+	s.Move(from, to)
+	refs := s.Next(to, 1<<30, 1<<30)
+	if s.Pending(from) != 0 || len(refs) != 6 || !slices.IsSortedFunc(refs, func(a, b Ref) int { return order(a.item, b.item) }) {
+		t.Errorf("%d entries moved, %d stayed", len(refs), s.Pending(from))
+	}
+	s.Strike(refs[:2]...)
+	s.Close()
+	if s = open(t, dir); s.Pending(from) != 2 || s.Pending(to) != 2 {
+		t.Errorf("after a restart %d and %d entries, want 2 and 2", s.Pending(from), s.Pending(to))
+	}
+}
+
+// Many wait for one fsync.
+func TestPutsShareTheirFsync(t *testing.T) {
+	var syncs, puts int
+	s, err := Open(Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Synced: func(time.Duration) { syncs++ }}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var group sync.WaitGroup
+	for range 32 {
+		puts += 10
+		group.Go(func() {
+			for range 10 {
+				put(t, s, Lane{"visits", 0}, "body", false)
+			}
+		})
+	}
+	group.Wait()
+	if syncs == 0 || syncs >= puts || s.Pending(Lane{"visits", 0}) != puts {
+		t.Errorf("%d fsyncs for %d entries", syncs, puts)
+	}
+}
+
+// only is the segment with entries in a closed spool's directory.
+func only(t testing.TB, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("segments %v, %v, want one", names, err)
+	}
+	return names[0]
+}
+
+// A file that ends anywhere in an entry has those before it, and nothing is said to be damaged.
+func TestATornTailIsCut(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	l := Lane{"visits", 1}
+	put(t, s, l, "first", false)
+	whole := int(s.Used())
+	put(t, s, l, "second", false)
+	s.Close()
+	text, err := os.ReadFile(only(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := whole; end <= len(text); end++ {
+		for _, blank := range []int{0, 1, 5000} { // which a file system may leave behind it
+			if blank > 0 && end > whole && end < len(text) {
+				continue // then bytes of the entry are wrong, which is damage
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "0000000007"+suffix), append(text[:end:end], make([]byte, blank)...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"first"}
+			if end == len(text) {
+				want = append(want, "second")
+			}
+			for range 2 {
+				s := open(t, dir)
+				if got := contents(t, s); !slices.Equal(got[l], want) {
+					t.Fatalf("cut at %d of %d: %v, want %v", end, len(text), got, want)
+				}
+				s.Close()
+			}
+			if aside, _ := os.ReadDir(filepath.Join(dir, "aside")); len(aside) != 0 {
+				t.Errorf("cut at %d of %d: %v was put aside", end, len(text), aside)
+			}
+		}
+	}
+}
+
+// Whichever byte goes bad, the other entries are there, what the disk gave back is
+// kept aside, and it is said. A bad mark costs nothing.
+func TestDamageIsPutAsideAndSaid(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	l := Lane{"visits", 1}
+	put(t, s, l, "first", false)
+	begin := int(s.Used())
+	put(t, s, l, "second", false)
+	end := int(s.Used())
+	put(t, s, l, "third", false)
+	s.Close()
+	text, err := os.ReadFile(only(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := begin; at < end; at++ {
+		bad := bytes.Clone(text)
+		bad[at] ^= 0x40
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "0000000007"+suffix), bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := contents(t, s)[l]
+		s.Close()
+		if at >= begin+markAt && at < begin+sizeAt {
+			if !slices.Equal(got, []string{"first", "second", "third"}) {
+				t.Errorf("bad mark at %d: %v, want all", at-begin, got)
+			}
+			continue
+		}
+		aside, err := os.ReadFile(filepath.Join(dir, "aside", fmt.Sprintf("7-%d-damaged", begin)))
+		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(aside, bad[begin:end]) || !strings.Contains(said.String(), "level=ERROR") {
+			t.Errorf("bad byte %d: %v, %d bytes aside (%v), said %s", at-begin, got, len(aside), err, &said)
+		}
+	}
+}
+
+func TestASpoolIsOfOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if _, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.DiscardHandler)); !errors.Is(err, ErrInUse) {
+		t.Errorf("Open() = %v, want ErrInUse", err)
+	}
+	s.Close()
+	s = open(t, dir)
+	s.Close()
+	if _, err := s.Put(Lane{"visits", 0}, noon, 1, false, nil, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("Put() into a closed spool = %v, want ErrClosed", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, l := range []Lane{{"visits", 0}, {"", -61}, {strings.Repeat("t", 255), 1 << 30}} {
+		f.Add(append(head(l, noon, 3, []byte("first"), []byte("second")), "firstsecond"...))
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, size, _, err := decode(text)
+		if err != nil {
+			return
+		}
+		again := append(head(e.Lane, e.At, e.Records, e.Body, nil), e.Body...)
+		copy(again[markAt:sizeAt], text[markAt:sizeAt])
+		if size > len(text) || !bytes.Equal(again, text[:size]) {
+			t.Errorf("read %+v, written again as %x, was %x", e, again, text[:size])
+		}
+	})
+}
+
+// FuzzRecover: whatever lies in the directory, a spool opens, keeps what it cannot
+// read, and takes new entries.
+func FuzzRecover(f *testing.F) {
+	entry := append(head(Lane{"visits", 0}, noon, 1, []byte("body"), nil), "body"...)
+	f.Add(entry)
+	f.Add(append(bytes.Clone(entry[:20]), entry...))
+	f.Add(append(bytes.Clone(entry), make([]byte, 100)...))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "0000000001"+suffix), append(bytes.Clone(text), entry...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		l := Lane{"visits", 0}
+		refs := s.Next(l, 1<<30, 1<<30)
+		if len(refs) == 0 {
+			t.Fatal("a whole entry behind them is gone")
+		}
+		if e, err := s.Read(refs[len(refs)-1], nil); err != nil || string(e.Body) != "body" {
+			t.Fatalf("the last entry is %q, %v", e.Body, err)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package producer
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go/protocol/produce"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/testkit"
+)
+
+// A process is killed at each step of the way over the spool, and at some moments
+// between them. Whatever it was told is safe is on the log in the end, on one partition.
+func TestAKilledProcessLosesNothingThatItAcknowledged(t *testing.T) {
+	if at := os.Getenv("SPOOL_KILL"); at != "" {
+		appendUntilKilled(t, at)
+		return
+	}
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	dir := t.TempDir()
+	var kills []string
+	for _, p := range append(fault.SpoolPoints, fault.Produced) {
+		kills = append(kills, string(p)+":1")
+		if p != fault.Begun { // a process seldom comes to its second file
+			kills = append(kills, string(p)+":7")
+		}
+	}
+	kills = append(kills, "after 100", "after 1000", "after 3000")
+	acked := map[string]bool{}
+	for round, at := range kills {
+		told := runUntilKilled(t, at, fmt.Sprintf("SPOOL_ROUND=%d", round), "SPOOL_DIR="+dir, "SPOOL_PREFIX="+prefix, "SPOOL_BROKERS="+strings.Join(brokers, ","))
+		for _, v := range told {
+			acked[v] = true
+		}
+		t.Logf("killed %s: %d acknowledged", at, len(told))
+	}
+	p := running(t, brokers, prefix, spooling(dir))
+	if err := p.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the last one leaves %d records", p.shelf.disk.Records())
+	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	place := map[string]int{}
+	for _, l := range all(t, brokers, prefix+event.TopicVisits) {
+		if at, ok := place[l.value]; ok && at != l.partition {
+			t.Errorf("%s is on partitions %d and %d", l.value, at, l.partition)
+		}
+		place[l.value] = l.partition
+	}
+	for v := range acked {
+		if _, ok := place[v]; !ok {
+			t.Errorf("%s was acknowledged and is not on the log", v)
+		}
+	}
+}
+
+// runUntilKilled tells what a process acknowledged before it died.
+func runUntilKilled(t *testing.T, at string, env ...string) (told []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run", "^"+t.Name()+"$")
+	child.Env = append(append(os.Environ(), "SPOOL_KILL="+at), env...)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Stderr = os.Stderr
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	enough := 0
+	fmt.Sscanf(at, "after %d", &enough)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		v, ok := strings.CutPrefix(lines.Text(), "safe: ")
+		if !ok {
+			t.Errorf("the process said %s", lines.Text())
+			continue
+		}
+		told = append(told, v)
+		if len(told) == enough {
+			_ = child.Process.Kill()
+		}
+	}
+	_ = child.Wait() // its state tells more
+	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGKILL || ctx.Err() != nil {
+		t.Errorf("killed %s it ended with %v", at, child.ProcessState)
+	}
+	return told
+}
+
+// appendUntilKilled is the process: half of its requests are lost on the way, on the
+// way back, or for longer than an append waits.
+func appendUntilKilled(t *testing.T, at string) {
+	if !strings.HasPrefix(at, "after") {
+		if err := fault.Arm(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var requests atomic.Int64
+	p := running(t, strings.Split(os.Getenv("SPOOL_BROKERS"), ","), os.Getenv("SPOOL_PREFIX"), func(c *Config) {
+		c.Spool.Dir = os.Getenv("SPOOL_DIR")
+		c.AttemptTimeout = 60 * time.Millisecond
+	}, func(*produce.Request) mishap {
+		return []mishap{fine, unsent, fine, lost, fine, hung}[requests.Add(1)%6]
+	})
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range 8 {
+		group.Go(func() {
+			for {
+				v := fmt.Sprintf("record %d of round %s", next.Add(1), os.Getenv("SPOOL_ROUND"))
+				if err := p.Append(t.Context(), event.TopicVisits, nil, []byte(v)); err != nil {
+					t.Error(err)
+					return
+				}
+				fmt.Fprintf(os.Stdout, "safe: %s\n", v)
+			}
+		})
+	}
+	group.Wait()
+}
