@@ -51,7 +51,8 @@ type visitFact struct {
 	Host     string `json:"host"`     // "" is lumen.example
 	Path     string `json:"path"`     // "" is /
 	Country  string `json:"country"`
-	Goal     string `json:"goal"` // its name; "" is a view
+	Begins   bool   `json:"begins"` // a session
+	Goal     string `json:"goal"`   // its name; "" is a view
 	Value    string `json:"value"`
 	Currency string `json:"currency"`
 	Times    int    `json:"times"` // so many alike; 0 is 1
@@ -156,7 +157,7 @@ func (f *visitFact) record(t *testing.T, s *stage, number int) []byte {
 	b := s.brand(t, f.Brand)
 	v := &event.Visit{
 		V: event.Version, OrganizationID: idOf(b.Organization), BrandID: idOf(b.Organization, b.Slug), At: at(t, f.On), Event: event.VisitView,
-		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country,
+		Platform: cmp.Or(f.Platform, "chatgpt"), PlatformBy: "referrer", Host: cmp.Or(f.Host, "lumen.example"), Path: cmp.Or(f.Path, "/"), Country: f.Country, NewSession: f.Begins,
 	}
 	if f.Goal != "" {
 		v.Event, v.Goal = event.VisitGoal, &event.Goal{Name: f.Goal, Value: f.Value, Currency: f.Currency}
