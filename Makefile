@@ -10,7 +10,7 @@ DEPLOYLINT := $(BIN)/deploylint
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench clean java agents
+.PHONY: help build binary test test-crash lint alerts demo up bench clean java browsers agents
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,7 @@ build: ## build bin/answerscope and fetch the engines that it starts
 	@$(MAKE) --no-print-directory -j2 engines binary
 
 binary:
+	@go generate ./collector/script
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
@@ -77,6 +78,18 @@ agents:
 	@if ! cmp -s $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; then \
 	  npm ci --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
 	  cp $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; \
+	fi
+
+# Chromium and Firefox, for the tests of the pixel: installed where that is ours to do.
+browsers:
+	@has() { for name in "$$@"; do command -v $$name >/dev/null && return; done; return 1; }; \
+	if has chromium chromium-browser google-chrome && has firefox-esr firefox; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Chromium and Firefox …" >&2; \
+	  apt-get update -qq >&2 && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium firefox-esr >&2 </dev/null; \
+	else \
+	  echo "Chromium or Firefox is missing. Debian: sudo apt-get install -y chromium firefox-esr" >&2; exit 1; \
 	fi
 
 # Built from the Go module proxy, so that everyone lints with the same version.

@@ -60,6 +60,7 @@ var homes = []home{
 	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/cli", "pipeline/consume", "sql"}, "spans, opened below the one in the context"},
 	{"go.opentelemetry.io/proto/otlp", []string{"internal/testkit"}, "what a collector is sent"},
 	{"google.golang.org/protobuf", []string{"internal/testkit"}, "the form in which it is sent"},
+	{"github.com/coder/websocket", []string{"internal/testkit"}, "what browsers of tests are driven by"},
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},

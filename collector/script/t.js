@@ -59,7 +59,9 @@
         z: Intl.DateTimeFormat().resolvedOptions().timeZone,
       })
       attempt(() => (sessionStorage.answerscope = known = session)) // without storage a session is a page's
-      attempt(() => (sent = navigator.sendBeacon(collect, body))) // a string: another body would be preflighted
+      // A string, since another body would be preflighted. Where a page has the Referrer-Policy same-origin, as Django's do,
+      // Firefox (which has oscpu) sends a beacon with the Origin null.
+      navigator.oscpu || attempt(() => (sent = navigator.sendBeacon(collect, body)))
       sent || fetch(collect, { method: "POST", body, keepalive: true }).catch(() => {})
     }
 

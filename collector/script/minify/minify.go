@@ -45,7 +45,7 @@ var leftOut = []string{
 	// A referrer has a path only within its own site, unless that site asks for more.
 	"bing.com/ck/a", "x.com/i/grok",
 	"edgeservices.bing.com", "notebooklm.google.com",
-	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
+	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
 }
 
 // carried is the table without leftOut. A platform without hosts is no row of it.

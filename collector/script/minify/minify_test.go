@@ -31,7 +31,7 @@ func TestServedIsWhatTheSourceMakes(t *testing.T) {
 func TestWhatIsLeftOut(t *testing.T) {
 	want := []string{
 		"bing.com/ck/a", "x.com/i/grok", "edgeservices.bing.com", "notebooklm.google.com",
-		"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
+		"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
 	}
 	if !slices.Equal(leftOut, want) {
 		t.Errorf("left out are %q, want %q", leftOut, want)

@@ -1,0 +1,75 @@
+package browser
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// bidi is WebDriver BiDi, https://w3c.github.io/webdriver-bidi.
+type bidi struct{ profile error }
+
+func (b *bidi) start(dir, proxy string, _ []string) []string {
+	host, port, _ := strings.Cut(proxy, ":")
+	settings := `user_pref("network.proxy.type", 1);
+user_pref("network.proxy.http", "` + host + `");
+user_pref("network.proxy.http_port", ` + port + `);
+user_pref("network.proxy.ssl", "` + host + `");
+user_pref("network.proxy.ssl_port", ` + port + `);
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+user_pref("dom.security.https_first", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("app.update.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("browser.safebrowsing.update.enabled", false);
+user_pref("extensions.update.enabled", false);
+`
+	b.profile = os.WriteFile(filepath.Join(dir, "user.js"), []byte(settings), 0o644)
+	return []string{"--headless", "--no-remote", "--profile", dir, "--remote-debugging-port=0", "about:blank"}
+}
+
+func (*bidi) announces() *regexp.Regexp {
+	return regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)`)
+}
+
+func (*bidi) path() string { return "/session" }
+
+func (b *bidi) greet(c *conn) error {
+	if b.profile != nil {
+		return b.profile
+	}
+	return c.call("", "session.new", props{"capabilities": props{}}, nil)
+}
+
+func (*bidi) open(c *conn) (string, error) {
+	var user struct{ UserContext string }
+	if err := c.call("", "browser.createUserContext", props{}, &user); err != nil {
+		return "", err
+	}
+	var tab struct{ Context string }
+	err := c.call("", "browsingContext.create", props{"type": "tab", "userContext": user.UserContext}, &tab)
+	return tab.Context, err
+}
+
+func (*bidi) visit(c *conn, page, url string) error {
+	return c.call("", "browsingContext.navigate", props{"context": page, "url": url, "wait": "complete"}, nil)
+}
+
+func (*bidi) eval(c *conn, page, expression string) (string, error) {
+	var evaluated struct {
+		Result           struct{ Value string }
+		ExceptionDetails *struct{ Text string }
+	}
+	err := c.call("", "script.evaluate", props{"expression": expression, "target": props{"context": page}, "awaitPromise": true, "userActivation": true}, &evaluated)
+	if err == nil && evaluated.ExceptionDetails != nil {
+		err = errors.New(evaluated.ExceptionDetails.Text)
+	}
+	return evaluated.Result.Value, err
+}
+
+func (*bidi) close(c *conn, page string) error {
+	return c.call("", "browsingContext.close", props{"context": page}, nil)
+}
