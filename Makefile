@@ -23,7 +23,7 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-test: engines agents java kafka-apache alerts ## run every test, on real engines
+test: engines agents java kafka-apache browsers alerts ## run every test, on real engines
 	@go vet ./...
 	@cd deploy/lint && go vet ./... && go test -count=1 ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
