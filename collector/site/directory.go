@@ -45,8 +45,9 @@ func (c Config) Validate() error {
 const (
 	// pause is between two tries to reach Postgres: a change made while it was away is known soon after it is back.
 	pause = 500 * time.Millisecond
-	// breath is between two readings, however many changes are told.
-	breath = 100 * time.Millisecond
+	// breath is the least between two readings, however many changes are told; mostBreath is the least for a list that
+	// takes long to read, of which a half of the time goes to reading.
+	breath, mostBreath = 100 * time.Millisecond, time.Second
 	// reminder is between two lines that say that Postgres is away.
 	reminder = time.Minute
 )
@@ -162,20 +163,21 @@ func (d *Directory) follow(ctx context.Context) error {
 		return err
 	}
 	defer from.Close() // another one is opened, whatever this one says
-	known := ""
+	known, rest := "", breath
 	for {
 		version, err := within(ctx, d.cfg.Silence, from.Version)
 		if err != nil {
 			return err
 		}
 		if version != known {
+			began := time.Now()
 			if err := d.read(ctx, from); err != nil {
 				return err
 			}
-			known = version
+			known, rest = version, min(max(breath, time.Since(began)), mostBreath)
 		}
 		d.seen.Store(time.Now().UnixNano())
-		if err := d.wait(ctx, from); err != nil {
+		if err := d.wait(ctx, from, rest); err != nil {
 			return err
 		}
 	}
@@ -200,14 +202,15 @@ func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
 	return nil
 }
 
-// wait returns when there may be a change, at the latest after a poll.
-func (d *Directory) wait(ctx context.Context, from *postgres.Sites) error {
+// wait returns when there may be a change, not before a rest and at the latest after a
+// poll.
+func (d *Directory) wait(ctx context.Context, from *postgres.Sites, rest time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(min(breath, d.cfg.Poll)):
+	case <-time.After(min(rest, d.cfg.Poll)):
 	}
-	_, err := within(ctx, d.cfg.Poll, func(ctx context.Context) (struct{}, error) { return struct{}{}, from.Wait(ctx) })
+	_, err := within(ctx, max(d.cfg.Poll-rest, time.Millisecond), func(ctx context.Context) (struct{}, error) { return struct{}{}, from.Wait(ctx) })
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,6 +252,19 @@ func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
 	}
 }
 
+// A network may lose one end: what is asked there is never answered, and no
+// notification comes.
+func TestAConnectionThatFellSilentIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	acme := w.brand(t, "Acme", "acme.example")
+	g := newGate(t, w.dsn)
+	d, _ := w.directory(t, open(t, g.dsn))
+	ready(t, d)
+	g.hush()
+	w.exec(t, "DELETE FROM public.brand_domains")
+	within(t, 10*time.Second, "a removed domain stops", func() bool { return !allows(d, acme, "acme.example") })
+}
+
 func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
 	w := newWorld(t)
 	acme := w.brand(t, "Acme", "acme.example")
@@ -327,6 +341,35 @@ type gate struct {
 	mu          sync.Mutex
 	closed      bool
 	conns       map[net.Conn]bool
+	ears        []*ear
+}
+
+// An ear is one end of a connection; once it is deaf, what it is told is lost.
+type ear struct {
+	net.Conn
+	deaf atomic.Bool
+}
+
+func (e *ear) Write(p []byte) (int, error) {
+	if e.deaf.Load() {
+		return len(p), nil
+	}
+	return e.Conn.Write(p)
+}
+
+func (g *gate) listens(e *ear) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ears = append(g.ears, e)
+}
+
+// hush lets nothing pass through the connections that there are, and keeps them open.
+func (g *gate) hush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, e := range g.ears {
+		e.deaf.Store(true)
+	}
 }
 
 func newGate(t *testing.T, dsn string) *gate {
@@ -362,9 +405,11 @@ func (g *gate) serve() {
 			continue
 		}
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			to := &ear{Conn: way[0]}
+			g.listens(to)
 			go func() {
-				_, _ = io.Copy(way[0], way[1])
-				way[0].Close()
+				_, _ = io.Copy(to, way[1])
+				to.Close()
 			}()
 		}
 	}

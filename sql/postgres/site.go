@@ -63,12 +63,19 @@ func (s *Sites) Read(ctx context.Context) ([]Site, error) {
 }
 
 // Wait returns when there may be a change that was not there when Wait was last
-// called, or ctx ends; an ended ctx leaves the connection open.
+// called, or ctx ends; an ended ctx leaves the connection open. Of many changes that
+// have been told it returns once.
 func (s *Sites) Wait(ctx context.Context) error {
 	if _, err := s.conn.WaitForNotification(ctx); err != nil {
 		return fmt.Errorf("wait for sites: %w", err)
 	}
-	return nil
+	ended, end := context.WithCancel(ctx)
+	end()
+	for {
+		if _, err := s.conn.WaitForNotification(ended); err != nil {
+			return nil //nolint:nilerr // none is left that has come: with an ended ctx it waits for no other
+		}
+	}
 }
 
 // Close closes the connection.

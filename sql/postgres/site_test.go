@@ -20,7 +20,7 @@ func openSites(t *testing.T, db *postgres.DB) *postgres.Sites {
 	return s
 }
 
-// told reports whether the reader was told of a change: at once, since whoever asks has
+// toldOfSites reports whether the reader was told of a change: at once, since whoever asks has
 // seen it.
 func (w *world) toldOfSites(t *testing.T, s *postgres.Sites) bool {
 	t.Helper()
@@ -79,6 +79,26 @@ func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
 	}
 	if rows, err := s.Read(t.Context()); err != nil || len(rows) != 0 {
 		t.Errorf("of no brands %v, %v", rows, err)
+	}
+}
+
+// A reader that was busy for a while is told once of what came meanwhile.
+func TestManyChangesAreToldOnce(t *testing.T) {
+	w := newWorld(t)
+	s := openSites(t, w.db)
+	for range 50 {
+		if _, err := w.db.Exec(t.Context(), "UPDATE public.brand_domains SET country = 'DE'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Version(t.Context()); err != nil { // takes them from the wire
+		t.Fatal(err)
+	}
+	if !w.toldOfSites(t, s) || w.toldOfSites(t, s) {
+		t.Error("want to be told once")
+	}
+	if _, err := s.Version(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
