@@ -42,6 +42,7 @@ var endpoints = []endpoint{
 	{"/competitor-comparison", (*API).competitorComparison},
 	{"/citations", (*API).citations},
 	{"/ai-traffic", (*API).aiTraffic},
+	{"/ai-crawlers", (*API).aiCrawlers},
 	{"/prompt-performance", (*API).promptPerformance},
 	{"/shopping-cards", (*API).shoppingCards},
 }

@@ -272,7 +272,7 @@ func wordsWanted(refusal string) []string {
 
 // Whether a default is told or not is the same, and any other value is not.
 func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
-	filtersNothing := map[string]bool{"/api/v1/ai-traffic": true}
+	filtersNothing := map[string]bool{"/api/v1/ai-traffic": true, "/api/v1/ai-crawlers": true}
 	for path, o := range contractOf(t).operations {
 		for _, p := range o.parameters {
 			if p.schema.Default == nil {

@@ -24,6 +24,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //	answers.ndjson    answers that come in, through the log's codec, the extractor and the sink
 //	corrected.ndjson  other readings of answers that came in, each naming its answer
 //	visits.ndjson     visits that come in, through the codec and the sink
+//	crawls.ndjson     crawls that come in, as visits do
 //	edited.ndjson     what people do to brands, competitors, prompts and topics
 //	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
@@ -76,6 +77,8 @@ func (s *stage) play(t *testing.T, path string) {
 			s.tell(t, lines[answerFact](t, section.Data)...)
 		case "visits.ndjson":
 			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
+		case "crawls.ndjson":
+			s.landCrawls(t, s.crawls(t, lines[crawlFact](t, section.Data)...))
 		case "corrected.ndjson":
 			s.correct(t, lines[answerFact](t, section.Data)...)
 		case "edited.ndjson":

@@ -40,6 +40,9 @@ type stage struct {
 
 	visited int   // visits so far
 	landed  int64 // records of visits so far
+
+	crawled      int   // crawls so far
+	landedCrawls int64 // records of crawls so far
 }
 
 func (s *service) stage(t *testing.T) *stage {

@@ -26,6 +26,7 @@ var texts = map[string]*string{
 	clickhouse.CitationSources.Name:   &clickhouse.CitationSources.Text,
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
+	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)

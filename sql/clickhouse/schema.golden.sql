@@ -24,7 +24,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [ff44280c74b6]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [afc98eb77619]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -54,7 +54,10 @@ ORDER BY
     purpose ASC
 LIMIT 10 BY
     facet,
-    if(facet = 'page', '', name)
+    if(facet = 'page', '', name),
+    operator,
+    platform,
+    purpose
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- ai_traffic

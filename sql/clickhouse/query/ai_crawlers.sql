@@ -29,5 +29,5 @@ WHERE organization_id = {organization_id:UUID}
 GROUP BY GROUPING SETS ((crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose), (crawl_daily.purpose), (status), (path), ())
 HAVING requests > 0
 ORDER BY facet, requests DESC, name, operator, platform, purpose
-LIMIT 10 BY facet, if(facet = 'page', '', name)
+LIMIT 10 BY facet, if(facet = 'page', '', name), operator, platform, purpose
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

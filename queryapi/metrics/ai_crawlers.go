@@ -1,0 +1,88 @@
+package metrics
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// crawlersBody answers GET /api/v1/ai-crawlers: the requests of AI crawlers for the brand's site.
+type crawlersBody struct {
+	TotalRequests      int64            `json:"total_requests"`
+	VerifiedRequests   int64            `json:"verified_requests"`   // from addresses that their operators publish
+	UnverifiedRequests int64            `json:"unverified_requests"` // from others; nobody looked at the rest
+	TotalBytes         int64            `json:"total_bytes"`
+	CrawlerBreakdown   []crawlerCrawls  `json:"crawler_breakdown"`
+	PurposeBreakdown   []purposeCrawls  `json:"purpose_breakdown"`
+	StatusBreakdown    []statusRequests `json:"status_breakdown"`
+	TopPages           []pageCrawls     `json:"top_pages"` // ten at most
+}
+
+type crawlerCrawls struct {
+	Crawler            string  `json:"crawler"`
+	Operator           *string `json:"operator"` // null: not said
+	Platform           *string `json:"platform"` // null: none of ours
+	Purpose            string  `json:"purpose"`
+	Requests           int64   `json:"requests"`
+	VerifiedRequests   int64   `json:"verified_requests"`
+	UnverifiedRequests int64   `json:"unverified_requests"`
+}
+
+type purposeCrawls struct {
+	Purpose  string `json:"purpose"`
+	Requests int64  `json:"requests"`
+}
+
+type statusRequests struct {
+	Status   *int  `json:"status"` // null: nothing was sent
+	Requests int64 `json:"requests"`
+}
+
+type pageCrawls struct {
+	URL      string `json:"url"` // a path, of whichever of the brand's hosts
+	Requests int64  `json:"requests"`
+}
+
+// aiCrawlers takes all common parameters and is filtered by brand and window alone, as ai-traffic is.
+func (a *API) aiCrawlers(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+		return nil, err
+	}
+	filter := asked.filter(caller.OrganizationID)
+	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, clickhouse.TrafficFilter{
+		OrganizationID: filter.OrganizationID, BrandID: filter.BrandID, DateFrom: filter.DateFrom, DateTo: filter.DateTo,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return crawlersOf(rows), nil
+}
+
+func crawlersOf(rows []clickhouse.Crawling) crawlersBody {
+	body := crawlersBody{CrawlerBreakdown: []crawlerCrawls{}, PurposeBreakdown: []purposeCrawls{}, StatusBreakdown: []statusRequests{}, TopPages: []pageCrawls{}}
+	for _, r := range rows {
+		switch r.Facet {
+		case clickhouse.FacetTotal:
+			body.TotalRequests, body.VerifiedRequests, body.UnverifiedRequests, body.TotalBytes = r.Requests, r.Verified, r.Unverified, r.Bytes
+		case clickhouse.FacetCrawler:
+			body.CrawlerBreakdown = append(body.CrawlerBreakdown, crawlerCrawls{r.Name, unlessEmpty(r.Operator), unlessEmpty(r.Platform), r.Purpose, r.Requests, r.Verified, r.Unverified})
+		case clickhouse.FacetPurpose:
+			body.PurposeBreakdown = append(body.PurposeBreakdown, purposeCrawls{r.Name, r.Requests})
+		case clickhouse.FacetStatus:
+			body.StatusBreakdown = append(body.StatusBreakdown, statusRequests{statusOf(r.Name), r.Requests})
+		case clickhouse.FacetPage:
+			body.TopPages = append(body.TopPages, pageCrawls{r.Name, r.Requests})
+		}
+	}
+	return body
+}
+
+func statusOf(name string) *int {
+	if status, err := strconv.Atoi(name); err == nil && status != 0 {
+		return &status
+	}
+	return nil
+}
