@@ -61,7 +61,7 @@ func (s *Spool) create(number uint32) (*segment, error) {
 	}
 	fault.Pass(fault.Begun)
 	if err := syncDir(s.cfg.Dir); err != nil {
-		f.Close()
+		_ = f.Close()
 		_ = os.Remove(f.Name())
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Spool) prepare() {
 
 // discard removes a file without entries. One that stays is removed at the next start.
 func (g *segment) discard() {
-	g.file.Close()
+	_ = g.file.Close()
 	_ = os.Remove(g.file.Name())
 }
 
@@ -120,7 +120,7 @@ func (s *Spool) release(g *segment) {
 func (s *Spool) remove(g *segment) {
 	delete(s.segments, g.number)
 	s.used.Add(-g.size)
-	g.file.Close()
+	_ = g.file.Close()
 	if err := os.Remove(g.file.Name()); err != nil {
 		s.log.Warn("spool file stays", "file", g.file.Name(), "error", err, "next", "nothing now: what is in it is read once more after the next start, and counted once")
 	}

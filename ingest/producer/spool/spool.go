@@ -20,10 +20,10 @@ type Config struct {
 	Synced       func(time.Duration) // told how long every fsync of entries took; may be nil
 }
 
-// ErrInUse: another process has the directory.
+// ErrInUse tells that another process has the directory.
 var ErrInUse = errors.New("spool in use by another process")
 
-// ErrClosed: the spool was closed.
+// ErrClosed tells that the spool was closed.
 var ErrClosed = errors.New("spool closed")
 
 // Spool is a directory of entries. It is safe for concurrent use.
@@ -61,7 +61,7 @@ func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 	}
 	// The lock goes with the process, however that ends.
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		lock.Close()
+		_ = lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			err = ErrInUse
 		}
@@ -69,7 +69,7 @@ func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 	}
 	s.lock = lock
 	if err := s.recover(); err != nil {
-		s.Close()
+		_ = s.Close()
 		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
 	}
 	s.prepare()
