@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// An outage is how many beacons a second come, and how long Kafka is away meanwhile.
+type outage struct {
+	rate int
+	away time.Duration
+}
+
+// leastOutage is short in every run of the tests, and long among many kills.
+func leastOutage() outage {
+	if os.Getenv(killsVariable) != "" {
+		return outage{5000, time.Minute}
+	}
+	return outage{300, 3 * time.Second}
+}
+
+// Beacons come all the time. Kafka is stopped, the collector is killed twice and started again meanwhile, and Kafka comes
+// back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that was
+// refused is; and one that nobody answered, because the collector died, at most once.
+func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
+	for _, kind := range []string{"kafka", "apache"} {
+		t.Run(kind, func(t *testing.T) {
+			c := newSiege(t, kind)
+			of := leastOutage()
+			c.start(t)
+			c.audience = newAudience(c, 1)
+			end := c.audience.browse(t, of.rate)
+			c.audience.await(t, 204, of.rate) // a second's worth
+			c.stopKafka(t)
+			from := c.audience.sent()
+			for range 2 {
+				<-time.After(of.away / 3)
+				c.kill(t)
+				c.start(t)
+				c.audience.await(t, 204, of.rate/2)
+			}
+			<-time.After(of.away / 3)
+			to := c.audience.sent()
+			c.startKafka(t)
+			c.audience.await(t, 204, of.rate*2)
+			end()
+			c.counted(t)
+			t.Logf("%s stopped at %d beacons a second, collector killed twice: %s", kind, of.rate, c.audience)
+			t.Logf("while %s was away, answers 204 took p50 %s, p99 %s, at most %s", kind,
+				c.audience.took(from, to, 50), c.audience.took(from, to, 99), c.audience.took(from, to, 100))
+			if refused := c.audience.count(503); refused > 0 {
+				t.Errorf("%d beacons were answered 503, and there was room for all", refused)
+			}
+			if !t.Failed() {
+				summed.Add(2)
+				t.Logf("%d kills, 0 lost, 0 doubled", summed.Load())
+			}
+		})
+	}
+}
+
+// The spool is as small as it may be, and Kafka away until it is full: beacons are answered 503 then, and 204 again
+// once Kafka is back, without anybody's help.
+func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
+	c := newSiege(t, "kafka")
+	c.env = append(c.env, fmt.Sprintf("ANSWERSCOPE_SPOOL_BYTES=%d", leastSpool))
+	c.start(t)
+	c.audience = newAudience(c, 50)
+	end := c.audience.browse(t, 500)
+	c.audience.await(t, 204, 100)
+	c.stopKafka(t)
+	c.audience.await(t, 503, 100)
+	c.startKafka(t)
+	c.audience.await(t, 204, 100)
+	end()
+	c.counted(t)
+	t.Log(c.audience)
+}
+
+// A siege is of a collector and a broker, which are killed and stopped; pipeline and API beside them are left alone.
+type siege struct {
+	broker     string // kafka or apache
+	dir        string
+	all        *server
+	env        []string // of the collector
+	key, brand string
+	brokers    []string
+	stopBroker func(context.Context) error
+	collector  *server
+	audience   *audience
+}
+
+func newSiege(t *testing.T, kind string) *siege {
+	t.Helper()
+	data := dataDir(t)
+	c := &siege{broker: kind, dir: filepath.Dir(data)}
+	c.startKafka(t)
+	t.Cleanup(func() { _ = c.stopBroker(context.Background()) }) // it may be away
+	kafka := "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(c.brokers, ",")
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + data, kafka, fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)}
+	c.all = serve(t, env, "all")
+	must(t, env, "org", "add", "Acme", "--slug", "acme")
+	must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
+	c.key = must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
+	must(t, env, "import", written(t, "none.ndjson", nil), "--org", "acme", "--create", written(t, "brands.json", []byte(brandsFile)))
+	c.brand = c.brandID(t)
+	set, err := engine.Open(t.Context(), engine.Options{DataDir: data, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = set.Stop(context.Background()) }) // joined: they are those of all
+	c.env = []string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "collector"), kafka, "ANSWERSCOPE_POSTGRES_DSN=" + set.Postgres(), "ANSWERSCOPE_SITE_LIMIT=1000000"}
+	return c
+}
+
+func (c *siege) brandID(t *testing.T) string {
+	t.Helper()
+	_, body := fetch(t, c.all.url+"/api/v1/brands", c.key)
+	var list struct{ Brands []struct{ ID string } }
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
+		t.Fatalf("brands: %s, %v, want one", body, err)
+	}
+	return list.Brands[0].ID
+}
+
+// startKafka starts the broker, or starts it again with what it held, at the same address.
+func (c *siege) startKafka(t *testing.T) {
+	t.Helper()
+	ctx, quiet := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
+	if c.broker == "kafka" {
+		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(c.dir, "kafka"), Log: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.brokers, c.stopBroker = k.Brokers(), k.Stop
+		return
+	}
+	home, err := engine.FindHome("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(c.dir, "apache"), Home: home, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.brokers, c.stopBroker = k.Brokers(), k.Stop
+}
+
+func (c *siege) stopKafka(t *testing.T) {
+	t.Helper()
+	if err := c.stopBroker(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts the collector; beacons go to it as soon as it is ready.
+func (c *siege) start(t *testing.T) {
+	t.Helper()
+	c.collector = serve(t, c.env, "collector")
+	if c.audience != nil {
+		c.audience.url.Store(&c.collector.url)
+	}
+}
+
+func (c *siege) kill(t *testing.T) {
+	t.Helper()
+	c.collector.stop(t, syscall.SIGKILL)
+}
+
+// counted waits until the collector has handed over all that it accepted and the pipeline has taken all that there is,
+// and looks what of it is counted.
+func (c *siege) counted(t *testing.T) {
+	t.Helper()
+	warehouse, leave := opened(t, []string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "var")})
+	defer leave()
+	accepted := uint64(c.audience.count(204) * c.audience.each)
+	eventually(t, c.all, 100*time.Millisecond, func() string {
+		if n := visitsIn(t, warehouse); n < accepted {
+			return fmt.Sprintf("%d visits have landed, and %d were accepted", n, accepted)
+		}
+		return ""
+	})
+	if status := c.collector.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("collector ended with status %d:\n%s", status, c.collector.log)
+	}
+	eventually(t, c.all, 100*time.Millisecond, func() string { return c.behind(t) })
+	c.audience.judge(t, sessionsIn(t, warehouse))
+	landed := visitsIn(t, warehouse)
+	_, body := fetch(t, c.all.url+"/api/v1/ai-traffic?brand_id="+c.brand, c.key)
+	var traffic struct {
+		Visits   uint64 `json:"total_visits"`
+		Sessions uint64 `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Visits != landed || traffic.Sessions != landed {
+		t.Errorf("ai-traffic: %.300s, %v, want %d visits and sessions", body, err, landed)
+	}
+}
+
+// behind says where the sink of visits is, unless that is the log's end.
+func (c *siege) behind(t *testing.T) string {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(c.brokers...), Timeout: 10 * time.Second}
+	var all []int
+	var ends []kafka.OffsetRequest
+	for partition := range partitions {
+		all, ends = append(all, partition), append(ends, kafka.LastOffsetOf(partition))
+	}
+	last, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{event.TopicVisits: ends}})
+	if err != nil {
+		return err.Error()
+	}
+	taken, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: groupOfVisits, Topics: map[string][]int{event.TopicVisits: all}})
+	if err != nil {
+		return err.Error()
+	}
+	for _, end := range last.Topics[event.TopicVisits] {
+		for _, at := range taken.Topics[event.TopicVisits] {
+			if at.Partition == end.Partition && at.CommittedOffset != end.LastOffset && end.LastOffset > 0 {
+				return fmt.Sprintf("partition %d is taken up to %d of %d", end.Partition, at.CommittedOffset, end.LastOffset)
+			}
+		}
+	}
+	return ""
+}
+
+func visitsIn(t *testing.T, warehouse *clickhouse.Conn) (n uint64) {
+	t.Helper()
+	if err := warehouse.QueryRow(t.Context(), "SELECT count() FROM visits").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// sessionsIn is how many visits of each session have landed.
+func sessionsIn(t *testing.T, warehouse *clickhouse.Conn) map[string]uint64 {
+	t.Helper()
+	rows, err := warehouse.Query(t.Context(), "SELECT session, count() FROM visits GROUP BY session")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]uint64{}
+	for rows.Next() {
+		var session string
+		var n uint64
+		if err := rows.Scan(&session, &n); err != nil {
+			t.Fatal(err)
+		}
+		found[session] = n
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
