@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	webbrowser "github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
 // sqlLine is the command that the demo prints for SQL, with the number below it.
@@ -40,6 +45,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
 		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
+	showsThePixel(t, first)
 	if status := first.stop(t, syscall.SIGINT); status != exitDone {
 		t.Errorf("after Ctrl-C the status is %d", status)
 	}
@@ -56,6 +62,45 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if again := demoVisits(t, second.url, next); again < visits*9/10 || again > visits*11/10 {
 		t.Errorf("the second run counts %d visits, the first counted %d", again, visits)
 	}
+}
+
+// pageLine is the address of the page that shows the pixel.
+var pageLine = regexp.MustCompile(`\n  (http://localhost:\d+/)\n`)
+
+// The demo's page counts who comes to it from an AI platform, and shows that.
+func showsThePixel(t *testing.T, s *server) {
+	t.Helper()
+	m := pageLine.FindStringSubmatch(s.log.String())
+	if m == nil {
+		t.Fatalf("the demo shows no page:\n%s", s.log)
+	}
+	address, err := url.Parse(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := httputil.NewSingleHostReverseProxy(address)
+	collector, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collects := httputil.NewSingleHostReverseProxy(collector)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, values := range r.Header { // a browser without a window says so, and is taken for a bot
+			r.Header.Set(name, strings.ReplaceAll(values[0], "HeadlessChrome", "Chrome"))
+		}
+		if r.Host == collector.Host {
+			collects.ServeHTTP(w, r)
+		} else {
+			page.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	tab := webbrowser.Start(t, "chromium", strings.TrimPrefix(proxy.URL, "http://")).Open(t)
+	tab.Visit(t, m[1])
+	tab.Await(t, `document.getElementById("visits").textContent == "0" && document.getElementById("sent").textContent == "nothing"`)
+	tab.Visit(t, m[1]+"?utm_source=chatgpt.com")
+	tab.Eval(t, `void (document.getElementById("next").click(), document.getElementById("order").click())`, nil)
+	tab.Await(t, `["visits", "sessions", "orders", "value"].map((id) => document.getElementById(id).textContent).join() == "2,1,1,49.90 EUR"`)
 }
 
 // demoVisits asks for the only brand's visits in the default window.
