@@ -29,7 +29,7 @@ const followEvery = 250 * time.Millisecond
 // Follow opens a file, waiting for it where there is none, until stop ends: then it
 // is io.EOF.
 func Follow(stop context.Context, name string) (*Following, error) {
-	for {
+	for stop.Err() == nil {
 		file, err := os.Open(name)
 		if err == nil {
 			return &Following{stop: stop, file: file, every: followEvery}, nil
@@ -37,10 +37,9 @@ func Follow(stop context.Context, name string) (*Following, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("follow: %w", err)
 		}
-		if !pause(stop, followEvery) {
-			return nil, io.EOF
-		}
+		pause(stop, followEvery)
 	}
+	return nil, io.EOF
 }
 
 // Close lets go of the file.

@@ -41,9 +41,14 @@ var errQuiet = errors.New("quiet")
 func newLines(file io.Reader, limit int) (*lines, error) {
 	l := &lines{raw: &counted{from: file}, limit: limit}
 	l.from = bufio.NewReaderSize(l.raw, 64<<10)
-	if head, err := l.from.Peek(2); err != nil && !errors.Is(err, io.EOF) {
+	head, err := l.from.Peek(2)
+	for errors.Is(err, errQuiet) {
+		head, err = l.from.Peek(2)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
-	} else if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+	}
+	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(l.from)
 		if err != nil {
 			return nil, fmt.Errorf("unpack: %w", err)

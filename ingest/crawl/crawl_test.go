@@ -1,0 +1,278 @@
+package crawl_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/crawl"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// shelf is what has landed, as the test says.
+type shelf map[uuid.UUID]bool
+
+func (s shelf) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	found := map[uuid.UUID]bool{}
+	for _, id := range ids {
+		if s[id] {
+			found[id] = true
+		}
+	}
+	return found, nil
+}
+
+// world is a log and a store.
+type world struct {
+	brokers []string
+	prefix  string
+	db      *postgres.DB
+	log     *producer.Producer
+	landed  shelf
+	spoken  *bytes.Buffer // what was logged
+	of      crawl.Log
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: shelf{}, spoken: &bytes.Buffer{}}
+	c := postgres.DefaultConfig()
+	c.DSN = testkit.Postgres(t)
+	must(t, postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}))
+	var err error
+	w.db, err = postgres.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(w.db.Close)
+	topics := producer.DefaultTopicsConfig()
+	topics.Brokers, topics.Prefix, topics.Partitions = w.brokers, w.prefix, 2
+	_, err = producer.CreateTopics(t.Context(), topics)
+	must(t, err)
+	p := producer.DefaultConfig()
+	p.Brokers, p.Prefix = w.brokers, w.prefix
+	w.log, err = producer.New(p, slog.New(slog.NewTextHandler(w.spoken, nil)), prometheus.NewRegistry())
+	must(t, err)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.log.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	})
+	w.of = crawl.Log{
+		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: crawl.Combined, Sites: []string{"lumen.example"}, Site: "lumen.example",
+		Ranges: crawl.Ranges{},
+	}
+	must(t, w.of.Ranges.Add("GPTBot", strings.NewReader("192.0.2.0/24")))
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) importer(t *testing.T, change func(*crawl.Config)) *crawl.Importer {
+	t.Helper()
+	cfg := crawl.DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
+	i, err := crawl.New(cfg, w.log, w.db, w.landed, time.Now)
+	must(t, err)
+	return i
+}
+
+// told are the crawls on the log, and how many partitions have some.
+func (w *world) told(t *testing.T) (all []event.Crawl, raw string, partitions int) {
+	t.Helper()
+	for partition := range 2 {
+		client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
+		topic := w.prefix + event.TopicCrawls
+		ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(partition)}}})
+		must(t, err)
+		last := ends.Topics[topic][0].LastOffset
+		if last > 0 {
+			partitions++
+		}
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: w.brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond})
+		for range last {
+			m, err := r.ReadMessage(t.Context())
+			must(t, err)
+			var c event.Crawl
+			must(t, event.DecodeCrawl(m.Value, &c))
+			all, raw = append(all, c), raw+string(m.Value)+"\n"
+		}
+		must(t, r.Close())
+	}
+	return all, raw, partitions
+}
+
+const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+func line(address string, second int, path, agent string) string {
+	return fmt.Sprintf(`%s - - [02/Mar/2026:12:00:%02d +0000] "GET %s HTTP/1.1" 200 100 "-" "%s"`+"\n", address, second, path, agent)
+}
+
+const (
+	gptbot    = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+	claudebot = "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"
+)
+
+// Of a log the crawls come to the log, equal lines as many; a second time nothing does. No address is kept or said.
+func TestALogIsCountedOnce(t *testing.T) {
+	w := newWorld(t)
+	text := line("192.0.2.7", 1, "/a?q=1", gptbot) +
+		line("192.0.2.7", 1, "/a?q=1", gptbot) + // the same once more
+		line("198.51.100.9", 2, "/a", gptbot) + // somebody else
+		line("198.51.100.9", 2, "/b", claudebot) +
+		line("203.0.113.5", 3, "/", browser) +
+		"203.0.113.6 broken\n" +
+		"other.example " + line("192.0.2.7", 4, "/theirs", gptbot) +
+		"shop.lumen.example " + line("192.0.2.7", 4, "/ours", gptbot)
+	summary, err := w.importer(t, nil).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	if err != nil || summary.Imported != 5 || summary.Skipped != 0 || summary.Refused != 1 || summary.Others != 2 {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	if r := summary.Refusals[0]; r.Line != 6 || !strings.Contains(r.Reason, "combined") {
+		t.Errorf("refused: %+v", r)
+	}
+	all, raw, partitions := w.told(t)
+	if len(all) != 5 || partitions != 1 {
+		t.Fatalf("%d crawls on %d partitions, want 5 on one", len(all), partitions)
+	}
+	first, second, third, fourth, fifth := all[0], all[1], all[2], all[3], all[4]
+	if first.ID == second.ID || first.Path != "/a" || first.Crawler != "GPTBot" || first.Operator != "OpenAI" || first.Purpose != event.PurposeTraining || !*first.Verified ||
+		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != w.of.BrandID || first.OrganizationID != w.of.OrganizationID {
+		t.Errorf("told %+v and %+v", first, second)
+	}
+	if *third.Verified || fourth.Verified != nil || fourth.Crawler != "ClaudeBot" || fifth.Host != "shop.lumen.example" {
+		t.Errorf("told %+v, %+v, %+v", third, fourth, fifth)
+	}
+	for _, address := range []string{"192.0.2.7", "198.51.100.9", "203.0.113"} {
+		if strings.Contains(raw+w.spoken.String()+fmt.Sprint(summary), address) {
+			t.Errorf("%s is kept", address)
+		}
+	}
+	for _, c := range all {
+		w.landed[c.ID] = true
+	}
+	summary, err = w.importer(t, func(c *crawl.Config) { c.BatchLines = 2 }).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	if err != nil || summary.Imported != 0 || summary.Skipped != 5 {
+		t.Errorf("again: %+v, %v", summary, err)
+	}
+}
+
+// Lines of months that have expired, of the future and before our time are refused.
+func TestLinesOfOtherTimesAreRefused(t *testing.T) {
+	w := newWorld(t)
+	stop, err := w.db.StopSinks(t.Context(), 0, time.Second)
+	must(t, err)
+	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
+	must(t, errors.Join(err, stop.Release()))
+	march := line("192.0.2.7", 1, "/", gptbot)
+	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) + strings.Replace(march, "Mar", "Apr", 1)
+	summary, err := w.importer(t, nil).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	if err != nil || summary.Imported != 1 || summary.Refused != 3 || !strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
+		t.Errorf("%+v, %v", summary, err)
+	}
+}
+
+// What cannot be appended in time is not claimed, and said with its line.
+func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := w.importer(t, nil).Import(ctx, strings.NewReader(line("192.0.2.7", 1, "/", gptbot)), w.of, nil)
+	if interrupted, ok := errors.AsType[*crawl.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Summary.Imported != 0 {
+		t.Errorf("Import() = %v, want an Interrupted", err)
+	}
+}
+
+// A file that is followed is read as it is written: whole lines only, at once though it falls quiet, into the next
+// file that takes its name, until it is stopped.
+func TestALogIsFollowed(t *testing.T) {
+	w := newWorld(t)
+	name := filepath.Join(t.TempDir(), "access.log")
+	stop, end := context.WithCancel(t.Context())
+	defer end()
+	importer := w.importer(t, func(c *crawl.Config) { c.Linger = 10 * time.Millisecond })
+	var imported, files atomic.Int64
+	over := make(chan error, 1)
+	go func() {
+		for {
+			file, err := crawl.Follow(stop, name)
+			if err != nil {
+				over <- err
+				return
+			}
+			files.Add(1)
+			summary, err := importer.Import(context.WithoutCancel(stop), file, w.of, nil)
+			imported.Add(int64(summary.Imported))
+			if err := errors.Join(err, file.Close()); err != nil {
+				over <- err
+				return
+			}
+		}
+	}()
+	whole, half := line("192.0.2.7", 1, "/a", gptbot), line("192.0.2.7", 2, "/b", gptbot)
+	appendTo(t, name, whole+half[:40])
+	on := func(n int) {
+		t.Helper()
+		until(t, func() bool { all, _, _ := w.told(t); return len(all) == n })
+	}
+	on(1)
+	appendTo(t, name, half[40:])
+	on(2)
+	must(t, os.Rename(name, name+".1"))
+	appendTo(t, name, line("192.0.2.7", 3, "/c", gptbot))
+	on(3)
+	appendTo(t, name, line("192.0.2.7", 4, "/d", gptbot)[:30])
+	end()
+	if err := <-over; !errors.Is(err, io.EOF) || imported.Load() != 3 || files.Load() != 2 {
+		t.Errorf("followed %d files with %d crawls, %v; want 2 with 3", files.Load(), imported.Load(), err)
+	}
+}
+
+func appendTo(t *testing.T, name, text string) {
+	t.Helper()
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	must(t, err)
+	_, err = file.WriteString(text)
+	must(t, errors.Join(err, file.Close()))
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	bound, tick := time.NewTimer(60*time.Second), time.NewTicker(50*time.Millisecond)
+	defer bound.Stop()
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-bound.C:
+			t.Fatal("waited 60 s in vain")
+		}
+	}
+}
