@@ -22,7 +22,7 @@ func (c *all) Run(ctx context.Context, p *process) error {
 }
 
 // everything runs every part, owning the data directory. settled is done before the ready line; nil is nothing.
-func (p *process) everything(ctx context.Context, command string, at listening, takes *collecting, settled func(context.Context, *service) error) error {
+func (p *process) everything(ctx context.Context, command string, at listening, takes *collecting, settled func(context.Context, *service) error, more ...assembly) error {
 	return p.serve(ctx, plan{
 		command:   command,
 		exclusive: true,
@@ -30,7 +30,7 @@ func (p *process) everything(ctx context.Context, command string, at listening, 
 		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults, "queryapi", "spool", "sites"},
 		at:        at,
 		takes:     takes,
-		assemble:  []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector},
+		assemble:  append([]assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector}, more...),
 		settled:   settled,
 	})
 }

@@ -29,7 +29,8 @@ type demo struct {
 func (demo) Help() string {
 	return `Runs everything, as all does, and sees to it that the data directory holds an organization, a brand with competitors
 and 60 days of answers and visits. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
-(the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers.
+(the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers, and
+the address of a page that shows the pixel at work.
 
 Example:
 
@@ -37,6 +38,7 @@ Example:
 }
 
 const (
+	demoName  = "Demo (simulated)"
 	demoSlug  = "demo"
 	demoEmail = "demo@answerscope.example"
 	demoKey   = "demo"
@@ -46,16 +48,17 @@ const (
 
 func (c *demo) Run(ctx context.Context, p *process) error {
 	p.tell("answerscope demo: every answer in it is simulated; no platform is asked")
-	return p.everything(ctx, "demo", c.listening, &c.collecting, showDemo)
+	page := &demoPage{}
+	return p.everything(ctx, "demo", c.listening, &c.collecting, func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }, page.assemble)
 }
 
 // showDemo fills in what the data directory lacks, waits until it answers queries, and shows how to ask.
-func showDemo(ctx context.Context, s *service) error {
+func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	sample, err := settleDemo(ctx, s)
 	if err != nil {
 		return fmt.Errorf("settle demo: %w", err)
 	}
-	text, err := renewDemoKey(ctx, s.db, sample.organization)
+	text, err := renewDemoKey(ctx, s.db, sample.organization, demoEmail)
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
@@ -65,6 +68,9 @@ func showDemo(ctx context.Context, s *service) error {
 	}
 	if err := sample.tour(ctx, s, v); err != nil {
 		return err
+	}
+	if err := page.settle(ctx, s); err != nil {
+		return fmt.Errorf("settle demo page: %w", err)
 	}
 	return s.print(text)
 }
@@ -83,7 +89,7 @@ func settleDemo(ctx context.Context, s *service) (demoSample, error) {
 	until := time.Now().UTC().Truncate(time.Millisecond)
 	sample := demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
 	var err error
-	if sample.organization, err = demoOrganization(ctx, s.db); err != nil {
+	if sample.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
 		return sample, err
 	}
 	in, err := intake.New(intake.DefaultConfig(), s.appends, s.db, landings{s.warehouse}, time.Now)
@@ -100,18 +106,18 @@ func settleDemo(ctx context.Context, s *service) (demoSample, error) {
 	return sample, sample.bring(ctx, s, in)
 }
 
-func demoOrganization(ctx context.Context, db *postgres.DB) (postgres.Organization, error) {
-	organization, err := db.OrganizationBySlug(ctx, demoSlug)
+func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
+	organization, err := db.OrganizationBySlug(ctx, slug)
 	if errors.Is(err, postgres.ErrNotFound) {
-		organization, err = db.AddOrganization(ctx, "Demo (simulated)", demoSlug)
+		organization, err = db.AddOrganization(ctx, name, slug)
 	}
 	if err != nil {
 		return organization, err
 	}
-	_, err = db.UserByEmail(ctx, demoEmail)
+	_, err = db.UserByEmail(ctx, email)
 	if errors.Is(err, postgres.ErrNotFound) {
 		_, err = db.AddUser(ctx, postgres.NewUser{
-			Email: demoEmail, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID, Role: "owner",
+			Email: email, PasswordHash: password.Hash(password.Generate()), OrganizationID: organization.ID, Role: "owner",
 		})
 	}
 	return organization, err
@@ -196,7 +202,7 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simul
 }
 
 // renewDemoKey revokes the demo's last key and makes another: only its hash is kept, so it could not be shown again.
-func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization) (string, error) {
+func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization, email string) (string, error) {
 	list, err := db.ListKeys(ctx, organization.ID)
 	if err != nil {
 		return "", err
@@ -208,7 +214,7 @@ func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Or
 			}
 		}
 	}
-	minted, _, err := mint(ctx, db, organization.Slug, demoEmail, demoKey)
+	minted, _, err := mint(ctx, db, organization.Slug, email, demoKey)
 	return minted.Text, err
 }
 

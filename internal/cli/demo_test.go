@@ -45,7 +45,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	if bySQL := strings.TrimSpace(string(answer)); bySQL != score || m[3] != score {
 		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
-	showsThePixel(t, first)
+	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
 	if status := first.stop(t, syscall.SIGINT); status != exitDone {
 		t.Errorf("after Ctrl-C the status is %d", status)
 	}

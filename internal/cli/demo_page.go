@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/answerscope/answerscope/collector/script"
+	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/internal/httpd"
+)
+
+// The page's brand has an organization of its own, so that its visits, which are somebody's own, are not among the
+// simulated ones.
+const (
+	demoPageName  = "Demo page"
+	demoPageSlug  = "demo-page"
+	demoPageEmail = "demo-page@answerscope.example"
+)
+
+//go:embed demo_page.html
+var demoPageText string
+
+var demoPageTemplate = template.Must(template.New("demo page").Parse(demoPageText))
+
+// A demoPage is a site with the pixel, on an origin of its own, that shows what the API makes of its visits.
+type demoPage struct {
+	listener net.Listener
+	shows    atomic.Pointer[demoShop] // nil until there is something to show
+}
+
+// A demoShop is the brand whose site the page is.
+type demoShop struct {
+	tag   template.HTML
+	brand string
+	api   caller
+}
+
+// assemble adds the page to a service.
+func (d *demoPage) assemble(ctx context.Context, s *service) (err error) {
+	if d.listener, err = httpd.Listen(ctx, "127.0.0.1:0"); err != nil {
+		return err
+	}
+	s.part("demo page", d.run)
+	return nil
+}
+
+// url names the host by its name: the brand's domain is localhost.
+func (d *demoPage) url() string {
+	_, port, _ := net.SplitHostPort(d.listener.Addr().String()) // it is one
+	return "http://localhost:" + port + "/"
+}
+
+// settle makes the brand and gives the page what it shows.
+func (d *demoPage) settle(ctx context.Context, s *service) error {
+	organization, err := demoOrganization(ctx, s.db, demoPageName, demoPageSlug, demoPageEmail)
+	if err != nil {
+		return err
+	}
+	brand, _, err := intake.EnsureBrand(ctx, s.db, organization.ID, intake.BrandSpec{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
+	if err != nil {
+		return err
+	}
+	key, err := renewDemoKey(ctx, s.db, organization, demoPageEmail)
+	if err != nil {
+		return err
+	}
+	tag, err := script.NewTag(s.url(), brand.ID.String())
+	if err != nil {
+		return err
+	}
+	snippet, err := tag.Snippet("html-pinned")
+	if err != nil {
+		return err
+	}
+	d.shows.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), caller{s.url(), key}}) //nolint:gosec // ours, of an address and an id that were checked
+	s.tell("See the pixel at work, on a page that shows what the API makes of your own visits:\n\n  %s\n", d.url())
+	return nil
+}
+
+func (d *demoPage) run(ctx context.Context) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /figures", d.figures)
+	mux.HandleFunc("GET /", d.page)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	unhook := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns what matters
+	defer unhook()
+	if err := server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the demo's page on %s: %w", d.listener.Addr(), err)
+	}
+	return nil
+}
+
+func (d *demoPage) page(w http.ResponseWriter, _ *http.Request) {
+	shop := d.shows.Load()
+	if shop == nil {
+		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = demoPageTemplate.Execute(w, map[string]any{"Tag": shop.tag, "Text": string(shop.tag)}) // the client is gone: nobody to tell
+}
+
+// figures are the API's of today.
+func (d *demoPage) figures(w http.ResponseWriter, r *http.Request) {
+	shop := d.shows.Load()
+	if shop == nil {
+		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
+		return
+	}
+	today := time.Now().UTC().Format(time.DateOnly)
+	body, err := shop.api.get(r.Context(), "/api/v1/ai-traffic?brand_id="+shop.brand+"&date_from="+today+"&date_to="+today)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // the client is gone: nobody to tell
+}
