@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An access log comes to /api/v1/ai-crawlers, once however often it is imported, and to an export. What is wrong with
+// the flags is said.
+func TestAnAccessLogComesToTheFigures(t *testing.T) {
+	h := newHouse(t, captured(t, 12), brandsOf(t, 1))
+	agent := func(name string) string { return "Mozilla/5.0 (compatible; " + name + "/1.0)" }
+	var log strings.Builder
+	for n := range 30 {
+		fmt.Fprintf(&log, "192.0.2.%d - - [%02d/Mar/2026:12:00:00 +0000] \"GET /p/%d?q=1 HTTP/1.1\" 200 10 \"-\" \"%s\"\n", 1+n%2*100, n%28+1, n%3, agent([]string{"GPTBot", "Claude-User", "Firefox"}[n%3]))
+	}
+	log.WriteString("- - - [02/Mar/2026:12:00:00 +0000] \"CONNECT * HTTP/1.1\" 400 0 \"-\" \"" + agent("GPTBot") + "\"\n")
+	file, ranges := written(t, "access.log", []byte(log.String())), written(t, "gptbot.json", []byte(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/28"}]}`))
+	importing := []string{"crawlers", "import", file, "--org", "acme", "--brand", "lumen", "--ranges", "GPTBot=" + ranges}
+
+	if r := run(t, h.env, "", importing...); r.status != exitRefused || r.stdout != `{"imported":20,"skipped":0,"refused":1}`+"\n" || !strings.Contains(r.stderr, "line 31: path") {
+		t.Fatalf("import: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	figures := func() string {
+		status, body := fetch(t, h.url+"/api/v1/ai-crawlers"+window(h.brand(t)), h.key)
+		if status != 200 {
+			t.Fatalf("ai-crawlers: %d %s", status, body)
+		}
+		return body
+	}
+	const want = `{"total_requests":20,"verified_requests":5,"unverified_requests":5,"total_bytes":200,`
+	arrived := func() string {
+		if body := figures(); !strings.HasPrefix(body, want) {
+			return "the figures are " + body
+		}
+		return ""
+	}
+	eventually(t, h.server, 200*time.Millisecond, arrived)
+	if r := run(t, h.env, log.String(), append([]string{"crawlers", "import", "-"}, importing[3:]...)...); r.stdout != `{"imported":0,"skipped":20,"refused":1}`+"\n" {
+		t.Errorf("import again: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if wrong := arrived(); wrong != "" {
+		t.Error(wrong)
+	}
+	if r := run(t, h.env, "", "export", "--org", "acme", "--brand", "lumen", "--what", "crawls"); r.status != exitDone || strings.Count(r.stdout, "\n") != 20 || strings.Contains(r.stdout, "192.0.2.") {
+		t.Errorf("export: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, h.env, "", "reconcile", "--json"); r.status != exitDone {
+		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	for flags, says := range map[string]string{
+		"--site other.example":                  "want a domain of the brand",
+		"--follow --format cloudfront -":        "",
+		"--ranges " + ranges:                    "GPTBot=gptbot.json",
+		"--ranges GPTBot=" + filepath.Dir(file): "",
+	} {
+		given := append([]string{"crawlers", "import"}, append(strings.Fields(flags), "--org", "acme", "--brand", "lumen")...)
+		if !strings.HasSuffix(flags, " -") {
+			given = append(given, file)
+		}
+		if r := run(t, h.env, "", given...); r.status != exitUsage && r.status != exitFailed || !strings.Contains(r.stderr, says) {
+			t.Errorf("%s: status %d, %s", flags, r.status, r.stderr)
+		}
+	}
+}
