@@ -62,15 +62,15 @@ func collectors(ctx context.Context, o Options) (_ Result, err error) {
 		return r, err
 	}
 	full, half := all[full], all[half]
-	r.Figures["accepted_per_s"] = full.answered(http.StatusNoContent)
-	r.Figures["half_load_per_s"] = half.answered(http.StatusNoContent)
+	r.Figures["accepted_per_s"] = full.accepted()
+	r.Figures["half_load_per_s"] = half.accepted()
 	for _, p := range []int{50, 99} {
 		r.Figures[fmt.Sprintf("p%d_ms", p)] = full.Times.percentile(float64(p))
 		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = half.Times.percentile(float64(p))
 	}
 	r.Figures["rss_bytes"] = float64(a.collector.memory())
 	for ratio, name := range map[string]string{"ceiling": read, "handler": handler, "naive": naive} {
-		r.Ceilings[name+"_per_s"] = all[name].answered(http.StatusNoContent)
+		r.Ceilings[name+"_per_s"] = all[name].accepted()
 		r.Ratios[ratio] = r.Figures["accepted_per_s"] / r.Ceilings[name+"_per_s"]
 	}
 	return r, nil
@@ -224,7 +224,7 @@ func (a *arena) round(ctx context.Context, round int, all map[string]*loadResult
 		}
 		results := map[string]loadResult{name: result}
 		if name == full {
-			if results[half], err = a.measure(ctx, full, result.answered(http.StatusNoContent)/2); err != nil {
+			if results[half], err = a.measure(ctx, full, result.accepted()/2); err != nil {
 				return err
 			}
 		}
@@ -246,7 +246,7 @@ func (a *arena) measure(ctx context.Context, name string, rate float64) (loadRes
 	plan := loadPlan{Address: a.addresses[name], Requests: a.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time}
 	result, err := plan.apart(ctx)
 	if err == nil {
-		err = result.only(http.StatusNoContent)
+		err = result.onlyAccepted()
 	}
 	if err != nil {
 		return result, fmt.Errorf("measure %s: %w", name, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,15 +126,15 @@ func (r *loadResult) add(other *loadResult) {
 	r.Times.merge(&other.Times)
 }
 
-// answered is how many a second had a status.
-func (r *loadResult) answered(status int) float64 {
-	return float64(r.Statuses[status]) / r.Took.Seconds()
+// accepted is how many a second were answered with 204.
+func (r *loadResult) accepted() float64 {
+	return float64(r.Statuses[http.StatusNoContent]) / r.Took.Seconds()
 }
 
-// only says what else came back, if anything did.
-func (r *loadResult) only(status int) error {
-	if len(r.Statuses) == 1 && r.Statuses[status] > 0 && r.Broken == 0 {
+// onlyAccepted says what else came back, if anything did.
+func (r *loadResult) onlyAccepted() error {
+	if len(r.Statuses) == 1 && r.Statuses[http.StatusNoContent] > 0 && r.Broken == 0 {
 		return nil
 	}
-	return fmt.Errorf("answers by status are %v, and %d connections broke: want %d alone", r.Statuses, r.Broken, status)
+	return fmt.Errorf("answers by status are %v, and %d connections broke: want 204 alone", r.Statuses, r.Broken)
 }

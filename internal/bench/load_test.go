@@ -47,7 +47,7 @@ func TestALoadCountsAnswersByStatus(t *testing.T) {
 	if r.Statuses[204] == 0 || r.Statuses[503] == 0 || len(r.Statuses) != 2 || r.Broken != 0 {
 		t.Errorf("%+v, want some 204, some 503, nothing else", r)
 	}
-	if r.only(204) == nil {
+	if r.onlyAccepted() == nil {
 		t.Error("503 was no surprise")
 	}
 	if p50, p99 := r.Times.percentile(50), r.Times.percentile(99); p50 <= 0 || p99 < p50 {

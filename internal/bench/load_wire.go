@@ -70,7 +70,7 @@ func (w *wire) ask(request []byte) (status int, err error) {
 			return status, nil
 		case size < 0 || n > size && size > 0 || size > len(w.buffer):
 			return 0, fmt.Errorf("read answer: %.100q is none that was expected", w.buffer[:n])
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return 0, fmt.Errorf("read answer: %w", io.ErrUnexpectedEOF)
 		case err != nil:
 			return 0, fmt.Errorf("read answer: %w", err)

@@ -67,7 +67,7 @@ type Server struct {
 	listener net.Listener
 	log      *slog.Logger
 	seconds  *prometheus.HistogramVec
-	tracer   trace.Tracer    // nil when nothing is traced
+	tracer   trace.Tracer // nil when nothing is traced
 	direct   map[string]*direct
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
