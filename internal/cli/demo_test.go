@@ -107,11 +107,17 @@ func showsThePixel(t *testing.T, s *server) {
 func demoVisits(t *testing.T, url, key string) int {
 	t.Helper()
 	var traffic struct {
-		Total int `json:"total_visits"`
+		Total    int `json:"total_visits"`
+		Sessions int
+		Goals    []struct{ Name string }
+		Landings []struct{ URL string } `json:"landing_pages"`
 	}
 	_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+demoBrand(t, url, key), key)
 	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Total == 0 {
 		t.Fatalf("traffic: %s", body)
+	}
+	if traffic.Sessions == 0 || traffic.Sessions >= traffic.Total || len(traffic.Goals) < 2 || len(traffic.Landings) < 2 {
+		t.Errorf("the demo shows no sessions of several views, goals or landing pages: %s", body)
 	}
 	return traffic.Total
 }
