@@ -121,13 +121,13 @@ func alternatives(platform referral.Platform) []string {
 
 // parameters are alternatives beside utm_source: other parameters that name a platform, with the value that does.
 func parameters(table []referral.Platform) string {
-	var list string
+	var list strings.Builder
 	for _, platform := range table {
 		for _, parameter := range platform.Parameters {
-			list += "|" + parameter.Name + "(?==" + strings.ReplaceAll(quoted(parameter.Value), `\`, `\\`) + ")"
+			fmt.Fprintf(&list, "|%s(?==%s)", parameter.Name, strings.ReplaceAll(quoted(parameter.Value), `\`, `\\`))
 		}
 	}
-	return list
+	return list.String()
 }
 
 func ending(word string) string {

@@ -98,7 +98,7 @@ func find(t testing.TB, names ...string) string {
 // launch starts the command and returns the address that it announces.
 func launch(t testing.TB, command string, d dialect, arguments []string, dir string) string {
 	t.Helper()
-	cmd := exec.Command(command, arguments...)
+	cmd := exec.CommandContext(t.Context(), command, arguments...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "MOZ_CRASHREPORTER_DISABLE=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has processes of its own
 	stderr, err := cmd.StderrPipe()

@@ -38,15 +38,15 @@ func dial(ctx context.Context, address string) (*conn, error) {
 	}
 	socket.SetReadLimit(16 << 20)
 	c := &conn{socket: socket, waiting: map[int]chan answer{}}
-	go c.read()
+	go c.read(context.WithoutCancel(ctx)) // until close
 	return c, nil
 }
 
 func (c *conn) close() { _ = c.socket.CloseNow() } // the browser is killed next
 
-func (c *conn) read() {
+func (c *conn) read(ctx context.Context) {
 	for {
-		_, text, err := c.socket.Read(context.Background())
+		_, text, err := c.socket.Read(ctx)
 		var a answer
 		if err == nil {
 			err = json.Unmarshal(text, &a)
