@@ -19,7 +19,7 @@ type bench struct {
 
 func (bench) Help() string {
 	return `Each figure stands beside what it is held against in the same run, and says which machine it was measured on.
-query takes some ten minutes and 4 GB of the directory for temporary files (TMPDIR); the others take seconds.
+query takes some ten minutes and 4 GB of the directory for temporary files (TMPDIR), collector two minutes; the others take less.
 
 Example:
 
