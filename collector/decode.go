@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -115,9 +116,8 @@ func unreadable(err error) error {
 
 // field is the last name of p, if it is one of ours.
 func field(p jsontext.Pointer) string {
-	names := strings.Split(string(p), "/")
-	for i := len(names) - 1; i >= 0; i-- {
-		switch name := names[i]; name {
+	for _, name := range slices.Backward(strings.Split(string(p), "/")) {
+		switch name {
 		case "name", "value", "currency":
 			return "g." + name
 		case "u", "r", "s", "l", "d", "z", "e", "b", "i", "n", "g":

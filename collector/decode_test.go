@@ -1,9 +1,11 @@
 package collector
 
 import (
+	_ "embed"
 	"errors"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -131,12 +133,24 @@ func TestAnAmountIsADecimal(t *testing.T) {
 	}
 }
 
+// found is what fuzzing has found interesting, a Go literal a line.
+//
+//go:embed testdata/decode.corpus
+var found string
+
 // What scan reads, the library reads the same; and of what is taken nothing is beyond what the log takes.
 func FuzzDecode(f *testing.F) {
 	for _, body := range []string{
 		view(""), view(`,"x":1`), `[` + view("") + `]`, `{}`, `{"n":1}`, `{"u":"","u":""}`, `{"n":1,"n":1}`, `{"n":10}`, `{"n":1 }`, `{"u":"a"b}`, `{"u":"\u0061"}`, "{\"u\":\"\xff\"}", `{"u":"a",}`, `{"g":"a"}`,
 		`{"b":"` + lumen + `","u":"https://münchen.example/ä?x#y","e":"goal","g":{"name":"ä","value":"1e5","currency":"usd"}}`,
 	} {
+		f.Add([]byte(body))
+	}
+	for line := range strings.Lines(found) {
+		body, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			f.Fatal(err)
+		}
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
