@@ -77,7 +77,7 @@ func crawlRow(at *consume.Record, c *event.Crawl) clickhouse.CrawlRow {
 		Purpose:   string(c.Purpose),
 		Host:      c.Host,
 		Path:      c.Path,
-		Status:    uint16(c.Status), //nolint:gosec // the law of the record bounds it
+		Status:    uint16(c.Status), // the law of the record bounds it
 		Bytes:     c.Bytes,
 		Verified:  c.Verified,
 		Simulated: c.Simulated,
