@@ -50,7 +50,7 @@ type GoalTraffic struct {
 	Currency *string     `json:"currency"`
 }
 
-// LandingTraffic is the sessions that began on a page, its host and path.
+// LandingTraffic is the sessions that began on one path, on whatever host.
 type LandingTraffic struct {
 	URL      string `json:"url"`
 	Sessions int    `json:"sessions"`
@@ -81,7 +81,7 @@ func Traffic(told []event.Visit, organization, brand uuid.UUID, from, to string)
 		countries[v.Country]++
 		if v.NewSession {
 			body.Sessions++
-			landings[v.Host+v.Path]++
+			landings[v.Path]++
 		}
 	}
 	for _, name := range byVisits(platforms) {

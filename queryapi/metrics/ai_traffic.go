@@ -42,7 +42,7 @@ type goalTraffic struct {
 }
 
 type landingTraffic struct {
-	URL      string `json:"url"` // host and path
+	URL      string `json:"url"` // a path, as of pages
 	Sessions int64  `json:"sessions"`
 }
 

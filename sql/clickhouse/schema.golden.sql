@@ -62,10 +62,10 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [e9a685e15abc]'
+COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [cba6f4a247a4]'
 AS SELECT
-    transform(grouping(platform, host, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
-    concat(platform, host, path, country, goal) AS name,
+    transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+    concat(platform, path, country, goal) AS name,
     currency,
     sum(visit_daily.visits) AS visits,
     sum(visit_daily.sessions) AS sessions,
@@ -75,7 +75,7 @@ WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}
 GROUP BY
     GROUPING SETS (
         (platform, event),
-        (host, path, event),
+        (organization_id, path, event),
         (path, event),
         (country, event),
         (goal, currency, event),

@@ -25,7 +25,7 @@ const (
 	FacetPlatform = "platform"
 	FacetPage     = "page" // a path, one of the ten most visited
 	FacetCountry  = "country"
-	FacetLanding  = "landing" // host and path, one of the ten that most sessions began on
+	FacetLanding  = "landing" // a path, one of the ten that most sessions began on
 	FacetGoal     = "goal"
 )
 

@@ -1,16 +1,16 @@
 -- ai_traffic: what AI platforms sent to a brand's site: views and sessions, in all and by platform, page and country, and goals.
--- Serves GET /api/v1/ai-traffic. facet says what a row is about: total, platform, page (a path, the top 10), country, landing (the page that
--- sessions began on, host and path, the top 10) or goal (a row for each of its currencies). name is the platform, path, country, landing page or goal;
+-- Serves GET /api/v1/ai-traffic. facet says what a row is about: total, platform, page (a path, the top 10), country, landing (the path that
+-- sessions began on, the top 10) or goal (a row for each of its currencies). name is the platform, path, country, landing page or goal;
 -- '' is the total's, and an unknown country's. visits are views, and of a goal how often it was reached: goals are no views.
 -- Rows of a facet come by visits descending, landing pages by sessions descending, then by name, and goals by currency.
 SELECT
-    -- A key that a row's set lacks is a 1 of grouping, and '' in name.
+    -- A key that a row's set lacks is a 1 of grouping, and '' in name. organization_id, of which there is one, tells the two sets of paths apart.
     transform(
-        grouping(platform, host, path, country, goal),
+        grouping(platform, organization_id, path, country, goal),
         [0b01111, 0b10011, 0b11011, 0b11101, 0b11110],
         ['platform', 'landing', 'page', 'country', 'goal'],
         'total')                                AS facet,
-    concat(platform, host, path, country, goal) AS name,
+    concat(platform, path, country, goal) AS name,
     currency,
     sum(visit_daily.visits)                     AS visits,
     sum(visit_daily.sessions)                   AS sessions,
@@ -19,7 +19,7 @@ FROM visit_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
-GROUP BY GROUPING SETS ((platform, event), (host, path, event), (path, event), (country, event), (goal, currency, event), (event))
+GROUP BY GROUPING SETS ((platform, event), (organization_id, path, event), (path, event), (country, event), (goal, currency, event), (event))
 HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
 ORDER BY facet, if(facet = 'landing', sessions, visits) DESC, name, currency
 LIMIT 10 BY facet, if(facet IN ('page', 'landing'), '', name), currency
