@@ -40,7 +40,7 @@ func TestEachFileCanFail(t *testing.T) {
 		{"unknown stage", dockerfile, "--from=build", "--from=biuld", "Dockerfile:12: COPY --from=biuld is no stage above"},
 		{"base of any version", dockerfile, "golang:1.26-trixie", "golang", "Dockerfile:3: FROM golang is no stage above"},
 		{"casing", dockerfile, " AS build", " as build", "(FromAsCasing)"},
-		{"unset variable", dockerfile, "WORKDIR /var/lib/answerscope", "WORKDIR /var/lib/$NAME", "Dockerfile:15: Usage of undefined variable '$NAME' (UndefinedVar)"},
+		{"unset variable", dockerfile, "WORKDIR /var/lib/answerscope", "WORKDIR /var/lib/$NAME", "Dockerfile:17: Usage of undefined variable '$NAME' (UndefinedVar)"},
 		{"shell form", dockerfile, `["/usr/local/bin/answerscope"]`, "/usr/local/bin/answerscope", "(JSONArgsRecommended)"},
 		{"secret", dockerfile, "ENV ANSWERSCOPE_LOG_FORMAT=json", "ENV ANSWERSCOPE_ADMIN_PASSWORD=x", "(SecretsUsedInArgOrEnv)"},
 		{"nothing to copy", dockerfile, "COPY go.mod go.sum", "COPY go.mod go.lock", "Dockerfile:5: COPY go.lock is not in the context"},
