@@ -36,7 +36,7 @@ func TestEachFileCanFail(t *testing.T) {
 		{"unknown Dockerfile", compose, "deploy/Dockerfile", "deploy/Dockerflie", "deploy/Dockerflie: no such file"},
 
 		{"unknown instruction", dockerfile, "RUN go mod", "RUNN go mod", "Dockerfile:6: dockerfile parse error on line 6: unknown instruction: RUNN (did you mean RUN?)"},
-		{"unknown flag", dockerfile, "--from=build", "--form=build", "Dockerfile:12: dockerfile parse error on line 12: unknown flag: --form"},
+		{"unknown flag", dockerfile, "--from=build", "--form=build", "Dockerfile:14: dockerfile parse error on line 14: unknown flag: --form"},
 		{"unknown stage", dockerfile, "--from=build", "--from=biuld", "Dockerfile:14: COPY --from=biuld is no stage above"},
 		{"base of any version", dockerfile, "golang:1.26-trixie", "golang", "Dockerfile:3: FROM golang is no stage above"},
 		{"casing", dockerfile, " AS build", " as build", "(FromAsCasing)"},
