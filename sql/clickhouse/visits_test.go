@@ -259,7 +259,7 @@ func TestAITraffic(t *testing.T) {
 	for _, currency := range currencies {
 		want = append(want, "goal order "+currency+" 2 0 246913578024.691356")
 	}
-	want = append(want, "goal signup  1 0 0", "landing lumen.example/a  2 2 0", "landing lumen.example/b  1 1 0",
+	want = append(want, "goal signup  1 0 0", "landing /a  3 2 0", "landing /b  1 1 0",
 		"page /a  3 2 0", "page /b  1 1 0", "platform chatgpt  4 3 0", "total   4 3 0")
 	var texts []string
 	for _, r := range got {
