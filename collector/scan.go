@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
 
 // scan reads a single beacon as t.js sends it: the fields of a view, nothing between them, every text plain ASCII.
@@ -16,7 +18,7 @@ func scan(body []byte, b *beacon) bool {
 	}
 	var seen [1 << 7]bool
 	for {
-		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' || !plain[rest[1]] || seen[rest[1]] {
+		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' || rest[1] >= utf8.RuneSelf || seen[rest[1]] {
 			return false
 		}
 		name := rest[1]
@@ -28,10 +30,10 @@ func scan(body []byte, b *beacon) bool {
 			b.New, rest = rest[0] == '1', rest[1:]
 		} else {
 			text := b.text(name)
-			if text == nil {
+			if text == nil || rest[0] != '"' {
 				return false
 			}
-			if *text, rest, found = quoted(rest); !found {
+			if *text, rest, found = event.PlainText(rest[1:]); !found {
 				return false
 			}
 		}
@@ -69,24 +71,3 @@ func (b *beacon) text(name byte) *string {
 	}
 	return nil
 }
-
-// quoted takes a text with its quotes from the head of rest.
-func quoted(rest string) (text, after string, ok bool) {
-	if rest == "" || rest[0] != '"' {
-		return "", "", false
-	}
-	for n := 1; n < len(rest); n++ {
-		if !plain[rest[n]] {
-			return rest[1:n], rest[n+1:], rest[n] == '"'
-		}
-	}
-	return "", "", false
-}
-
-// plain are the bytes that mean themselves in a text.
-var plain = func() (plain [256]bool) {
-	for c := ' '; c < utf8.RuneSelf; c++ {
-		plain[c] = c != '"' && c != '\\'
-	}
-	return plain
-}()

@@ -76,18 +76,26 @@ func (s *scanner) must(literal string) {
 }
 
 // text reads up to the closing quote.
-func (s *scanner) text() string {
+func (s *scanner) text() (text string) {
+	var ok bool
+	if text, s.rest, ok = PlainText(s.rest); !ok {
+		s.bad = true
+	}
+	return text
+}
+
+// PlainText takes a JSON text from the head of s, which is behind its opening quote, and
+// gives what is behind the closing one. ok is false unless all of it is printable ASCII
+// that means itself.
+func PlainText(s string) (text, rest string, ok bool) {
 	n := 0
-	for n < len(s.rest) && plain[s.rest[n]] {
+	for n < len(s) && plain[s[n]] {
 		n++
 	}
-	if n == len(s.rest) || s.rest[n] != '"' {
-		s.bad = true
-		return ""
+	if n == len(s) || s[n] != '"' {
+		return "", "", false
 	}
-	text := s.rest[:n]
-	s.rest = s.rest[n+1:]
-	return text
+	return s[:n], s[n+1:], true
 }
 
 // plain are the bytes that mean themselves in a text.
