@@ -187,19 +187,7 @@ func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) err
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = p.printJSON(summary)
-	} else {
-		err = p.printJSON(struct {
-			Imported int `json:"imported"`
-			Skipped  int `json:"skipped"`
-			Refused  int `json:"refused"`
-		}{summary.Imported, summary.Skipped, summary.Refused})
-	}
-	if err == nil && summary.Refused > 0 {
-		return errRefused
-	}
-	return err
+	return p.taken(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
 }
 
 // LandedCrawls asks the warehouse which crawls it has.

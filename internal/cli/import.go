@@ -134,19 +134,29 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = p.printJSON(summary)
-	} else {
-		err = p.printJSON(struct {
-			Imported int `json:"imported"`
-			Skipped  int `json:"skipped"`
-			Refused  int `json:"refused"`
-		}{summary.Imported, summary.Skipped, summary.Refused})
+	return p.taken(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
+}
+
+// counts are what became of the lines of an import.
+type counts struct {
+	Imported int `json:"imported"`
+	Skipped  int `json:"skipped"`
+	Refused  int `json:"refused"`
+}
+
+// taken prints them, or the whole summary; the error is errRefused when lines were refused.
+func (p *process) taken(whole bool, summary any, of counts) error {
+	result := summary
+	if !whole {
+		result = of
 	}
-	if err == nil && summary.Refused > 0 {
+	if err := p.printJSON(result); err != nil {
+		return err
+	}
+	if of.Refused > 0 {
 		return errRefused
 	}
-	return err
+	return nil
 }
 
 func refusal(r intake.Refusal) string {
