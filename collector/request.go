@@ -30,6 +30,7 @@ type request struct {
 	encoded []byte       // the visits, one after the other
 	ends    []int        // where each ends in encoded
 	values  [][]byte     // the same, apart
+	visit   event.Visit  // the one that is encoded
 }
 
 func (r *request) begin(f *fiber.Ctx, now time.Time) {
@@ -140,7 +141,6 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 	if reason := r.unwanted(f); reason != "" {
 		return reason, len(r.beacons), nil
 	}
-	var v event.Visit
 	located := false
 	for i := range r.beacons {
 		b := &r.beacons[i]
@@ -153,8 +153,8 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 			r.locate(f)
 			located = true
 		}
-		r.visitOf(&v, b, r.sites[i], platform, by)
-		if r.encoded, err = event.EncodeVisit(r.encoded, &v); err != nil {
+		r.visitOf(&r.visit, b, r.sites[i], platform, by)
+		if r.encoded, err = event.EncodeVisit(r.encoded, &r.visit); err != nil {
 			return "", 0, malformed("want texts that can be kept")
 		}
 		r.ends = append(r.ends, len(r.encoded))

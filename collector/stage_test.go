@@ -87,7 +87,7 @@ func newStage(t *testing.T, cfg Config) *stage {
 }
 
 // sites are those of two organizations, from a database of their own.
-func (s *stage) sites(t *testing.T, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
+func (s *stage) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
 	t.Helper()
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = testkit.Postgres(t)
@@ -151,7 +151,7 @@ func (s *stage) refuse(err error) {
 	s.refuses = err
 }
 
-func addBrand(t *testing.T, db *postgres.DB, slug string, domains ...string) brandOf {
+func addBrand(t testing.TB, db *postgres.DB, slug string, domains ...string) brandOf {
 	t.Helper()
 	o, err := db.AddOrganization(t.Context(), slug, slug)
 	if err != nil {
@@ -164,7 +164,7 @@ func addBrand(t *testing.T, db *postgres.DB, slug string, domains ...string) bra
 	return brandOf{o.ID, b.ID}
 }
 
-func running(t *testing.T, run func(context.Context) error) {
+func running(t testing.TB, run func(context.Context) error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -177,7 +177,7 @@ func running(t *testing.T, run func(context.Context) error) {
 	})
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	look := time.NewTicker(5 * time.Millisecond)

@@ -85,6 +85,9 @@ func EncodeAnswer(dst []byte, a *Answer) ([]byte, error) {
 
 // EncodeVisit appends the record of v to dst, as EncodeAnswer.
 func EncodeVisit(dst []byte, v *Visit) ([]byte, error) {
+	if text, printed := printVisit(dst, v); printed {
+		return text, nil
+	}
 	if v.V != Version {
 		copied := *v
 		copied.V, v = Version, &copied

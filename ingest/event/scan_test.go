@@ -32,6 +32,31 @@ func FuzzScanVisit(f *testing.F) {
 	})
 }
 
+// What is printed is what the library writes.
+func FuzzPrintVisit(f *testing.F) {
+	f.Add(encode(f, plainVisit()))
+	for name := range goldens {
+		f.Add(golden(f, name))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v := Visit{}
+		if json.Unmarshal(text, &v) != nil {
+			return
+		}
+		v.V = Version
+		printed, ok := printVisit([]byte("before"), &v)
+		if !ok {
+			if string(printed) != "before" {
+				t.Fatalf("%s is not printed, and left %q", text, printed)
+			}
+			return
+		}
+		if want, err := encoded(nil, &v); err != nil || string(printed) != "before"+string(want) {
+			t.Fatalf("printed %s\nthe library writes %s, %v", printed, want, err)
+		}
+	})
+}
+
 // plainVisit has every field that is scanned.
 func plainVisit() Visit {
 	at := time.Date(2028, 2, 29, 23, 59, 59, 987e6, time.UTC)
@@ -44,14 +69,18 @@ func plainVisit() Visit {
 	}
 }
 
-// A record that EncodeVisit writes is scanned, whichever of its fields it has; the
+// A visit is printed as the library writes it, and scanned, whichever of its fields it has; the
 // library is left those with a goal, an escape or more than ASCII.
-func TestWhatIsScanned(t *testing.T) {
+func TestWhatIsPrintedAndScanned(t *testing.T) {
 	full := plainVisit()
 	for field := range reflect.TypeFor[Visit]().NumField() {
 		v := full
 		reflect.ValueOf(&v).Elem().Field(field).SetZero()
 		v.V = Version
+		printed, ok := printVisit(nil, &v)
+		if library, err := encoded(nil, &v); !ok || err != nil || string(printed) != string(library) {
+			t.Errorf("printed %s, %t\nthe library writes %s, %v", printed, ok, library, err)
+		}
 		var got Visit
 		if b := encode(t, v); !scanVisit(b, &got) || !reflect.DeepEqual(got, v) {
 			t.Errorf("%s\nscanned as %+v", b, got)
@@ -64,6 +93,9 @@ func TestWhatIsScanned(t *testing.T) {
 	} {
 		v, got := full, Visit{}
 		change(&v)
+		if printed, ok := printVisit(nil, &v); ok {
+			t.Errorf("%s: printed %s", name, printed)
+		}
 		b := encode(t, v)
 		if scanVisit(b, &got) {
 			t.Errorf("%s: scanned %s", name, b)
