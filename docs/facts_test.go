@@ -58,6 +58,19 @@ type visitFact struct {
 	Times    int    `json:"times"` // so many alike; 0 is 1
 }
 
+// A crawlFact is a request of an AI crawler for lumen.example, or for the brand's first domain.
+type crawlFact struct {
+	Brand    string        `json:"brand"`
+	On       string        `json:"on"`
+	Path     string        `json:"path"` // "" is /
+	Crawler  string        `json:"crawler"`
+	Operator string        `json:"operator"`
+	Platform string        `json:"platform"`
+	Purpose  event.Purpose `json:"purpose"`
+	Verified *bool         `json:"verified"`
+	Times    int           `json:"times"` // so many alike; 0 is 1
+}
+
 func (s *stage) addBrands(t *testing.T, brands []*brandFact) {
 	t.Helper()
 	s.brands = brands
@@ -164,6 +177,23 @@ func (f *visitFact) record(t *testing.T, s *stage, number int) []byte {
 	}
 	v.ID = event.RunID(event.Identity{BrandID: v.BrandID, Sample: int64(number), Due: v.At.Time})
 	value, err := event.EncodeVisit(nil, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// record is the fact as the log tells it; number tells crawls apart.
+func (f *crawlFact) record(t *testing.T, s *stage, number int) []byte {
+	t.Helper()
+	b := s.brand(t, f.Brand)
+	c := &event.Crawl{
+		V: event.Version, OrganizationID: idOf(b.Organization), BrandID: idOf(b.Organization, b.Slug), At: at(t, f.On),
+		Crawler: f.Crawler, Operator: f.Operator, Platform: f.Platform, Purpose: f.Purpose,
+		Host: b.Domains[0], Path: cmp.Or(f.Path, "/"), Status: 200, Bytes: 1000, Verified: f.Verified,
+	}
+	c.ID = event.CrawlID(c.Host, []byte(f.Crawler), number, c.At.Time)
+	value, err := event.EncodeCrawl(nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}

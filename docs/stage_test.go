@@ -128,6 +128,14 @@ func (s *stage) play(t *testing.T, path string) {
 				}
 			}
 			land(t, s, sink.NewVisits(s.warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), logTo(t)), "visits", values)
+		case "crawls.ndjson":
+			var values [][]byte
+			for _, f := range lines[crawlFact](t, section.Data) {
+				for range max(f.Times, 1) {
+					values = append(values, f.record(t, s, len(values)+1))
+				}
+			}
+			land(t, s, sink.NewCrawls(s.warehouse, prometheus.NewRegistry(), logTo(t)), "crawls", values)
 		case "corrected.sql":
 			if err := s.warehouse.Exec(t.Context(), string(section.Data)); err != nil {
 				t.Fatal(err)
@@ -153,7 +161,7 @@ func lines[T any](t *testing.T, text []byte) (all []*T) {
 	return all
 }
 
-// A landing is a sink of answers or of visits.
+// A landing is a sink of answers, visits or crawls.
 type landing[T any] interface {
 	Version() int
 	Read(version int, r consume.Record) (T, int, error)
