@@ -23,6 +23,8 @@ var (
 	landAnswers string
 	//go:embed query/visits.sql
 	landVisits string
+	//go:embed query/crawls.sql
+	landCrawls string
 )
 
 // The shape of the data, which answers.sql knows too.
@@ -145,11 +147,11 @@ func dimensionsAre(ctx context.Context, warehouse *clickhouse.Conn, want uint64)
 
 // A load is what goes into one warehouse.
 type load struct {
-	brands, days, visits, samples int // visits a day of a brand; they do not grow with samples
+	brands, days, visits, samples int // visits a day of a brand, and as many crawls; they do not grow with samples
 }
 
 // fill lands a load month by month, a month of a table as one insert, so that
-// every view of answers and visits fills. Landing tables, which no figure is
+// every view of answers, visits and crawls fills. Landing tables, which no figure is
 // read from, stay as they land; the rest is merged to the end: what is measured
 // is not how far the merges of so quick a load have come.
 func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(string, ...any)) error {
@@ -195,8 +197,8 @@ func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(str
 // atOnce is how many inserts or merges of a load are under way.
 const atOnce = 2
 
-// landing are the tables that answers and visits land in.
-var landing = []string{"answers", "visits"}
+// landing are the tables that facts land in.
+var landing = []string{"answers", "visits", "crawls"}
 
 func tablesOf(ctx context.Context, warehouse *clickhouse.Conn) ([]string, error) {
 	var tables []string
@@ -218,6 +220,9 @@ func fillDays(ctx context.Context, warehouse *clickhouse.Conn, l load, from time
 	}
 	if err := warehouse.Exec(ctx, landVisits, args(driver.Named("visits", l.visits))...); err != nil {
 		return fmt.Errorf("land visits of %s: %w", from.Format("2006-01"), err)
+	}
+	if err := warehouse.Exec(ctx, landCrawls, args(driver.Named("crawls", l.visits))...); err != nil {
+		return fmt.Errorf("land crawls of %s: %w", from.Format("2006-01"), err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"answer_daily", "entity_prompt_daily", "citations", "shopping_cards", "visit_daily"} {
+	for _, table := range []string{"answer_daily", "entity_prompt_daily", "citations", "shopping_cards", "visit_daily", "crawl_daily"} {
 		if n := ask[uint64](t, grown, "SELECT count() FROM "+table); n == 0 {
 			t.Errorf("%s is empty", table)
 		}
@@ -54,6 +54,7 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 		"SELECT uniqExact(prompt_id, platform, model, region, day) FROM answers",
 		"SELECT uniqExact(prompt_id) FROM entity_prompt_daily",
 		"SELECT count() FROM visits",
+		"SELECT count() FROM crawls",
 	} {
 		if a, b := ask[uint64](t, first, same), ask[uint64](t, grown, same); a != b {
 			t.Errorf("%s: %d and %d, want the same", same, a, b)
@@ -124,7 +125,7 @@ func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{
-		"ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-summary", "visibility-trend",
+		"ai-crawlers", "ai-traffic", "citations", "competitor-comparison", "prompt-performance", "shopping-cards", "visibility-summary", "visibility-trend",
 	} {
 		_, alone := r.Figures[name+"_p99_ms"]
 		_, beside := r.Ratios[name+"_driver_p50"]
