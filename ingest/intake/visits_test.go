@@ -20,7 +20,7 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	w.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
 	w.must(err)
-	plan := simulator.VisitPlan{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
+	plan := simulator.SitePlan{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
 	history := slices.Collect(s.Visits(plan))
 	for range 2 {
 		n, err := in.AppendVisits(t.Context(), slices.Values(history))

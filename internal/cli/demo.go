@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,7 +29,7 @@ type demo struct {
 
 func (demo) Help() string {
 	return `Runs everything, as all does, and sees to it that the data directory holds an organization, a brand with competitors
-and 60 days of answers and visits. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
+and 60 days of answers, visits and requests of AI crawlers. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
 (the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers, and
 the address of a page that shows the pixel at work.
 
@@ -82,6 +83,7 @@ type demoSample struct {
 	from, until  time.Time
 	answers      int // of the window that are in some figure
 	views        int // the same of visits
+	crawls       int // and of requests of AI crawlers
 }
 
 // settleDemo makes the organization, its user and its brand, and brings in what is missing of its answers.
@@ -139,49 +141,54 @@ func (d *demoSample) bring(ctx context.Context, s *service, in *intake.Intake) e
 	if err := d.bringAnswers(ctx, s, in, platform, plan); err != nil {
 		return err
 	}
-	return d.bringVisits(ctx, s, in, platform)
+	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
+	return errors.Join(d.bringVisits(ctx, s, in, platform, site), d.bringCrawls(ctx, s, in, platform, site))
 }
 
 func (d *demoSample) bringAnswers(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.Plan) error {
 	meter := s.meter("simulated answers", int64(plan.Runs()))
 	defer meter.end()
-	told := int64(0)
-	history := func(yield func(event.Answer) bool) {
-		for a := range platform.History(plan) {
-			if a.GivenUp == nil {
-				d.answers++
-			}
-			if !yield(a) {
-				return
-			}
-			told++
-			meter.reach(told)
+	_, err := in.Append(ctx, told(meter, platform.History(plan), func(a *event.Answer) {
+		if a.GivenUp == nil {
+			d.answers++
 		}
-	}
-	_, err := in.Append(ctx, history)
+	}))
 	return err
 }
 
 // bringVisits appends all visits, of which the sink leaves out what has landed.
-func (d *demoSample) bringVisits(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator) error {
+func (d *demoSample) bringVisits(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.SitePlan) error {
 	meter := s.meter("simulated visits", 0)
 	defer meter.end()
-	told := int64(0)
-	history := func(yield func(event.Visit) bool) {
-		plan := simulator.VisitPlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
-		for v := range platform.Visits(plan) {
-			if v.Event == event.VisitView {
-				d.views++
-			}
-			if !yield(v) {
+	_, err := in.AppendVisits(ctx, told(meter, platform.Visits(plan), func(v *event.Visit) {
+		if v.Event == event.VisitView {
+			d.views++
+		}
+	}))
+	return err
+}
+
+// bringCrawls appends all crawls, of which the sink leaves out what has landed.
+func (d *demoSample) bringCrawls(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.SitePlan) error {
+	meter := s.meter("simulated requests of AI crawlers", 0)
+	defer meter.end()
+	_, err := in.AppendCrawls(ctx, told(meter, platform.Crawls(plan), func(*event.Crawl) { d.crawls++ }))
+	return err
+}
+
+// told is a history whose facts are counted, and shown on a meter.
+func told[T any](m *meter, history iter.Seq[T], count func(*T)) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		n := int64(0)
+		for fact := range history {
+			count(&fact)
+			if !yield(fact) {
 				return
 			}
-			told++
-			meter.reach(told)
+			n++
+			m.reach(n)
 		}
 	}
-	_, err := in.AppendVisits(ctx, history)
-	return err
 }
 
 func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simulator.Asked, error) {
@@ -228,12 +235,18 @@ func (d *demoSample) await(ctx context.Context, s *service, v caller) error {
 	var traffic struct {
 		TotalVisits int `json:"total_visits"`
 	}
+	var crawlers struct {
+		TotalRequests int `json:"total_requests"`
+	}
 	window := fmt.Sprintf("?brand_id=%s&date_from=%s&date_to=%s", d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
 	err := v.await(ctx, s.meter("answers in the API's figures", int64(d.answers)), "/api/v1/visibility-summary"+window, &summary, &summary.Totals.ResultCount, d.answers)
 	if err != nil {
 		return err
 	}
-	return v.await(ctx, s.meter("visits in the API's figures", int64(d.views)), "/api/v1/ai-traffic"+window, &traffic, &traffic.TotalVisits, d.views)
+	if err := v.await(ctx, s.meter("visits in the API's figures", int64(d.views)), "/api/v1/ai-traffic"+window, &traffic, &traffic.TotalVisits, d.views); err != nil {
+		return err
+	}
+	return v.await(ctx, s.meter("crawls in the API's figures", int64(d.crawls)), "/api/v1/ai-crawlers"+window, &crawlers, &crawlers.TotalRequests, d.crawls)
 }
 
 // tour shows requests with their answers, and one figure by SQL.
@@ -245,6 +258,7 @@ func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
 		"/api/v1/visibility-summary?brand_id=" + d.brand.Brand.ID.String(),
 		"/api/v1/visibility-trend?granularity=week&brand_id=" + d.brand.Brand.ID.String(),
 		"/api/v1/ai-traffic?brand_id=" + d.brand.Brand.ID.String(),
+		"/api/v1/ai-crawlers?brand_id=" + d.brand.Brand.ID.String(),
 	} {
 		body, err := v.get(ctx, path)
 		if err != nil {

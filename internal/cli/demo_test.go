@@ -29,6 +29,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	}
 	score, answers := demoTotals(t, first.url, key)
 	visits := demoVisits(t, first.url, key)
+	crawls := demoCrawls(t, first.url, key)
 	m := sqlLine.FindStringSubmatch(first.log.String())
 	if m == nil {
 		t.Fatalf("the demo shows no SQL:\n%s", first.log)
@@ -61,6 +62,9 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	}
 	if again := demoVisits(t, second.url, next); again < visits*9/10 || again > visits*11/10 {
 		t.Errorf("the second run counts %d visits, the first counted %d", again, visits)
+	}
+	if again := demoCrawls(t, second.url, next); again < crawls*8/10 || again > crawls*12/10 { // they come in waves
+		t.Errorf("the second run counts %d crawls, the first counted %d", again, crawls)
 	}
 }
 
@@ -120,6 +124,20 @@ func demoVisits(t *testing.T, url, key string) int {
 		t.Errorf("the demo shows no sessions of several views, goals or landing pages: %s", body)
 	}
 	return traffic.Total
+}
+
+// demoCrawls asks for the requests of AI crawlers for the only brand's site in the default window.
+func demoCrawls(t *testing.T, url, key string) int {
+	t.Helper()
+	var crawlers struct {
+		Total    int                        `json:"total_requests"`
+		Purposes []struct{ Purpose string } `json:"purpose_breakdown"`
+	}
+	_, body := fetch(t, url+"/api/v1/ai-crawlers?brand_id="+demoBrand(t, url, key), key)
+	if err := json.Unmarshal([]byte(body), &crawlers); err != nil || crawlers.Total == 0 || len(crawlers.Purposes) != 3 {
+		t.Fatalf("crawlers: %s", body)
+	}
+	return crawlers.Total
 }
 
 // demoTotals asks for the only brand's score in the default window, and for how many answers it is of.

@@ -12,18 +12,18 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// VisitPlan is whose site a history of visits is of.
-type VisitPlan struct {
+// SitePlan is whose site a history of visits or crawls is of.
+type SitePlan struct {
 	OrganizationID uuid.UUID
 	Brand          event.Entity // with a domain
 	From           time.Time    // the first day, UTC
-	Until          time.Time    // visits after it have not happened yet
+	Until          time.Time    // what comes after it has not happened yet
 }
 
 // Visits yields the visits that AI platforms sent, day by day: the views of each
 // session, and now and then a goal. A visit is the same whatever From and Until
 // are, as History's answers are.
-func (s *Simulator) Visits(plan VisitPlan) iter.Seq[event.Visit] {
+func (s *Simulator) Visits(plan SitePlan) iter.Seq[event.Visit] {
 	return func(yield func(event.Visit) bool) {
 		for date := day(plan.From); date.Before(plan.Until); date = date.AddDate(0, 0, 1) {
 			for n := range s.sessions(plan.Brand, date) {
@@ -75,7 +75,7 @@ type home struct {
 var inside = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
 
 // session is the visits of the n-th session that begins on a day.
-func (s *Simulator) session(plan VisitPlan, date time.Time, n int) []event.Visit {
+func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit {
 	c := chance(s.config.Seed, "session", plan.Brand.ID.String(), date.Format(time.DateOnly), fmt.Sprint(n))
 	from := weighted(c, senders, func(s sender) int { return s.weight })
 	lives := weighted(c, homes, func(h home) int { return h.weight })

@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-func visitPlan(s *Simulator, from, until time.Time) VisitPlan {
-	return VisitPlan{OrganizationID: uuid.UUID{9}, Brand: s.config.Cast.Brand, From: from, Until: until}
+func sitePlan(s *Simulator, from, until time.Time) SitePlan {
+	return SitePlan{OrganizationID: uuid.UUID{9}, Brand: s.config.Cast.Brand, From: from, Until: until}
 }
 
 // Every visit may be appended, says that it is simulated, and is of a page that
@@ -21,7 +21,7 @@ func visitPlan(s *Simulator, from, until time.Time) VisitPlan {
 func TestVisitsAreLawfulAndVaried(t *testing.T) {
 	s, _ := demo(t, false)
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
-	for v := range s.Visits(visitPlan(s, today.AddDate(0, 0, -59), today)) {
+	for v := range s.Visits(sitePlan(s, today.AddDate(0, 0, -59), today)) {
 		if err := v.Check(today); err != nil {
 			t.Fatal(err)
 		}
@@ -54,9 +54,9 @@ func TestVisitsAreLawfulAndVaried(t *testing.T) {
 // but what is new.
 func TestALongerHistoryOfVisitsRepeatsAShorterOne(t *testing.T) {
 	s, _ := demo(t, false)
-	short := slices.Collect(s.Visits(visitPlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))
+	short := slices.Collect(s.Visits(sitePlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))
 	long := map[uuid.UUID]event.Visit{}
-	for v := range s.Visits(visitPlan(s, today.AddDate(0, 0, -9), today)) {
+	for v := range s.Visits(sitePlan(s, today.AddDate(0, 0, -9), today)) {
 		long[v.ID] = v
 	}
 	for _, v := range short {
