@@ -6,15 +6,20 @@
 package script
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"crypto/sha512"
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
+	"io"
 	"path"
+	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 
 	"github.com/answerscope/answerscope/internal/httpd"
 )
@@ -38,10 +43,8 @@ type version struct {
 	plain, gzip, brotli []byte
 }
 
-var newest, versions = read()
-
-// read takes the embedded files in. There is always one: they are compiled in.
-func read() (version, []version) {
+// read takes the embedded files in: the newest version, and all of them. There is always one: they are compiled in.
+var read = sync.OnceValues(func() (version, []version) {
 	names, err := served.ReadDir("served")
 	if err != nil {
 		panic(err)
@@ -59,25 +62,45 @@ func read() (version, []version) {
 		}
 	}
 	return newest, all
-}
+})
 
 func versionOf(text []byte) version {
 	sum := sha256.Sum256(text)
 	return version{
-		hash:   hex.EncodeToString(sum[:8]),
-		plain:  text,
-		gzip:   fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression),
-		brotli: fasthttp.AppendBrotliBytesLevel(nil, text, fasthttp.CompressBrotliBestCompression),
+		hash:  hex.EncodeToString(sum[:8]),
+		plain: text,
+		gzip: packed(text, func(to io.Writer) io.WriteCloser {
+			w, _ := gzip.NewWriterLevel(to, gzip.BestCompression) // fails for a level that there is not
+			return w
+		}),
+		// A window of 4 KB holds the whole script; by default the library takes 32 MB to look at it.
+		brotli: packed(text, func(to io.Writer) io.WriteCloser {
+			return brotli.NewWriterOptions(to, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 12})
+		}),
 	}
+}
+
+func packed(text []byte, packer func(io.Writer) io.WriteCloser) []byte {
+	var b bytes.Buffer
+	w := packer(&b)
+	_, err := w.Write(text)
+	if err := errors.Join(err, w.Close()); err != nil {
+		panic(err) // nothing that is written to can fail
+	}
+	return b.Bytes()
 }
 
 func (v version) path() string { return "/t." + v.hash + ".js" }
 
 // VersionedPath is where the newest version is served for ever, /t.<hash>.js.
-func VersionedPath() string { return newest.path() }
+func VersionedPath() string {
+	newest, _ := read()
+	return newest.path()
+}
 
 // Integrity is the value of the integrity attribute of a script tag with VersionedPath: sha384-….
 func Integrity() string {
+	newest, _ := read()
 	sum := sha512.Sum384(newest.plain)
 	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
 }
@@ -85,6 +108,7 @@ func Integrity() string {
 // Mount adds GET and HEAD of Path, which caches keep for an hour, and of every version, which they keep for a year.
 // Any site may load them, and check their integrity (CORS), also one that isolates itself (CORP). The edge (internal/httpd) answers 304.
 func Mount(app fiber.Router) {
+	newest, versions := read()
 	app.Get(Path, newest.handler(anHour))
 	for _, v := range versions {
 		app.Get(v.path(), v.handler(aYear))

@@ -394,7 +394,7 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 }
 
 func TestRecordsAreReadAsTheyWereAdded(t *testing.T) {
-	b := newBatch(time.Now(), time.Second, 0)
+	b := newBatch(time.Now(), time.Second, 0, 0)
 	b.add(nil, []byte("a"))
 	b.add([]byte{}, nil)
 	b.add([]byte("k"), []byte("b"))

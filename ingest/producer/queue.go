@@ -23,7 +23,8 @@ type queue struct {
 	busy    int  // batches under way that are not late
 	alarmed bool // a timer will release the first batch
 	due     bool // and did
-	size    int  // of the last batch, to make room for the next one
+	records int  // of the last batch, and
+	bytes   int  // of its data, to make room for the next one
 }
 
 // lane is the way to one partition.
@@ -80,7 +81,7 @@ func (q *queue) last(records, bytes int) *batch {
 	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, records, bytes, &q.p.cfg) {
 		return q.waiting[n-1]
 	}
-	b := newBatch(now, q.p.cfg.AckTimeout, max(q.size, bytes))
+	b := newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4)
 	q.waiting = append(q.waiting, b)
 	q.p.open.Add(1)
 	return b
@@ -100,7 +101,7 @@ func (q *queue) release() {
 		q.waiting[0] = nil
 		q.waiting = q.waiting[1:]
 		q.due = false
-		q.size = len(b.data)
+		q.records, q.bytes = len(b.ends), len(b.data)
 		q.busy++
 		l.sending = true
 		switch {

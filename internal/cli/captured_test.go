@@ -121,6 +121,8 @@ type tally struct {
 
 func everyLine(lines, _ int) uint64  { return uint64(lines) }
 func everyVisit(lines, _ int) uint64 { return uint64(lines) * visitsALine }
+
+func everyCrawl(lines, _ int) uint64 { return uint64(lines) * crawlsALine }
 func ownNames(lines, b int) uint64   { return count(lines, b, names) }
 func ownPages(lines, b int) uint64   { return count(lines, b, cites) }
 func rivalNames(lines, b int) uint64 { return count(lines, rivalOf(b), names) }
@@ -138,6 +140,9 @@ var tallies = slices.Concat(
 		{perBrand("count()", "visits"), everyVisit},
 		{perBrand("uniqExact(id)", "visits"), everyVisit},
 		{perBrand("sum(visits)", "visit_daily"), everyVisit},
+		{perBrand("count()", "crawls"), everyCrawl},
+		{perBrand("uniqExact(id)", "crawls"), everyCrawl},
+		{perBrand("sum(requests)", "crawl_daily"), everyCrawl},
 		{perBrand("sum(sign)", "citations"), everyLine},
 		{perBrand("uniqExact(answer_id)", "citations"), everyLine},
 		{perBrand("sum(answers)", "citation_daily"), everyLine},

@@ -28,6 +28,12 @@ func (k *killing) asked(t *testing.T, s *server, b int, id string) {
 	if body := k.ask(t, s, "ai-traffic"+window(id), &traffic); traffic.Total != everyVisit(k.lines, b) {
 		t.Errorf("traffic of %s: %s, want %d visits", lamps[b], body, everyVisit(k.lines, b))
 	}
+	var crawlers struct {
+		Total uint64 `json:"total_requests"`
+	}
+	if body := k.ask(t, s, "ai-crawlers"+window(id), &crawlers); crawlers.Total != everyCrawl(k.lines, b) {
+		t.Errorf("crawlers of %s: %s, want %d requests", lamps[b], body, everyCrawl(k.lines, b))
+	}
 }
 
 // ask reads an answer of the API, and returns its text.
@@ -134,7 +140,7 @@ func (k *killing) responses(t *testing.T, s *server) map[string]string {
 	for _, id := range k.brands {
 		trend := "/api/v1/visibility-trend" + window(id)
 		paths = append(paths, trend, trend+"&granularity=week")
-		for _, endpoint := range []string{"visibility-summary", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "ai-traffic"} {
+		for _, endpoint := range []string{"visibility-summary", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "ai-traffic", "ai-crawlers"} {
 			paths = append(paths, "/api/v1/"+endpoint+window(id))
 		}
 	}

@@ -33,9 +33,9 @@ const killsVariable = "ANSWERSCOPE_TEST_KILLS"
 // Imports run while everything is killed (see blows): the process that holds
 // broker, sinks, API and engines at every point of produce, plan, insert and commit
 // and at random moments, its engines, a second pipeline, and an import itself.
-// Visits are told beside them, and told again; names and competitors are edited, so
+// Visits and crawls are told beside them, and told again; names and competitors are edited, so
 // that kept answers are read again meanwhile. Afterwards the whole file is imported.
-// Each answer and each visit is then counted once, in the landing tables, in the
+// Each answer, visit and crawl is then counted once, in the landing tables, in the
 // target of every view and by every endpoint of the API, as the last names have it,
 // and one more import changes no byte of any response.
 func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
@@ -280,7 +280,7 @@ func (k *killing) counted(t *testing.T, s *server) {
 	for _, tally := range tallies {                                                        // an insert reaches the targets of views after the landing table
 		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, false) })
 	}
-	for _, table := range []string{"answers", "visits"} {
+	for _, table := range []string{"answers", "visits", "crawls"} {
 		eventually(t, s, 50*time.Millisecond, func() string { return lags(t, warehouse, table) })
 	}
 	eventually(t, s, 100*time.Millisecond, func() string { return k.writtenOtherwise(t, warehouse) })

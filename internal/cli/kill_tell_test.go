@@ -45,8 +45,44 @@ func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
 	return records
 }
 
+// crawlsALine is how many requests AI crawlers make of each brand's site for a line.
+const crawlsALine = 5
+
+// crawls makes those of each brand's site for every line from one to another: the same ones each time.
+func (k *killing) crawls(t *testing.T, from, to int) []producer.Record {
+	t.Helper()
+	var records []producer.Record
+	for n := from * crawlsALine; n < to*crawlsALine; n++ {
+		at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
+		for _, id := range k.brands {
+			brand := uuid.Must(uuid.FromString(id))
+			value, err := event.EncodeCrawl(nil, &event.Crawl{
+				V: event.Version, ID: event.CrawlID(id, nil, n, at), OrganizationID: k.organization, BrandID: brand, At: event.At(at),
+				Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lamp.example", Path: "/", Status: 200,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, producer.Record{Key: event.AnswerKey(brand), Value: value})
+		}
+	}
+	return records
+}
+
+// A portion is appended at once.
+type portion struct {
+	topic   string
+	records []producer.Record
+}
+
+// portions are all visits and crawls of some lines.
+func (k *killing) portions(t *testing.T, from, to int) []portion {
+	t.Helper()
+	return []portion{{event.TopicVisits, k.visits(t, from, to)}, {event.TopicCrawls, k.crawls(t, from, to)}}
+}
+
 // tell appends portions of records until ctx ends or one of them is not acknowledged for so long.
-func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration, portions ...[]producer.Record) error {
+func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration, portions ...portion) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
 	cfg.Brokers = k.brokers
@@ -67,7 +103,7 @@ func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration
 	stopped := make(chan error, 1)
 	go func() { stopped <- log.Run(running) }()
 	for _, portion := range portions {
-		if _, err = log.AppendAll(ctx, event.TopicVisits, portion); err != nil {
+		if _, err = log.AppendAll(ctx, portion.topic, portion.records); err != nil {
 			break
 		}
 	}
@@ -75,14 +111,18 @@ func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration
 	return errors.Join(err, <-stopped)
 }
 
-// telling tells the visits of this round at once, and those of the last one bit by
+// telling tells the visits and crawls of this round at once, and those of the last one bit by
 // bit, beside an import, until end; what a kill cuts off is told again.
 func (k *killing) telling(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	fresh := k.lines - linesARound
-	portions := [][]producer.Record{k.visits(t, fresh, k.lines)}
-	portions = slices.AppendSeq(portions, slices.Chunk(k.visits(t, max(0, fresh-linesARound), fresh), 300))
+	portions := k.portions(t, fresh, k.lines)
+	for _, last := range k.portions(t, max(0, fresh-linesARound), fresh) {
+		for bit := range slices.Chunk(last.records, 300) {
+			portions = append(portions, portion{last.topic, bit})
+		}
+	}
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -91,14 +131,14 @@ func (k *killing) telling(t *testing.T) (end func()) {
 	return func() { cancel(); <-told }
 }
 
-// tellAll tells every visit so far.
+// tellAll tells every visit and crawl so far.
 func (k *killing) tellAll(t *testing.T) {
 	t.Helper()
 	const atOnce = 10 * linesARound // lines that are in memory
 	for from := 0; from < k.lines; from += atOnce {
-		var portions [][]producer.Record
+		var portions []portion
 		for some := from; some < min(from+atOnce, k.lines); some += linesARound {
-			portions = append(portions, k.visits(t, some, some+linesARound))
+			portions = append(portions, k.portions(t, some, some+linesARound)...)
 		}
 		if err := k.tell(t.Context(), t, 30*time.Second, portions...); err != nil {
 			t.Fatal(err)
