@@ -37,8 +37,8 @@ const noLimit = 10_000_000
 // log has them, how long each takes, and the most memory that is resident of it.
 //
 // Beside it, in every round, by the same requests over as many connections: a fiber handler that reads the body and
-// answers 204; the collector's handler without its append; and that handler with one synchronous write of kafka-go a
-// request. What sends, the collector, and what it is held against are processes of their own; the embedded broker is
+// answers 204; the collector's handler without its append; that handler with one synchronous write of kafka-go a
+// request; and with one that kafka-go groups with others. What sends, the collector, and what it is held against are processes of their own; the embedded broker is
 // in that of the bench.
 func collectors(ctx context.Context, o Options) (_ Result, err error) {
 	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
@@ -70,7 +70,7 @@ func collectors(ctx context.Context, o Options) (_ Result, err error) {
 		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = half.Times.percentile(float64(p))
 	}
 	r.Figures["rss_bytes"] = float64(a.collector.memory())
-	for ratio, name := range map[string]string{"ceiling": read, "handler": handler, "naive": naive} {
+	for ratio, name := range map[string]string{"ceiling": read, "handler": handler, "naive": naive, "grouped": grouped} {
 		r.Ceilings[name+"_per_s"] = all[name].accepted()
 		r.Ratios[ratio] = r.Figures["accepted_per_s"] / r.Ceilings[name+"_per_s"]
 	}
@@ -84,6 +84,7 @@ const (
 	read    = "read"
 	handler = "handler"
 	naive   = "naive"
+	grouped = "grouped"
 )
 
 // An arena is a collector with what it is held against, and requests for them.
@@ -163,7 +164,7 @@ func (a *arena) startCeilings(ctx context.Context, asked ceilingsAsked) error {
 	if err := json.Unmarshal([]byte(line), &at); err != nil {
 		return fmt.Errorf("read addresses of ceilings %q: %w", line, err)
 	}
-	a.addresses[read], a.addresses[handler], a.addresses[naive] = at.Read, at.Handler, at.Naive
+	a.addresses[read], a.addresses[handler], a.addresses[naive], a.addresses[grouped] = at.Read, at.Handler, at.Naive, at.Grouped
 	return nil
 }
 
@@ -216,7 +217,7 @@ func (a *arena) stop() error {
 // round measures each once, in another order than the round before, and the collector at half of what it has just
 // taken. What came of round 0 and those before is not kept.
 func (a *arena) round(ctx context.Context, round int, all map[string]*loadResult) error {
-	each := []string{full, read, handler, naive}
+	each := []string{full, read, handler, naive, grouped}
 	for i := range each {
 		name := each[(i+round+collecting.warm)%len(each)]
 		result, err := a.measure(ctx, name, 0)

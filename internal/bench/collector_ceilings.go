@@ -40,6 +40,7 @@ type ceilingsAt struct {
 	Read    string `json:"read"`    // reads the body and answers 204
 	Handler string `json:"handler"` // the collector's handler, which appends nothing
 	Naive   string `json:"naive"`   // the collector's handler, which has kafka-go write each visit by itself and waits for it
+	Grouped string `json:"grouped"` // the same, but kafka-go waits a millisecond for others to write with it
 }
 
 // ceilings serves them until it is stopped, or asked stops.
@@ -96,10 +97,17 @@ func (c *contest) start(ctx context.Context, db *postgres.DB) (at ceilingsAt, er
 	if at.Handler, err = c.collector(ctx, asked); err != nil {
 		return at, err
 	}
-	if asked.Append, err = c.plainly(ctx); err != nil {
+	// A kafka-go Writer, shared by all requests. By default it waits a second for a hundred others, which would be no contest.
+	if asked.Append, err = c.plainly(ctx, &kafka.Writer{BatchSize: 1}); err != nil {
 		return at, err
 	}
-	at.Naive, err = c.collector(ctx, asked)
+	if at.Naive, err = c.collector(ctx, asked); err != nil {
+		return at, err
+	}
+	if asked.Append, err = c.plainly(ctx, &kafka.Writer{BatchSize: 10_000, BatchTimeout: time.Millisecond}); err != nil {
+		return at, err
+	}
+	at.Grouped, err = c.collector(ctx, asked)
 	return at, err
 }
 
@@ -169,18 +177,15 @@ func (c *contest) collector(ctx context.Context, parts collector.Parts) (address
 	return listener.Addr().String(), nil
 }
 
-// plainly writes as anybody would with kafka-go: its Writer, shared by all requests, and acks of all replicas. The
-// Writer waits a second for others by default, which would be no contest: here, a millisecond.
-func (c *contest) plainly(ctx context.Context) (func(context.Context, string, ...[]byte) error, error) {
+// plainly writes as anybody would with kafka-go, with acks of all replicas.
+func (c *contest) plainly(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
 	topic := c.Prefix + event.TopicVisits
 	connection := producer.Connection{Brokers: c.Brokers}
 	transport, err := connection.Transport(topic)
 	if err != nil {
 		return nil, err
 	}
-	writer := &kafka.Writer{
-		Addr: connection.Address(), Topic: topic, RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond, Transport: transport,
-	}
+	writer.Addr, writer.Topic, writer.RequiredAcks, writer.Transport = connection.Address(), topic, kafka.RequireAll, transport
 	c.running.Go(func() error {
 		<-ctx.Done()
 		return writer.Close()
