@@ -125,13 +125,13 @@ func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 	}
 }
 
-// What does not get 2xx is not counted, and is told when to come again.
+// What is not counted is told when to come again; what may be counted is not.
 func TestWhatTheLogDoesNotTake(t *testing.T) {
 	s := newStage(t, DefaultConfig())
 	for err, status := range map[error]int{
 		producer.ErrOverloaded:     503,
 		producer.ErrStopped:        503,
-		producer.ErrAway:           503,
+		producer.ErrAway:           500,
 		errors.New("not this one"): 500,
 	} {
 		s.refuse(err)

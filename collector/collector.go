@@ -137,7 +137,7 @@ var (
 	errUnready  = &refusal{http.StatusServiceUnavailable, "unready", "not ready yet; try again"}
 	errOverload = &refusal{http.StatusServiceUnavailable, "overloaded", "overloaded; try again"}
 	errStopping = &refusal{http.StatusServiceUnavailable, "stopping", "stopping; try again"}
-	errAway     = &refusal{http.StatusServiceUnavailable, "away", "not known to be kept; try again"}
+	errAway     = &refusal{http.StatusInternalServerError, "away", "not known to be kept"} // it may be: sent again it would be counted twice
 	errFailed   = &refusal{http.StatusInternalServerError, "failed", "internal error"}
 )
 

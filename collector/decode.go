@@ -55,7 +55,7 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 }
 
 // decode reads a body: one beacon, or an array of them, appended to list. The error is a refusal that names what is
-// wrong. What list holds afterwards is of use only as long as body is.
+// wrong. What list holds afterwards, also beside an error, is of use only as long as body is.
 func decode(body []byte, list []beacon) ([]beacon, error) {
 	var one beacon
 	if scan(body, &one) {
@@ -68,7 +68,7 @@ func decode(body []byte, list []beacon) ([]beacon, error) {
 	}
 	for i := range list {
 		if err := list[i].check(); err != nil {
-			return nil, err
+			return list, err
 		}
 	}
 	return list, nil

@@ -64,12 +64,9 @@ func (r *request) read(f *fiber.Ctx) error {
 	if len(body) > maxBody {
 		return errSize
 	}
-	beacons, err := decode(body, r.beacons)
-	if err != nil {
-		return err
-	}
-	r.beacons = beacons
-	return nil
+	var err error
+	r.beacons, err = decode(body, r.beacons)
+	return err
 }
 
 // admit sees that every beacon comes from its brand's site, and that the sites are within their limits.

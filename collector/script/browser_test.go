@@ -311,6 +311,10 @@ func leavesPagesInPeace(t *testing.T, s *stage, b *browser.Browser) {
 		}
 		unharmed(t, page)
 	}
+	// The first of them has no storage, and a history that cannot be wrapped: its session is the page's.
+	if view, goal := s.told(t, 2)[0], s.told(t, 2)[1]; view.N != 1 || goal.N != 0 || goal.G == nil || goal.I != view.I || goal.S != "claude" {
+		t.Errorf("without storage the view is %+v, the goal %+v", view, goal)
+	}
 }
 
 // Where sendBeacon takes nothing, fetch does, and outlives the page.

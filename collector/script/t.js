@@ -19,7 +19,7 @@
     const { src, dataset } = document.currentScript
     if (window.answerscope) return // a second tag of it: count once
     const collect = new URL("t/collect", src)
-    let known // the tab's session: the platform's slug, then a random number, 0.…; undefined before its first view
+    let known // the tab's session: the platform's slug, then a random number, 0.5 or 5e-7; undefined before its first view
     let last // the page viewed last
     let sent
 
@@ -52,13 +52,14 @@
         u: page(),
         r: document.referrer,
         i: session,
-        n: known ? undefined : 1,
-        s: session.split(0)[0],
+        n: +!known,
+        s: /\D+/.exec(session)[0],
         l: navigator.language,
         d: screen.width + "x" + screen.height,
         z: Intl.DateTimeFormat().resolvedOptions().timeZone,
       })
-      attempt(() => (sessionStorage.answerscope = known = session)) // without storage a session is a page's
+      known = session // without storage a session is a page's
+      attempt(() => (sessionStorage.answerscope = session))
       // A string, since another body would be preflighted. Where a page has the Referrer-Policy same-origin, as Django's do,
       // Firefox (which has oscpu) sends a beacon with the Origin null.
       navigator.oscpu || attempt(() => (sent = navigator.sendBeacon(collect, body)))

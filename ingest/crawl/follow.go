@@ -49,6 +49,9 @@ func (f *Following) Close() error { return f.file.Close() }
 // errQuiet when there is nothing more for now, and io.EOF at the end.
 func (f *Following) Read(b []byte) (int, error) {
 	for len(f.pending) == 0 {
+		if f.stop.Err() != nil {
+			return 0, io.EOF // whatever there is still: whoever follows again begins there
+		}
 		piece := make([]byte, 64<<10)
 		n, err := f.file.Read(piece)
 		f.read += int64(n)

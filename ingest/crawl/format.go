@@ -96,7 +96,7 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 		q.host, q.address = heads(head)
 		var err error
 		if q.at, err = time.Parse("02/Jan/2006:15:04:05 -0700", when); err != nil {
-			errs = append(errs, fmt.Errorf("time %.40q: want one such as 02/Mar/2026:12:00:00 +0000", when))
+			errs = append(errs, errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000"))
 		}
 		if q.path, err = target(asked); err != nil {
 			errs = append(errs, err)
@@ -151,7 +151,7 @@ func quoted(s string) (text, rest string, ok bool) {
 func target(asked string) (string, error) {
 	parts := strings.Fields(asked)
 	if len(parts) < 2 {
-		return "", fmt.Errorf("request %.60q: want one such as GET /path HTTP/1.1", asked)
+		return "", errors.New("request: want one such as GET /path HTTP/1.1")
 	}
 	return pathOf(parts[1])
 }
@@ -165,7 +165,7 @@ func pathOf(target string) (string, error) {
 	path, _, _ := strings.Cut(target, "?")
 	path, _, _ = strings.Cut(path, "#")
 	if !strings.HasPrefix(path, "/") {
-		return "", fmt.Errorf("path %.60q: want one that begins with /", path)
+		return "", errors.New("path: want one that begins with /")
 	}
 	return path, nil
 }
@@ -176,7 +176,7 @@ func statusOf(text string) (int, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n > 999 {
-		return 0, fmt.Errorf("status %.20q: want three digits", text)
+		return 0, errors.New("status: want three digits")
 	}
 	return int(n), nil
 }
@@ -188,7 +188,7 @@ func sizeOf(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("bytes %.20q: want a number of 0 or more", text)
+		return 0, errors.New("bytes: want a number of 0 or more")
 	}
 	return n, nil
 }
@@ -284,7 +284,7 @@ func (l *cloudfrontLine) rest() (agent string, rest func() (request, error), err
 			at, err = instant(string(l.Stamp))
 		default:
 			if at, err = time.Parse("2006-01-02 15:04:05", string(l.Date)+" "+string(l.Time)); err != nil {
-				err = fmt.Errorf("date and time %.40q: want them such as 2026-03-02 and 12:00:00", string(l.Date)+" "+string(l.Time))
+				err = errors.New("date and time: want them such as 2026-03-02 and 12:00:00")
 			}
 		}
 		return told(at, err, l.IP, host, l.Path, l.Status, l.Bytes, agent)
@@ -323,7 +323,7 @@ func (r *reader) tabbed(line []byte) (agent string, rest func() (request, error)
 	}
 	var l cloudfrontLine
 	for i, name := range r.fields {
-		if to := l.field(name); to != nil && values[i] != "-" {
+		if to := l.field(name); to != nil && (values[i] != "-" || to == &l.Agent) { // a request may have no agent, the log has its field
 			*to = member(values[i])
 		}
 	}
@@ -372,7 +372,7 @@ func instant(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("time %.40q: want RFC 3339, or a number since 1970", text)
+		return at, errors.New("time: want RFC 3339, or a number since 1970")
 	}
 	return at, nil
 }

@@ -310,8 +310,8 @@ func beacons(ctx context.Context, db *postgres.DB, sites int) ([][]byte, error) 
 			return nil, err
 		}
 		site := "https://www." + slug + ".example"
-		body := fmt.Sprintf(`{"b":"%s","u":"%s/shop/espresso-machines?utm_source=chatgpt.com","r":"https://chatgpt.com/","i":"chatgpt.com0.%016d",`+
-			`"n":1,"s":"chatgpt.com","l":"en-US","d":"1920x1080","z":"Europe/Berlin"}`, made.ID, site, i*7919)
+		body := fmt.Sprintf(`{"b":"%s","u":"%s/shop/espresso-machines?utm_source=chatgpt.com","r":"https://chatgpt.com/","i":"chatgpt0.%016d",`+
+			`"n":1,"s":"chatgpt","l":"en-US","d":"1920x1080","z":"Europe/Berlin"}`, made.ID, site, i*7919)
 		requests = append(requests, beacon(site, body))
 	}
 	return requests, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -91,6 +92,8 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 		crawler, name, named := strings.Cut(given, "=")
 		if !named {
 			crawler, name = "", given
+		} else if !slices.ContainsFunc(useragent.Crawlers(), func(c useragent.Crawler) bool { return strings.EqualFold(c.Name, crawler) }) {
+			return nil, usageError{fmt.Errorf("--ranges %s: want a crawler that is known, such as GPTBot (docs/platforms.md), before =", given)}
 		}
 		file, err := os.Open(name)
 		if err != nil {

@@ -55,6 +55,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		"--site other.example":                  "want a domain of the brand",
 		"--follow --format cloudfront -":        "",
 		"--ranges " + ranges:                    "GPTBot=gptbot.json",
+		"--ranges GPTBott=" + ranges:            "want a crawler that is known",
 		"--ranges GPTBot=" + filepath.Dir(file): "",
 	} {
 		given := append([]string{"crawlers", "import"}, append(strings.Fields(flags), "--org", "acme", "--brand", "lumen")...)
