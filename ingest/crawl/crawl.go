@@ -79,6 +79,7 @@ type Log struct {
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
 	Ranges         Ranges
+	Refused        func(Refusal) // nil, or called with each that Summary.Refusals lists, as it is met
 }
 
 // Summary is what became of the lines.
@@ -320,6 +321,10 @@ func (i *importing) thawed(ctx context.Context) ([]found, error) {
 func (i *importing) refuse(line int, why error) {
 	i.summary.Refused++
 	if len(i.summary.Refusals) < i.config.Listed {
-		i.summary.Refusals = append(i.summary.Refusals, Refusal{Line: line, Reason: why.Error()})
+		refusal := Refusal{Line: line, Reason: why.Error()}
+		i.summary.Refusals = append(i.summary.Refusals, refusal)
+		if i.of.Refused != nil {
+			i.of.Refused(refusal)
+		}
 	}
 }

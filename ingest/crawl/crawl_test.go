@@ -255,6 +255,25 @@ func TestALogIsFollowed(t *testing.T) {
 	}
 }
 
+// Whoever stops does not wait for the end of a long log: what was handed out are whole lines.
+func TestAStoppedFollowingEndsBeforeItsFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "access.log")
+	long := strings.Repeat(line("192.0.2.7", 1, "/a", gptbot), 10_000)
+	appendTo(t, name, long)
+	stop, end := context.WithCancel(t.Context())
+	file, err := crawl.Follow(stop, name)
+	must(t, err)
+	defer file.Close()
+	var first [100]byte
+	_, err = io.ReadFull(file, first[:])
+	must(t, err)
+	end()
+	rest, err := io.ReadAll(file)
+	if read := string(first[:]) + string(rest); err != nil || len(read) == len(long) || !strings.HasPrefix(long, read) || !strings.HasSuffix(read, "\n") {
+		t.Errorf("read %d of %d bytes, %v; want some of its whole lines", len(read), len(long), err)
+	}
+}
+
 func appendTo(t *testing.T, name, text string) {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

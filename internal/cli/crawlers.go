@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -66,7 +67,7 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		of.Ranges = ranges
+		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.tell("line %d: %s", r.Line, r.Reason) }
 		warehouse, err := e.openClickHouse(ctx)
 		if err != nil {
 			return err
@@ -152,41 +153,57 @@ const lastWords = 10 * time.Second
 
 // follow imports a file and those that take its name, until ctx ends, which is no failure.
 func (c *crawlerImport) follow(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
+	meter := p.meter("crawlers import: bytes read", 0)
+	summary, err := c.followed(ctx, p, importer, of, meter)
+	meter.end()
+	return c.report(p, summary, err)
+}
+
+// followed begins a file anew, now and then, while an engine is away: what is on the log already is skipped.
+func (c *crawlerImport) followed(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log, meter *meter) (crawl.Summary, error) {
 	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
 	all := crawl.Summary{Refusals: []crawl.Refusal{}}
-	meter := p.meter("crawlers import: bytes read", 0)
-	before := int64(0)
+	before, wait := int64(0), leastWait
 	for {
 		file, err := crawl.Follow(ctx, c.File)
 		if errors.Is(err, io.EOF) {
-			break
+			return all, nil
 		}
 		if err != nil {
-			return c.report(p, all, err)
+			return all, err
 		}
 		read := int64(0)
 		summary, err := importer.Import(appending, file, of, func(bytes int64) { read = bytes; meter.reach(before + bytes) })
 		before += read
-		all.Imported, all.Skipped, all.Refused, all.Others = all.Imported+summary.Imported, all.Skipped+summary.Skipped, all.Refused+summary.Refused, all.Others+summary.Others
-		all.Refusals = append(all.Refusals, summary.Refusals...)
-		all.Refusals = all.Refusals[:min(len(all.Refusals), crawl.DefaultConfig().Listed)]
-		if err := errors.Join(err, file.Close()); err != nil {
-			return c.report(p, all, err)
+		if err := errors.Join(err, file.Close()); err != nil && ctx.Err() == nil {
+			all.Imported += summary.Imported // the rest of it is met again
+			p.tell("%v; trying again in %s", err, wait)
+			_ = lifecycle.Pause(ctx, wait) // Follow sees that ctx has ended
+			wait = min(2*wait, mostWait)
+			continue
 		}
+		all, wait = together(all, summary), leastWait
 		if ctx.Err() != nil {
-			break
+			return all, err
 		}
 	}
-	meter.end()
-	return c.report(p, all, nil)
+}
+
+// leastWait is the first pause of a follower that an engine is away for, mostWait the longest.
+const leastWait, mostWait = time.Second, 30 * time.Second
+
+// together adds up what became of two files.
+func together(a, b crawl.Summary) crawl.Summary {
+	refusals := append(a.Refusals, b.Refusals...)
+	return crawl.Summary{
+		Imported: a.Imported + b.Imported, Skipped: a.Skipped + b.Skipped, Refused: a.Refused + b.Refused, Others: a.Others + b.Others,
+		Refusals: refusals[:min(len(refusals), crawl.DefaultConfig().Listed)],
+	}
 }
 
 func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) error {
-	for _, r := range summary.Refusals {
-		p.tell("line %d: %s", r.Line, r.Reason)
-	}
 	if err != nil {
 		return err
 	}

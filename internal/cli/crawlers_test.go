@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -65,5 +68,53 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		if r := run(t, h.env, "", given...); r.status != exitUsage && r.status != exitFailed || !strings.Contains(r.stderr, says) {
 			t.Errorf("%s: status %d, %s", flags, r.status, r.stderr)
 		}
+	}
+}
+
+// A log is followed through an absence of Kafka, without anybody's help, and each of its lines counts once.
+func TestAFollowedLogOutlastsKafka(t *testing.T) {
+	c := newSiege(t, "kafka")
+	file := filepath.Join(c.dir, "access.log")
+	wrote := 0
+	writeMore := func() {
+		log, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := wrote + 10; wrote < end; wrote++ {
+			fmt.Fprintf(log, "192.0.2.7 - - [02/Mar/2026:12:00:%02d +0000] \"GET / HTTP/1.1\" 200 10 \"-\" \"GPTBot\"\n", wrote)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counted := func(want int) {
+		eventually(t, c.all, 100*time.Millisecond, func() string {
+			if _, body := fetch(t, c.all.url+"/api/v1/ai-crawlers"+window(c.brand), c.key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
+				return fmt.Sprintf("%d lines are written, and the figures are %s", want, body)
+			}
+			return ""
+		})
+	}
+	var told, result locked
+	follower := binary(t.Context(), append([]string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "var")}, c.env[1]), "crawlers", "import", file, "--org", "acme", "--brand", "acme", "--follow")
+	follower.Stderr, follower.Stdout = &told, &result
+	if err := follower.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writeMore()
+	counted(10)
+	c.stopKafka(t)
+	writeMore()
+	eventually(t, c.all, 100*time.Millisecond, func() string {
+		if !strings.Contains(told.String(), "trying again in 1s") {
+			return "the follower says nothing of Kafka's absence: " + told.String()
+		}
+		return ""
+	})
+	c.startKafka(t)
+	counted(20)
+	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil || !strings.HasPrefix(result.String(), `{"imported":20,`) {
+		t.Errorf("the follower ended with %v, %s%s", err, &result, &told)
 	}
 }
