@@ -101,7 +101,7 @@ func Traffic(told []event.Visit, organization, brand uuid.UUID, from, to string)
 }
 
 // goalTraffic has a row for each name and currency, that of the most goals first,
-// then by name and currency.
+// then by name and currency: a hundred at most.
 func goalTraffic(goals []event.Goal) []GoalTraffic {
 	rows := []GoalTraffic{}
 	slices.SortStableFunc(goals, func(a, b event.Goal) int {
@@ -121,7 +121,7 @@ func goalTraffic(goals []event.Goal) []GoalTraffic {
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b GoalTraffic) int { return cmp.Compare(b.Count, a.Count) })
-	return rows
+	return rows[:min(len(rows), 100)]
 }
 
 func unlessEmpty(text string) *string {

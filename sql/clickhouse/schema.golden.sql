@@ -62,7 +62,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [cba6f4a247a4]'
+COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [3298c6eb8c19]'
 AS SELECT
     transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -81,15 +81,12 @@ GROUP BY
         (goal, currency, event),
         (event))
 HAVING ((facet = 'goal') = (event = 'goal')) AND (if(facet = 'landing', sessions, visits) > 0)
+QUALIFY row_number() OVER (PARTITION BY facet ORDER BY if(facet = 'landing', sessions, visits) DESC, name ASC, currency ASC) <= transform(facet, ['page', 'landing', 'goal'], [10, 10, 100], 1000)
 ORDER BY
     facet ASC,
     if(facet = 'landing', sessions, visits) DESC,
     name ASC,
     currency ASC
-LIMIT 10 BY
-    facet,
-    if((facet IN ('page', 'landing')), '', name),
-    currency
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- answer_daily

@@ -269,3 +269,27 @@ func TestAITraffic(t *testing.T) {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", err, text, strings.Join(want, "\n"))
 	}
 }
+
+// Whoever writes a page may send goals and paths of any name, and as many of them: the answer stays short.
+func TestTrafficOfManyNamesIsShort(t *testing.T) {
+	conn := migrated(t)
+	var rows []*clickhouse.VisitRow
+	for n := range int64(300) {
+		seen, goal := visit(2*n, day), visit(2*n+1, day)
+		seen.Path = fmt.Sprintf("/%03d", n)
+		goal.Event, goal.NewSession, goal.GoalName, goal.GoalCurrency = "goal", false, fmt.Sprintf("goal %03d", n), []string{"", "EUR"}[n%2]
+		rows = append(rows, seen, goal)
+	}
+	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
+	counts, last := map[string]int{}, map[string]string{}
+	for _, r := range got {
+		counts[r.Facet]++
+		last[r.Facet] = r.Name
+	}
+	if err != nil || counts["goal"] != 100 || last["goal"] != "goal 099" || counts["page"] != 10 || last["page"] != "/009" || counts["landing"] != 10 || last["landing"] != "/009" {
+		t.Errorf("%v, rows by facet %v, the last of each %v; want the first 100 goals, 10 pages and 10 landing pages by name", err, counts, last)
+	}
+}

@@ -1,6 +1,6 @@
 -- ai_traffic: what AI platforms sent to a brand's site: views and sessions, in all and by platform, page and country, and goals.
 -- Serves GET /api/v1/ai-traffic. facet says what a row is about: total, platform, page (a path, the top 10), country, landing (the path that
--- sessions began on, the top 10) or goal (a row for each of its currencies). name is the platform, path, country, landing page or goal;
+-- sessions began on, the top 10) or goal (a row for each of its currencies, the top 100). name is the platform, path, country, landing page or goal;
 -- '' is the total's, and an unknown country's. visits are views, and of a goal how often it was reached: goals are no views.
 -- Rows of a facet come by visits descending, landing pages by sessions descending, then by name, and goals by currency.
 SELECT
@@ -21,6 +21,7 @@ WHERE organization_id = {organization_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
 GROUP BY GROUPING SETS ((platform, event), (organization_id, path, event), (path, event), (country, event), (goal, currency, event), (event))
 HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
+-- A page's visitor chooses the names of goals and paths, and may send any.
+QUALIFY row_number() OVER (PARTITION BY facet ORDER BY if(facet = 'landing', sessions, visits) DESC, name, currency) <= transform(facet, ['page', 'landing', 'goal'], [10, 10, 100], 1000)
 ORDER BY facet, if(facet = 'landing', sessions, visits) DESC, name, currency
-LIMIT 10 BY facet, if(facet IN ('page', 'landing'), '', name), currency
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
