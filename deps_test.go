@@ -53,7 +53,7 @@ var homes = []home{
 	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "internal/bench", "internal/testkit"}, "the control plane's driver"},
 	{"github.com/golang-migrate/migrate/v4", []string{"sql"}, "one runner of migrations for both stores"},
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "internal/bench"}, "public HTTP surfaces"},
-	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script/minify"}, "what fiber runs on: compression and the server's own errors"},
+	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script"}, "what fiber runs on: compression and the server's own errors"},
 	{"github.com/andybalholm/brotli", []string{"collector/script"}, "t.js as small as can be, in a window of its size"},
 	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
 	{"go.opentelemetry.io/otel/sdk", []string{"internal/tracing"}, "what keeps spans and sends them on"},

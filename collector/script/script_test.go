@@ -23,6 +23,9 @@ import (
 func TestServed(t *testing.T) {
 	base := listen(t)
 	newest, _ := read()
+	if len(newest.gzip) > 1000 {
+		t.Errorf("t.js is served as %d bytes gzipped, want 1000 at most", len(newest.gzip))
+	}
 	for _, c := range []struct{ path, keep string }{
 		{Path, "public, max-age=3600"},
 		{VersionedPath(), "public, max-age=31536000, immutable"},
