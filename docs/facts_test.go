@@ -58,6 +58,8 @@ type visitFact struct {
 	Times    int    `json:"times"` // so many alike; 0 is 1
 }
 
+func (f *visitFact) times() int { return f.Times }
+
 // A crawlFact is a request of an AI crawler for lumen.example, or for the brand's first domain.
 type crawlFact struct {
 	Brand    string        `json:"brand"`
@@ -70,6 +72,8 @@ type crawlFact struct {
 	Verified *bool         `json:"verified"`
 	Times    int           `json:"times"` // so many alike; 0 is 1
 }
+
+func (f *crawlFact) times() int { return f.Times }
 
 func (s *stage) addBrands(t *testing.T, brands []*brandFact) {
 	t.Helper()

@@ -121,20 +121,10 @@ func (s *stage) play(t *testing.T, path string) {
 			}
 			land(t, s, sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t)), "answers", values)
 		case "visits.ndjson":
-			var values [][]byte
-			for _, f := range lines[visitFact](t, section.Data) {
-				for range max(f.Times, 1) {
-					values = append(values, f.record(t, s, len(values)+1))
-				}
-			}
+			values := repeated(t, s, lines[visitFact](t, section.Data))
 			land(t, s, sink.NewVisits(s.warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), logTo(t)), "visits", values)
 		case "crawls.ndjson":
-			var values [][]byte
-			for _, f := range lines[crawlFact](t, section.Data) {
-				for range max(f.Times, 1) {
-					values = append(values, f.record(t, s, len(values)+1))
-				}
-			}
+			values := repeated(t, s, lines[crawlFact](t, section.Data))
 			land(t, s, sink.NewCrawls(s.warehouse, prometheus.NewRegistry(), logTo(t)), "crawls", values)
 		case "corrected.sql":
 			if err := s.warehouse.Exec(t.Context(), string(section.Data)); err != nil {
@@ -144,6 +134,20 @@ func (s *stage) play(t *testing.T, path string) {
 			t.Fatalf("%s: %s are no facts", path, section.Name)
 		}
 	}
+}
+
+// repeated are the records of facts, of which each comes as often as it says.
+func repeated[F interface {
+	record(t *testing.T, s *stage, number int) []byte
+	times() int
+}](t *testing.T, s *stage, facts []F) (values [][]byte) {
+	t.Helper()
+	for _, f := range facts {
+		for range max(f.times(), 1) {
+			values = append(values, f.record(t, s, len(values)+1))
+		}
+	}
+	return values
 }
 
 // lines decodes NDJSON; a field that the type lacks is a mistake in the file.

@@ -74,11 +74,10 @@ func (p *printer) optional(name, text string) {
 }
 
 func (p *printer) uuid(id *uuid.UUID) {
-	p.text = append(p.text, '"')
-	for i, end := range [...]int{4, 6, 8, 10, 16} {
-		begin := [...]int{0, 4, 6, 8, 10}[i]
-		p.text = hex.AppendEncode(p.text, id[begin:end])
-		p.text = append(p.text, '-')
+	begin, before := 0, byte('"')
+	for _, end := range [...]int{4, 6, 8, 10, 16} {
+		p.text = hex.AppendEncode(append(p.text, before), id[begin:end])
+		begin, before = end, '-'
 	}
-	p.text[len(p.text)-1] = '"'
+	p.text = append(p.text, '"')
 }

@@ -121,7 +121,6 @@ type tally struct {
 
 func everyLine(lines, _ int) uint64  { return uint64(lines) }
 func everyVisit(lines, _ int) uint64 { return uint64(lines) * visitsALine }
-
 func everyCrawl(lines, _ int) uint64 { return uint64(lines) * crawlsALine }
 func ownNames(lines, b int) uint64   { return count(lines, b, names) }
 func ownPages(lines, b int) uint64   { return count(lines, b, cites) }

@@ -24,46 +24,44 @@ import (
 // three brands or more, gets more than fit in one part of an insert.
 const visitsALine = 25
 
-// visits makes the visits of each brand's site for every line from one to another: the same ones each time.
-func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
-	t.Helper()
-	var records []producer.Record
-	for n := from * visitsALine; n < to*visitsALine; n++ {
-		at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
-		for _, id := range k.brands {
-			brand := uuid.Must(uuid.FromString(id))
-			value, err := event.EncodeVisit(nil, &event.Visit{
-				V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}), OrganizationID: k.organization, BrandID: brand,
-				At: event.At(at), Event: event.VisitView, Platform: "chatgpt", Host: "lamp.example", Path: "/",
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			records = append(records, producer.Record{Key: event.AnswerKey(brand), Value: value})
-		}
-	}
-	return records
-}
-
 // crawlsALine is how many requests AI crawlers make of each brand's site for a line.
 const crawlsALine = 5
 
-// crawls makes those of each brand's site for every line from one to another: the same ones each time.
+// visits makes the visits of each brand's site for every line from one to another: the same ones each time.
+func (k *killing) visits(t *testing.T, from, to int) []producer.Record {
+	t.Helper()
+	return k.facts(t, from*visitsALine, to*visitsALine, func(n int, at time.Time, brand uuid.UUID) ([]byte, error) {
+		return event.EncodeVisit(nil, &event.Visit{
+			V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n), Due: at}), OrganizationID: k.organization, BrandID: brand,
+			At: event.At(at), Event: event.VisitView, Platform: "chatgpt", Host: "lamp.example", Path: "/",
+		})
+	})
+}
+
+// crawls makes the requests of AI crawlers likewise.
 func (k *killing) crawls(t *testing.T, from, to int) []producer.Record {
 	t.Helper()
+	return k.facts(t, from*crawlsALine, to*crawlsALine, func(n int, at time.Time, brand uuid.UUID) ([]byte, error) {
+		return event.EncodeCrawl(nil, &event.Crawl{
+			V: event.Version, ID: event.CrawlID(brand.String(), nil, n, at), OrganizationID: k.organization, BrandID: brand, At: event.At(at),
+			Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lamp.example", Path: "/", Status: 200,
+		})
+	})
+}
+
+// facts makes those from one number to another of each brand's site, a second apart.
+func (k *killing) facts(t *testing.T, from, to int, fact func(n int, at time.Time, brand uuid.UUID) ([]byte, error)) []producer.Record {
+	t.Helper()
 	var records []producer.Record
-	for n := from * crawlsALine; n < to*crawlsALine; n++ {
+	for n := from; n < to; n++ {
 		at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
 		for _, id := range k.brands {
 			brand := uuid.Must(uuid.FromString(id))
-			value, err := event.EncodeCrawl(nil, &event.Crawl{
-				V: event.Version, ID: event.CrawlID(id, nil, n, at), OrganizationID: k.organization, BrandID: brand, At: event.At(at),
-				Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: event.PurposeTraining, Host: "lamp.example", Path: "/", Status: 200,
-			})
+			value, err := fact(n, at, brand)
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, producer.Record{Key: event.AnswerKey(brand), Value: value})
+			records = append(records, producer.Record{Key: event.AnswerKey(brand), Value: value}) // every topic's key is the brand's id
 		}
 	}
 	return records

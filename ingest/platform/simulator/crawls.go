@@ -37,8 +37,8 @@ var readers = []struct {
 	{"ChatGPT-User", 22, false}, {"Perplexity-User", 7, false}, {"Claude-User", 3, false},
 }
 
-// crawled are the pages that crawlers ask for beside those that answers cite.
-var crawled = slices.Concat(inside, []string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
+// crawled are the pages that crawlers ask for: those that answers cite, and others.
+var crawled = slices.Concat(ownPages, inside, []string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
 
 func (s *Simulator) crawlsOf(plan SitePlan, date time.Time) (crawls []event.Crawl) {
 	for _, reader := range readers {
@@ -58,7 +58,7 @@ func (s *Simulator) crawlsOf(plan SitePlan, date time.Time) (crawls []event.Craw
 
 // crawlOf is the i-th request of a crawler on a day.
 func crawlOf(c *rand.Rand, plan SitePlan, crawler useragent.Crawler, date time.Time, i int) event.Crawl {
-	path, _, _ := strings.Cut(pick(c, slices.Concat(ownPages, crawled)), "?")
+	path, _, _ := strings.Cut(pick(c, crawled), "?")
 	crawl := event.Crawl{
 		V: event.Version, OrganizationID: plan.OrganizationID, BrandID: plan.Brand.ID,
 		At:      event.At(date.Add(time.Duration(c.Int64N(int64(24 * time.Hour))))),
