@@ -4,6 +4,8 @@ SHELL := /bin/sh
 BIN := bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
+GOTESTSUM_VERSION := v1.13.0
+GOTESTSUM := $(BIN)/gotestsum-$(GOTESTSUM_VERSION)
 PROMTOOL := $(BIN)/promtool
 DEPLOYLINT := $(BIN)/deploylint
 
@@ -23,11 +25,13 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-test: engines agents java kafka-apache browsers alerts ## run every test, on real engines
+# Three packages at a time, since much of it is waiting; first those that take longest.
+test: engines agents java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go vet ./...
 	@cd deploy/lint && go vet ./... && go test -count=1 ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
-	@$(BIN)/serve go test -count=1 -parallel 5 -timeout 20m ./...
+	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
+	  -count=1 -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./sql/clickhouse ./queryapi/metrics ./...
 
 CRASH_KILLS ?= 110
 
@@ -97,6 +101,12 @@ $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (once, about a minute) …" >&2
 	@GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(BIN)/golangci-lint $@
+
+# It tells of each package as it ends, in whatever order, and at the end how many tests there were, failed and were skipped.
+$(GOTESTSUM):
+	@echo "building gotestsum $(GOTESTSUM_VERSION) …" >&2
+	@GOBIN=$(CURDIR)/$(BIN) go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@mv $(BIN)/gotestsum $@
 
 # In a module of its own: Prometheus brings two hundred others along. Without its service discoveries it is half the work.
 $(PROMTOOL): deploy/promtool/go.mod deploy/promtool/go.sum

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/produce"
@@ -46,7 +47,7 @@ func TestRecordsGoBackWhereTheyWere(t *testing.T) {
 				t.Fatalf("on the partition are %q", got)
 			}
 		}
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: prefix + event.TopicVisits, Partition: 2})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: prefix + event.TopicVisits, Partition: 2, MaxWait: 50 * time.Millisecond})
 		defer r.Close()
 		if m, err := r.FetchMessage(t.Context()); err != nil || len(m.Headers) != 2 || m.Headers[0].Key != "n" || string(m.Headers[0].Value) != "record 0" || string(m.Key) != "brand-0" {
 			t.Errorf("%+v, %v", m, err)

@@ -229,7 +229,7 @@ func visitsOn(t *testing.T, brokers []string, topic string, partitions int) map[
 			t.Fatal(err)
 		}
 		conn.Close()
-		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition})
+		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond})
 		for at := int64(-1); at < last-1; {
 			m, err := reader.ReadMessage(ctx)
 			if err != nil {

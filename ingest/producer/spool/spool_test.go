@@ -152,26 +152,35 @@ func TestMovedEntriesKeepTheOrderOfTheDisk(t *testing.T) {
 	}
 }
 
-// Many wait for one fsync.
+// One entry is synced; those that are put meanwhile wait for one fsync, all together.
 func TestPutsShareTheirFsync(t *testing.T) {
-	var syncs, puts int
-	s, err := Open(Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Synced: func(time.Duration) { syncs++ }}, slog.New(slog.DiscardHandler))
+	const puts = 32
+	var (
+		s     *Spool
+		size  int64
+		syncs int
+	)
+	synced := func(time.Duration) {
+		// As a slow disk would be: done when all have been written.
+		for syncs++; syncs == 2 && s.Used() < (1+puts)*size; {
+			<-time.After(time.Millisecond)
+		}
+	}
+	s, err := Open(Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Synced: synced}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	l := Lane{"visits", 0}
+	put(t, s, l, "body", false)
+	size = s.Used()
 	var group sync.WaitGroup
-	for range 32 {
-		puts += 10
-		group.Go(func() {
-			for range 10 {
-				put(t, s, Lane{"visits", 0}, "body", false)
-			}
-		})
+	for range puts {
+		group.Go(func() { put(t, s, l, "body", false) })
 	}
 	group.Wait()
-	if syncs == 0 || syncs >= puts || s.Pending(Lane{"visits", 0}) != puts {
-		t.Errorf("%d fsyncs for %d entries", syncs, puts)
+	if syncs != 3 || s.Pending(l) != 1+puts {
+		t.Errorf("%d fsyncs for %d entries one by one, %d at once; want one, one for whoever comes first, one for the rest", syncs, 1, puts)
 	}
 }
 
