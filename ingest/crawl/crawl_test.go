@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -271,6 +272,29 @@ func TestAStoppedFollowingEndsBeforeItsFile(t *testing.T) {
 	rest, err := io.ReadAll(file)
 	if read := string(first[:]) + string(rest); err != nil || len(read) == len(long) || !strings.HasPrefix(long, read) || !strings.HasSuffix(read, "\n") {
 		t.Errorf("read %d of %d bytes, %v; want some of its whole lines", len(read), len(long), err)
+	}
+}
+
+// What is packed has an end, and cannot be read by halves.
+func TestAPackedLogIsNotFollowed(t *testing.T) {
+	w := newWorld(t)
+	name := filepath.Join(t.TempDir(), "access.log.1.gz")
+	var packed strings.Builder
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(line("192.0.2.7", 1, "/a", gptbot)))
+	must(t, errors.Join(err, z.Close()))
+	appendTo(t, name, packed.String()+"\n")
+	file, err := crawl.Follow(t.Context(), name)
+	must(t, err)
+	defer file.Close()
+	if _, err := w.importer(t, nil).Import(t.Context(), file, w.of, nil); !errors.Is(err, crawl.ErrPacked) {
+		t.Errorf("followed: %v, want ErrPacked", err)
+	}
+	whole, err := os.Open(name)
+	must(t, err)
+	defer whole.Close()
+	if summary, err := w.importer(t, nil).Import(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
+		t.Errorf("not followed: %+v, %v", summary, err)
 	}
 }
 

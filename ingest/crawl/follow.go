@@ -45,6 +45,13 @@ func Follow(stop context.Context, name string) (*Following, error) {
 // Close lets go of the file.
 func (f *Following) Close() error { return f.file.Close() }
 
+// Again lets the file be read once more from its beginning, whatever its name is by now.
+func (f *Following) Again() error {
+	_, err := f.file.Seek(0, io.SeekStart)
+	f.read, f.left, f.rest, f.pending = 0, 0, nil, nil
+	return err
+}
+
 // Read gives whole lines only: what is written of the last one may be half of it. It is
 // errQuiet when there is nothing more for now, and io.EOF at the end.
 func (f *Following) Read(b []byte) (int, error) {

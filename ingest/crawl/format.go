@@ -112,18 +112,23 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	}, nil
 }
 
-// heads reads what stands before the time: an address, and in front of it perhaps the
-// virtual host.
+// heads reads what stands before the time: an address or the name of who asked, with
+// identity and user, and in front of it perhaps the virtual host. Of several addresses,
+// as proxies tell them with commas, nobody knows which is the requester's.
 func heads(head []string) (host string, address netip.Addr) {
-	for i, word := range head[:min(len(head), 2)] {
-		if a, err := netip.ParseAddr(word); err == nil {
-			if i == 1 {
-				host = head[0]
-			}
-			return host, a.Unmap()
-		}
+	if len(head) == 0 || strings.Contains(head[0], ",") {
+		return "", netip.Addr{}
 	}
-	return "", netip.Addr{} // a name in place of an address
+	if a, err := netip.ParseAddr(head[0]); err == nil {
+		return "", a.Unmap()
+	}
+	if len(head) > 1 {
+		address, _ = netip.ParseAddr(head[1]) // or a name
+	}
+	if len(head) > 3 || address.IsValid() {
+		host = head[0]
+	}
+	return host, address.Unmap()
 }
 
 // quoted cuts the quoted text that s begins with.

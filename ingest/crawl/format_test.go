@@ -31,18 +31,22 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		lines  string // the last one is read
 		want   request
 	}{
-		"combined":     {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9?q=1 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"another zone": {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
-		"virtual host": {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
-		"whole URL":    {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"nothing sent": {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *request) { q.status, q.bytes = 499, 0 })},
-		"a name":       {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
-		"IPv6":         {Combined, `::ffff:192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
-		"cloudflare":   {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestPath":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":"2026-03-02T12:00:00Z","Cookies":{"a":[1]}}`, hosted},
-		"of nanos":     {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9?x","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800000000000}`, hosted},
-		"of seconds":   {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800}`, hosted},
-		"cloudfront":   {CloudFront, `{"date":"2026-03-02","time":"12:00:00","c-ip":"192.0.2.7","x-host-header":"shop.lumen.example","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/a/%C3%A9","sc-status":"200","sc-bytes":"5316","cs(User-Agent)":"` + strings.ReplaceAll(gptbot, " ", "%20") + `"}`, hosted},
-		"of millis":    {CloudFront, `{"timestamp(ms)":"1772452800000","c-ip":"192.0.2.7","cs(Host)":"shop.lumen.example","cs-uri-stem":"/a/%C3%A9","sc-status":200,"sc-bytes":5316,"cs(User-Agent)":"` + gptbot + `"}`, hosted},
+		"combined":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9?q=1 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+		"another zone":   {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
+		"virtual host":   {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
+		"whole URL":      {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+		"nothing sent":   {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *request) { q.status, q.bytes = 499, 0 })},
+		"a name":         {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
+		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
+		// Of a list anybody may have written the first.
+		"proxies":         {Combined, `203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
+		"a host, proxies": {Combined, `shop.lumen.example 203.0.113.9, 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},
+		"IPv6":            {Combined, `::ffff:192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+		"cloudflare":      {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestPath":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":"2026-03-02T12:00:00Z","Cookies":{"a":[1]}}`, hosted},
+		"of nanos":        {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9?x","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800000000000}`, hosted},
+		"of seconds":      {Cloudflare, `{"ClientIP":"192.0.2.7","ClientRequestHost":"shop.lumen.example","ClientRequestURI":"/a/%C3%A9","ClientRequestUserAgent":"` + gptbot + `","EdgeResponseStatus":200,"EdgeResponseBytes":5316,"EdgeStartTimestamp":1772452800}`, hosted},
+		"cloudfront":      {CloudFront, `{"date":"2026-03-02","time":"12:00:00","c-ip":"192.0.2.7","x-host-header":"shop.lumen.example","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/a/%C3%A9","sc-status":"200","sc-bytes":"5316","cs(User-Agent)":"` + strings.ReplaceAll(gptbot, " ", "%20") + `"}`, hosted},
+		"of millis":       {CloudFront, `{"timestamp(ms)":"1772452800000","c-ip":"192.0.2.7","cs(Host)":"shop.lumen.example","cs-uri-stem":"/a/%C3%A9","sc-status":200,"sc-bytes":5316,"cs(User-Agent)":"` + gptbot + `"}`, hosted},
 		"tab-separated": {CloudFront, "#Version: 1.0\n#Fields: date time sc-bytes c-ip cs-uri-stem sc-status cs(User-Agent) x-host-header x-edge\n" +
 			"2026-03-02\t12:00:00\t5316\t192.0.2.7\t/a/%C3%A9\t200\t" + strings.ReplaceAll(gptbot, " ", "%2520") + "\tshop.lumen.example\t-", hosted},
 	} {
@@ -165,6 +169,7 @@ func TestRanges(t *testing.T) {
 	}
 	for _, wrong := range []struct{ crawler, text string }{
 		{"", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}`}, {"GPTBot", `{"prefixes":[]}`}, {"GPTBot", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/99"}]}`},
+		{"", "OpenAI,192.0.2.0/24"}, {"GPTBott", "192.0.2.0/24"}, {"", `{"GPTBott":{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}}`},
 		{"", "203.0.113.9"}, {"", "GPTBot,nowhere"}, {"", `{"a`}, {"GPTBot", strings.Repeat(" ", MaxRanges+1)},
 	} {
 		if err := (Ranges{}).Add(wrong.crawler, strings.NewReader(wrong.text)); err == nil {

@@ -37,6 +37,9 @@ type lines struct {
 // errQuiet says that a file which is followed has nothing new for now.
 var errQuiet = errors.New("quiet")
 
+// ErrPacked is of a file that is followed and packed: nobody writes on to such a one.
+var ErrPacked = errors.New("a file that is followed is gzip: want the one that the server writes to, and this one without --follow")
+
 // newLines reads gzip where the first bytes say so.
 func newLines(file io.Reader, limit int) (*lines, error) {
 	l := &lines{raw: &counted{from: file}, limit: limit}
@@ -49,6 +52,9 @@ func newLines(file io.Reader, limit int) (*lines, error) {
 		return nil, err
 	}
 	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		if _, followed := file.(*Following); followed {
+			return nil, ErrPacked
+		}
 		unpacked, err := gzip.NewReader(l.from)
 		if err != nil {
 			return nil, fmt.Errorf("unpack: %w", err)

@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/useragent"
 )
 
 // Ranges are the addresses from which operators say that their crawlers come, by the
@@ -103,6 +105,9 @@ func (r Ranges) add(crawler, text string) error {
 	}
 	if crawler == "" || err != nil {
 		return fmt.Errorf("range %.60q of crawler %.60q: want a name and a prefix such as 192.0.2.0/24", text, crawler)
+	}
+	if !slices.ContainsFunc(useragent.Crawlers(), func(c useragent.Crawler) bool { return strings.EqualFold(c.Name, crawler) }) {
+		return fmt.Errorf("range of crawler %.60q: want a crawler that is known, such as GPTBot (docs/platforms.md)", crawler)
 	}
 	name := strings.ToLower(crawler)
 	r[name] = append(r[name], prefix.Masked())

@@ -17,7 +17,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
-	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -32,7 +31,7 @@ type crawlerImport struct {
 	Org    string   `required:"" placeholder:"SLUG" help:"Whose site was crawled."`
 	Brand  string   `required:"" placeholder:"SLUG" help:"Of which brand."`
 	Format string   `default:"combined" enum:"combined,cloudflare,cloudfront" help:"combined (nginx, Apache), cloudflare (Logpush of HTTP requests) or cloudfront (standard logs: JSON, or tab-separated with their comments) (default combined)."`
-	Site   string   `placeholder:"HOST" help:"The site of the log; lines of other hosts are passed over (default: all domains of the brand, and where a line names no host its primary one)."`
+	Site   string   `placeholder:"HOST" help:"The site of the log, the same each time; lines of other hosts are passed over (default: all domains of the brand, and where a line names no host its primary one)."`
 	Ranges []string `sep:"none" placeholder:"[CRAWLER=]FILE" help:"Addresses that a crawler comes from, as its operator publishes them (GPTBot=gptbot.json), or CSV of crawler,prefix; may be repeated."`
 	Follow bool     `help:"Go on as the file is written to, and rotated, until stopped."`
 	JSON   bool     `name:"json" help:"One JSON document, with the refused lines."`
@@ -42,7 +41,7 @@ func (crawlerImport) Help() string {
 	return `Ends with {imported, skipped, refused} once Kafka has the crawls; skipped are those that were imported before. A log imported again adds
 nothing, so one that was interrupted is simply imported again, and a log may be imported before and after it was rotated or compressed. A line of an AI
 crawler that cannot be read is listed with its number and the reason, and the rest goes on; the exit status is 3 then. No address of a
-requester is kept.
+requester is kept. Whether it is the crawler's (--ranges) is decided when a line is first imported. More is in docs/crawlers.md.
 
 Example:
 
@@ -93,8 +92,6 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 		crawler, name, named := strings.Cut(given, "=")
 		if !named {
 			crawler, name = "", given
-		} else if !slices.ContainsFunc(useragent.Crawlers(), func(c useragent.Crawler) bool { return strings.EqualFold(c.Name, crawler) }) {
-			return nil, usageError{fmt.Errorf("--ranges %s: want a crawler that is known, such as GPTBot (docs/platforms.md), before =", given)}
 		}
 		file, err := os.Open(name)
 		if err != nil {
@@ -159,14 +156,10 @@ func (c *crawlerImport) follow(ctx context.Context, p *process, importer *crawl.
 	return c.report(p, summary, err)
 }
 
-// followed begins a file anew, now and then, while an engine is away: what is on the log already is skipped.
+// followed imports one file after the other.
 func (c *crawlerImport) followed(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log, meter *meter) (crawl.Summary, error) {
-	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
 	all := crawl.Summary{Refusals: []crawl.Refusal{}}
-	before, wait := int64(0), leastWait
-	for {
+	for before := int64(0); ; {
 		file, err := crawl.Follow(ctx, c.File)
 		if errors.Is(err, io.EOF) {
 			return all, nil
@@ -175,18 +168,32 @@ func (c *crawlerImport) followed(ctx context.Context, p *process, importer *craw
 			return all, err
 		}
 		read := int64(0)
-		summary, err := importer.Import(appending, file, of, func(bytes int64) { read = bytes; meter.reach(before + bytes) })
-		before += read
-		if err := errors.Join(err, file.Close()); err != nil && ctx.Err() == nil {
-			all.Imported += summary.Imported // the rest of it is met again
-			p.tell("%v; trying again in %s", err, wait)
-			_ = lifecycle.Pause(ctx, wait) // Follow sees that ctx has ended
-			wait = min(2*wait, mostWait)
-			continue
-		}
-		all, wait = together(all, summary), leastWait
-		if ctx.Err() != nil {
+		summary, err := c.whole(ctx, p, importer, file, of, func(bytes int64) { read = bytes; meter.reach(before + bytes) })
+		before, all = before+read, together(all, summary)
+		if err := errors.Join(err, file.Close()); err != nil || ctx.Err() != nil {
 			return all, err
+		}
+	}
+}
+
+// whole imports a file until another one has its name. While an engine is away it begins anew, now and then, with the
+// same file, whatever its name is by then: what is on the log already is skipped.
+func (c *crawlerImport) whole(ctx context.Context, p *process, importer *crawl.Importer, file *crawl.Following, of crawl.Log, progress func(int64)) (crawl.Summary, error) {
+	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	imported := 0 // by the tries before
+	for wait := leastWait; ; wait = min(2*wait, mostWait) {
+		summary, err := importer.Import(appending, file, of, progress)
+		summary.Imported += imported
+		if err == nil || ctx.Err() != nil || errors.Is(err, crawl.ErrPacked) {
+			return summary, err
+		}
+		imported = summary.Imported
+		p.tell("%v; trying again in %s", err, wait)
+		_ = lifecycle.Pause(ctx, wait) // the file ends when ctx has ended
+		if err := file.Again(); err != nil {
+			return summary, err
 		}
 	}
 }
@@ -206,6 +213,9 @@ func together(a, b crawl.Summary) crawl.Summary {
 func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) error {
 	if err != nil {
 		return err
+	}
+	if of := (counts{summary.Imported, summary.Skipped, summary.Refused}); of == (counts{}) && summary.Others > 0 {
+		p.tell("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
 	}
 	return p.taken(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
 }

@@ -71,7 +71,8 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	}
 }
 
-// A log is followed through an absence of Kafka, without anybody's help, and each of its lines counts once.
+// A log is followed through an absence of Kafka in which it is rotated, without anybody's help, and each of its lines
+// counts once.
 func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	c := newSiege(t, "kafka")
 	file := filepath.Join(c.dir, "access.log")
@@ -112,9 +113,13 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 		}
 		return ""
 	})
+	if err := os.Rename(file, file+".1"); err != nil {
+		t.Fatal(err)
+	}
+	writeMore()
 	c.startKafka(t)
-	counted(20)
-	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil || !strings.HasPrefix(result.String(), `{"imported":20,`) {
+	counted(30)
+	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil || !strings.HasPrefix(result.String(), `{"imported":30,`) {
 		t.Errorf("the follower ended with %v, %s%s", err, &result, &told)
 	}
 }
