@@ -2,6 +2,7 @@ package collector
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 )
@@ -122,6 +125,21 @@ func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 	r := s.send(t, http.MethodOptions, "", "Origin: https://rival.example", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
 	if r.Header.Get("Access-Control-Allow-Headers") != "content-type" || r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Origin") != "https://rival.example" {
 		t.Errorf("headers %v", r.Header)
+	}
+}
+
+// While no list of sites is known, nobody is told that a site is none.
+func TestBeforeTheSitesAreKnown(t *testing.T) {
+	s := newStage(t, DefaultConfig())
+	unknown, err := site.New(site.DefaultConfig(), nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.collector.parts.Sites = unknown
+	for method, body := range map[string]string{http.MethodPost: s.lumen.beacon("https://www.lumen.example/?utm_source=chatgpt.com", ""), http.MethodOptions: ""} {
+		if r := s.send(t, method, body, "Origin: https://www.lumen.example"); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s: %d, %v", method, r.StatusCode, r.Header)
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ func (c *Collector) preflight(f *fiber.Ctx, origin string) error {
 		return nil
 	}
 	if !c.known(origin) {
+		if c.parts.Sites.Ready(f.Context()) != nil {
+			return errUnready
+		}
 		return errOrigin
 	}
 	share(f, origin)

@@ -120,12 +120,15 @@ func ofQuery(query string) (utm, parameter string) {
 	return utm, parameter
 }
 
-// ofUTM looks up a value of utm_source: a word of the table, or a host.
+// ofUTM looks up a value of utm_source: a word of the table, or a host, whatever port or path is behind it.
 func ofUTM(value string) string {
 	var space [maxHost]byte
 	lower, ok := unescape(space[:0], value)
 	if !ok {
 		return ""
+	}
+	if i := bytes.IndexAny(lower, "/:"); i >= 0 {
+		lower = lower[:i]
 	}
 	if slug, ok := known.utm[string(lower)]; ok {
 		return slug

@@ -18,6 +18,8 @@ func TestEveryRow(t *testing.T) {
 				lookalikes(t, host)
 				if host.Path == "" {
 					utm = append(utm, host.Name, "www."+host.Name)
+					is(t, "utm_source="+host.Name+"/", "", row.Slug, ByUTM)
+					is(t, "utm_source=www."+host.Name+":443&b", "", row.Slug, ByUTM)
 				} else {
 					nothing(t, "utm_source="+host.Name, "")
 					nothing(t, "utm_source="+host.Name+host.Path, "")

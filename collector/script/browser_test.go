@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/collector/referral"
 	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
@@ -100,10 +101,24 @@ func tellsOfWhom(t *testing.T, s *stage, b *browser.Browser) {
 		"?referrer=chatgpt.com":                "",
 		"?q=utm_source%3Dchatgpt.com":          "",
 		"?utm_medium=chatgpt.com":              "",
+
+		"?utm_source=chat.openai.com":                      "chatgpt",
+		"?utm_source=www.perplexity.ai&x":                  "perplexity",
+		"?utm_source=chatgpt.com/":                         "chatgpt",
+		"?utm_source=newsletter&utm_source=chat.qwen.ai":   "qwen",
+		"?referrer=grok.com&utm_source=kagi":               "kagi",
+		"?utm_source=thank.you":                            "",
+		"?utm_source=newsletter&from=www.chatgpt.com":      "",
+		"?utm_source=grok.com.example&referrer=www.x.com":  "",
+		"?utm_source=https://chatgpt.com":                  "",
+		"?utm_source=chatgpt%2Ecom.example&referrer=bing.": "",
 	} {
 		page.Visit(t, s.shop+"/plain/who"+query)
 		if got := platformOf(t, page); got != want {
 			t.Errorf("of %q it says %q, want %q", query, got, want)
+		}
+		if got, _ := referral.Detect(query, ""); got != want {
+			t.Errorf("of %q the server says %q, want %q", query, got, want)
 		}
 		unharmed(t, page)
 	}
@@ -114,10 +129,32 @@ func tellsOfReferrers(t *testing.T, s *stage, b *browser.Browser) {
 	for host, want := range map[string]string{
 		"www.phind.com": "phind", "www.kimi.com": "kimi", "andisearch.com": "andi", "yuanbao.tencent.com": "yuanbao",
 		"phind.com.evil.example": "", "notphind.com": "", "phind-com.example": "", "search.example": "", "gemini-google.com": "", "copilot": "",
+		"chat.you": "",
 	} {
 		s.from(t, page, host, "/plain/who")
 		if got := platformOf(t, page); got != want {
 			t.Errorf("from %s it says %q, want %q", host, got, want)
+		}
+		if got, _ := referral.Detect("", "http://"+host+"/"); got != want {
+			t.Errorf("from %s the server says %q, want %q", host, got, want)
+		}
+	}
+
+	// What the referrer's host says goes before the page's query, and that before the referrer's.
+	s.from(t, page, "copilot.microsoft.com", "/plain/who?utm_source=chatgpt.com")
+	if got := platformOf(t, page); got != "copilot" {
+		t.Errorf("from Copilot with ChatGPT's utm_source it says %q", got)
+	}
+	for query, want := range map[string]string{"?utm_source=claude.ai": "claude", "?referrer=grok.com": ""} {
+		page.Visit(t, s.shop+"/plain/who"+query)
+		page.Eval(t, "sessionStorage.clear()", nil) // as in a new tab
+		page.Eval(t, `void document.querySelector("a").click()`, nil)
+		page.Await(t, `document.readyState == "complete" && location.pathname == "/plain/second"`)
+		if got := platformOf(t, page); got != want {
+			t.Errorf("after a page of %q it says %q, want %q", query, got, want)
+		}
+		if got, _ := referral.Detect("", s.shop+"/plain/who"+query); got != want {
+			t.Errorf("after a page of %q the server says %q, want %q", query, got, want)
 		}
 	}
 }

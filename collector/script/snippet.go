@@ -19,7 +19,7 @@ func NewTag(base, brand string) (Tag, error) {
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
 		return Tag{}, fmt.Errorf("address %q: want https://host", base)
 	}
-	if address.User != nil || address.RawQuery != "" || address.Fragment != "" || strings.ContainsAny(base, "'\"<>&`\\ ") {
+	if address.User != nil || strings.ContainsAny(base, "'\"<>&`\\ ?#") {
 		return Tag{}, fmt.Errorf("address %q: want a host and at most a path, in plain characters", base)
 	}
 	return Tag{strings.TrimRight(base, "/"), brand}, nil

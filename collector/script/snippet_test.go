@@ -37,7 +37,7 @@ func TestSnippets(t *testing.T) {
 func TestAddressesThatAreNone(t *testing.T) {
 	for _, base := range []string{
 		"", "collector.example", "//collector.example", "ftp://collector.example", "https://", "https://u:p@collector.example",
-		"https://collector.example/?a=b", "https://collector.example/#x", `https://collector.example/"onload="x`, "https://collector.example/'", "https://a b/",
+		"https://collector.example/?a=b", "https://collector.example/#x", "https://collector.example/?", "https://collector.example/#", `https://collector.example/"onload="x`, "https://collector.example/'", "https://a b/",
 	} {
 		if tag, err := NewTag(base, brandOfTest); err == nil {
 			t.Errorf("NewTag(%q) = %v", base, tag)

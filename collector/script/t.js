@@ -15,29 +15,32 @@
     } catch (e) {}
   }
 
-  attempt(() => {
-    const { src, dataset } = document.currentScript
-    if (window.answerscope) return // a second tag of it: count once
-    const collect = new URL("t/collect", src)
+  // A second tag of it: count once.
+  window.answerscope || attempt(() => {
+    let { src, dataset } = document.currentScript
+    let collect = new URL("t/collect", src)
     let known // the tab's session: the platform's slug, then a random number, 0.5 or 5e-7; undefined before its first view
     let last // the page viewed last
-    let sent
 
-    const page = () => location.href.split("#")[0] // a fragment is a place on a page
+    let page = () => location.href.split("#")[0] // a fragment is a place on a page
 
-    // The platform that this page was reached from: the referrer's host (one with a dot: https://copilot/ is a machine
-    // in somebody's office) or a name below it, utm_source, or a parameter that only a platform writes.
-    let found = PLATFORMS.split(" ").find((platform) =>
-      RegExp(
-        `(^https?://(?=[^/]*\\.)([^/]*\\.)?|[?&](utm_sourcePARAMETERS)=)(${platform})(?![^/:?&#])`,
-        "i",
-      ).test(document.referrer + location.search),
-    )
-    found = found && /[\w-]+/.exec(found) + Math.random()
+    // The platform that this page was reached from, looked for in the server's order: the referrer's host (one with a dot:
+    // https://copilot/ is a machine in somebody's office), utm_source, a parameter that only a platform writes, and
+    // utm_source of the referrer. A host is known with the names below it, a word alone.
+    let slug
+    let found =
+      [document.referrer.split("?")[0], location.search, document.referrer].some((text) =>
+        PLATFORMS.split(" ").some((platform) =>
+          RegExp(
+            `(^https?://(?=[^/]*\\.)|[?&]utm_source=|^\\?(.*&)?PARAMETERS=)([^/&]*\\.(?=[^/&]*\\.))?(${platform})([/:&]|$)`,
+            "i",
+          ).test(text, (slug = /[\w-]+/.exec(platform))),
+        ),
+      ) && slug + Math.random()
 
-    const send = (goal) => {
+    let send = (goal) => {
       attempt(() => (known = sessionStorage.answerscope || known)) // begun by another page of the tab, perhaps
-      const session = known || found
+      let session = known || found
       if (
         !session ||
         document.prerendering || // nobody has seen it, and may never
@@ -45,7 +48,7 @@
         ("dnt" in dataset && navigator.doNotTrack == 1)
       )
         return
-      const body = JSON.stringify({
+      let body = JSON.stringify({
         b: dataset.brand,
         e: goal && "goal",
         g: goal,
@@ -60,23 +63,24 @@
       })
       known = session // without storage a session is a page's
       attempt(() => (sessionStorage.answerscope = session))
+      let sent
       // A string, since another body would be preflighted. Where a page has the Referrer-Policy same-origin, as Django's do,
       // Firefox (which has oscpu) sends a beacon with the Origin null.
       navigator.oscpu || attempt(() => (sent = navigator.sendBeacon(collect, body)))
-      sent || fetch(collect, { method: "POST", body, keepalive: true }).catch(() => {})
+      sent || fetch(collect, { method: "POST", body, keepalive: true }).catch(attempt) // who takes an error for a function, and hides that
     }
 
-    const view = () => attempt(() => page() != last && send((last = page()) && undefined))
+    let view = () => attempt(() => page() != last && ((last = page()), send()))
 
     // The same page is seen anew: back from bfcache, or for the first time after it was prerendered.
-    const again = (event) => event.persisted != false && view((last = 0))
+    let again = (event) => event.persisted != false && view((last = 0))
 
-    const wrap = (method, after) => {
-      const original = history[method]
-      history[method] = function () {
-        const result = original.apply(this, arguments)
+    let wrap = (method, after) => {
+      let original = history[method]
+      history[method] = (...given) => {
+        given = original.apply(history, given)
         after()
-        return result
+        return given
       }
     }
 

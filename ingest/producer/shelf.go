@@ -74,7 +74,11 @@ func (s *shelf) run(ctx context.Context) error {
 	return s.disk.Close()
 }
 
-// opened waits for the spool. Without one, and when it is open, it costs nothing.
+// openWithin is how long an append waits for the spool, which reads what it has when it is opened.
+const openWithin = time.Second
+
+// opened waits for the spool, and is ErrOverloaded where that takes too long: who waits
+// holds memory that nobody counts. Without one, and when it is open, it costs nothing.
 func (s *shelf) opened(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -82,8 +86,12 @@ func (s *shelf) opened(ctx context.Context) error {
 	select {
 	case <-s.begun:
 	default:
+		late := time.NewTimer(openWithin)
+		defer late.Stop()
 		select {
 		case <-s.begun:
+		case <-late.C:
+			return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrOverloaded)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -33,6 +33,9 @@ func next(status int) string {
 // refuse answers a failed request with {"error": message} and the status of its kind. Only a problem's public message
 // leaves the house; a cause, a panic and its stack are in the log, beside the request's id.
 func (s *Server) refuse(c *fiber.Ctx, err error) error {
+	if errors.Is(err, fiber.ErrBadGateway) { // so fiber calls what its connection failed with: there is nobody to answer, and nothing to mend
+		return nil
+	}
 	status, message := verdict(err)
 	if status >= http.StatusInternalServerError {
 		attrs := []slog.Attr{

@@ -301,6 +301,29 @@ func TestWhatCannotBeReadIsRefusedInJSON(t *testing.T) {
 	}
 }
 
+// Clients go away in the middle of a request every day: no operator is called for that.
+func TestAClientThatResetsIsNoFailure(t *testing.T) {
+	url, log, stop := start(t, behaviours)
+	for _, request := range []string{"", "GET /lo", "POST /long HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\nabc"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if response, _ := ask(t, http.MethodGet, url+"/healthz"); response.StatusCode != http.StatusOK {
+		t.Errorf("then healthz is %d", response.StatusCode)
+	}
+	if err := stop(); err != nil || strings.Contains(log.String(), "request failed") {
+		t.Errorf("stop: %v; the log says %s", err, log)
+	}
+}
+
 func TestAnAddressInUseIsKnownAtOnce(t *testing.T) {
 	taken, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -119,15 +119,18 @@ func alternatives(platform referral.Platform) []string {
 	return list
 }
 
-// parameters are alternatives beside utm_source: other parameters that name a platform, with the value that does.
+// parameters are the names of parameters that name a platform, with the value that does.
 func parameters(table []referral.Platform) string {
-	var list strings.Builder
+	var list []string
 	for _, platform := range table {
 		for _, parameter := range platform.Parameters {
-			fmt.Fprintf(&list, "|%s(?==%s)", parameter.Name, strings.ReplaceAll(quoted(parameter.Value), `\`, `\\`))
+			list = append(list, fmt.Sprintf("%s(?==%s)", parameter.Name, strings.ReplaceAll(quoted(parameter.Value), `\`, `\\`)))
 		}
 	}
-	return list.String()
+	if len(list) == 1 {
+		return list[0]
+	}
+	return "(" + strings.Join(list, "|") + ")"
 }
 
 func ending(word string) string {
