@@ -60,6 +60,10 @@ func tellsOfAVisit(t *testing.T, s *stage, b *browser.Browser) {
 	if b1.L != here.L || b1.D != here.D || b1.Z != here.Z || here.L == "" {
 		t.Errorf("of its surroundings it says %q %q %q, want %+v", b1.L, b1.D, b1.Z, here)
 	}
+	var beacons int
+	if page.Eval(t, "beacons", &beacons); beacons == 1 != (b.Kind == "chromium") {
+		t.Errorf("%d of it went by sendBeacon", beacons)
+	}
 	var kept struct {
 		Local, Session int
 		Cookie         string

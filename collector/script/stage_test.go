@@ -64,8 +64,9 @@ window.thrown = []
 addEventListener("error", (event) => thrown.push(String(event.message)))
 addEventListener("unhandledrejection", (event) => thrown.push(String(event.reason)))
 window.sent = []
+window.beacons = 0
 const send = navigator.sendBeacon
-navigator.sendBeacon = function (url, body) { sent.push(JSON.parse(body)); return send.call(navigator, url, body) }
+navigator.sendBeacon = function (url, body) { beacons++; sent.push(JSON.parse(body)); return send.call(navigator, url, body) }
 const get = fetch
 window.fetch = function (url, options) { sent.push(JSON.parse(options.body)); return get.call(window, url, options) }
 addEventListener("pageshow", (event) => { if (event.persisted) window.restored = true })

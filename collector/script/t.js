@@ -65,9 +65,9 @@
       attempt(() => (sessionStorage.answerscope = session))
       let sent
       // A string, since another body would be preflighted. Where a page has the Referrer-Policy same-origin, as Django's do,
-      // Firefox (which has oscpu) sends a beacon with the Origin null.
-      navigator.oscpu || attempt(() => (sent = navigator.sendBeacon(collect, body)))
-      sent || fetch(collect, { method: "POST", body, keepalive: true }).catch(attempt) // who takes an error for a function, and hides that
+      // Safari and Firefox send a beacon with the Origin null, as the Fetch Standard wants it; Chromium does not.
+      window.chrome && attempt(() => (sent = navigator.sendBeacon(collect, body)))
+      sent || fetch(collect, { method: "POST", body, keepalive: 1 }).catch(attempt) // which takes the error for a function, and hides that, too
     }
 
     let view = () => attempt(() => page() != last && ((last = page()), send()))
