@@ -30,7 +30,10 @@ type imports struct {
 func (imports) Help() string {
 	return `Ends with {imported, skipped, refused} once Kafka has the answers. A file imported again adds nothing, so one that was
 interrupted is simply imported again. A line that cannot be an answer is listed with its number and the reason, and the
-rest goes on; the exit status is 3 then.
+rest goes on; the exit status is 3 then. docs/import.md has both files' fields; with the fewest they are
+
+  {"platform":"chatgpt","prompt":"best anvil?","answered_at":"2026-11-02T09:05:00Z","text":"Acme makes the best anvil."}
+  {"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[{"name":"Globex"}]}]}
 
 Example:
 
