@@ -180,7 +180,7 @@ func TestPutsShareTheirFsync(t *testing.T) {
 	}
 	group.Wait()
 	if syncs != 3 || s.Pending(l) != 1+puts {
-		t.Errorf("%d fsyncs for %d entries one by one, %d at once; want one, one for whoever comes first, one for the rest", syncs, 1, puts)
+		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for whoever comes first, one for the rest", syncs, puts)
 	}
 }
 
