@@ -39,8 +39,8 @@ func Detect(query, referrer string) (platform, by string) {
 	return "", ""
 }
 
-// split takes an http(s) URL apart as far as Detect needs. An authority that no browser writes into a referrer, such
-// as one with a user, has no host here.
+// split takes an http(s) URL apart as far as Detect needs. One that no browser writes into a referrer, such as one with
+// a user, is none.
 func split(url string) (host, path, query string) {
 	scheme, rest, found := strings.Cut(url, "://")
 	if !found || !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http") {
@@ -52,6 +52,9 @@ func split(url string) (host, path, query string) {
 	rest, query, _ = strings.Cut(rest, "?")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		rest, path = rest[:i], rest[i:]
+	}
+	if strings.Contains(rest, "@") {
+		return "", "", ""
 	}
 	host, port, _ := strings.Cut(rest, ":")
 	for _, c := range []byte(port) {

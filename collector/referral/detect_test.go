@@ -158,6 +158,9 @@ func naiveQuery(query string) (pairs [][2]string, ok bool) {
 
 func naiveUTM(pairs [][2]string) string {
 	for _, p := range pairs {
+		if i := strings.IndexAny(p[1], "/:"); i >= 0 {
+			p[1] = p[1][:i]
+		}
 		for _, row := range Table() {
 			for _, value := range append([]string{row.Slug}, row.UTM...) {
 				if p[0] == "utm_source" && p[1] == value {
@@ -165,7 +168,7 @@ func naiveUTM(pairs [][2]string) string {
 				}
 			}
 			for _, host := range row.Hosts {
-				if p[0] == "utm_source" && host.Path == "" && !strings.HasSuffix(p[1], ".") && !strings.Contains(p[1], ":") && naiveHost(p[1], host.Name) {
+				if p[0] == "utm_source" && host.Path == "" && !strings.HasSuffix(p[1], ".") && naiveHost(p[1], host.Name) {
 					return row.Slug
 				}
 			}
