@@ -118,12 +118,7 @@ func tellsOfWhom(t *testing.T, s *stage, b *browser.Browser) {
 		"?utm_source=chatgpt%2Ecom.example&referrer=bing.": "",
 	} {
 		page.Visit(t, s.shop+"/plain/who"+query)
-		if got := platformOf(t, page); got != want {
-			t.Errorf("of %q it says %q, want %q", query, got, want)
-		}
-		if got, _ := referral.Detect(query, ""); got != want {
-			t.Errorf("of %q the server says %q, want %q", query, got, want)
-		}
+		agreed(t, page, query, "", want)
 		unharmed(t, page)
 	}
 }
@@ -136,30 +131,29 @@ func tellsOfReferrers(t *testing.T, s *stage, b *browser.Browser) {
 		"chat.you": "",
 	} {
 		s.from(t, page, host, "/plain/who")
-		if got := platformOf(t, page); got != want {
-			t.Errorf("from %s it says %q, want %q", host, got, want)
-		}
-		if got, _ := referral.Detect("", "http://"+host+"/"); got != want {
-			t.Errorf("from %s the server says %q, want %q", host, got, want)
-		}
+		agreed(t, page, "", "http://"+host+"/", want)
 	}
 
 	// What the referrer's host says goes before the page's query, and that before the referrer's.
 	s.from(t, page, "copilot.microsoft.com", "/plain/who?utm_source=chatgpt.com")
-	if got := platformOf(t, page); got != "copilot" {
-		t.Errorf("from Copilot with ChatGPT's utm_source it says %q", got)
-	}
+	agreed(t, page, "?utm_source=chatgpt.com", "http://copilot.microsoft.com/", "copilot")
 	for query, want := range map[string]string{"?utm_source=claude.ai": "claude", "?referrer=grok.com": ""} {
 		page.Visit(t, s.shop+"/plain/who"+query)
 		page.Eval(t, "sessionStorage.clear()", nil) // as in a new tab
 		page.Eval(t, `void document.querySelector("a").click()`, nil)
 		page.Await(t, `document.readyState == "complete" && location.pathname == "/plain/second"`)
-		if got := platformOf(t, page); got != want {
-			t.Errorf("after a page of %q it says %q, want %q", query, got, want)
-		}
-		if got, _ := referral.Detect("", s.shop+"/plain/who"+query); got != want {
-			t.Errorf("after a page of %q the server says %q, want %q", query, got, want)
-		}
+		agreed(t, page, "", s.shop+"/plain/who"+query, want)
+	}
+}
+
+// agreed sees that the page has told of a visit's platform, and that the server says the same.
+func agreed(t *testing.T, page *browser.Page, query, referrer, want string) {
+	t.Helper()
+	if got := platformOf(t, page); got != want {
+		t.Errorf("of %q from %q it says %q, want %q", query, referrer, got, want)
+	}
+	if got, _ := referral.Detect(query, referrer); got != want {
+		t.Errorf("of %q from %q the server says %q, want %q", query, referrer, got, want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/useragent"
 )
 
 const gptbot = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
@@ -174,6 +175,14 @@ func TestRanges(t *testing.T) {
 	} {
 		if err := (Ranges{}).Add(wrong.crawler, strings.NewReader(wrong.text)); err == nil {
 			t.Errorf("ranges %.60q of %q are taken", wrong.text, wrong.crawler)
+		}
+	}
+}
+
+func TestEveryCrawlerMayHaveRanges(t *testing.T) {
+	for _, c := range useragent.Crawlers() {
+		if err := errors.Join(CheckCrawler(c.Name), CheckCrawler(strings.ToUpper(c.Name))); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -106,11 +106,22 @@ func (r Ranges) add(crawler, text string) error {
 	if crawler == "" || err != nil {
 		return fmt.Errorf("range %.60q of crawler %.60q: want a name and a prefix such as 192.0.2.0/24", text, crawler)
 	}
-	if !slices.ContainsFunc(useragent.Crawlers(), func(c useragent.Crawler) bool { return strings.EqualFold(c.Name, crawler) }) {
-		return fmt.Errorf("range of crawler %.60q: want a crawler that is known, such as GPTBot (docs/platforms.md)", crawler)
-	}
 	name := strings.ToLower(crawler)
+	if r[name] == nil {
+		if err := CheckCrawler(crawler); err != nil {
+			return err
+		}
+	}
 	r[name] = append(r[name], prefix.Masked())
+	return nil
+}
+
+// CheckCrawler returns an error for a name that is no known crawler's, in any case: ranges
+// of such a one would verify nothing.
+func CheckCrawler(name string) error {
+	if c, ok := useragent.CrawlerOf(name); !ok || !strings.EqualFold(c.Name, name) {
+		return fmt.Errorf("crawler %.60q: want one that is known, such as GPTBot (docs/platforms.md)", name)
+	}
 	return nil
 }
 

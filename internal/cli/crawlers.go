@@ -92,6 +92,8 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 		crawler, name, named := strings.Cut(given, "=")
 		if !named {
 			crawler, name = "", given
+		} else if err := crawl.CheckCrawler(crawler); err != nil {
+			return nil, usageError{fmt.Errorf("--ranges %s: %w", given, err)}
 		}
 		file, err := os.Open(name)
 		if err != nil {
@@ -214,10 +216,11 @@ func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) err
 	if err != nil {
 		return err
 	}
-	if of := (counts{summary.Imported, summary.Skipped, summary.Refused}); of == (counts{}) && summary.Others > 0 {
+	of := counts{summary.Imported, summary.Skipped, summary.Refused}
+	if of == (counts{}) && summary.Others > 0 {
 		p.tell("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
 	}
-	return p.taken(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
+	return p.taken(c.JSON, summary, of)
 }
 
 // LandedCrawls asks the warehouse which crawls it has.

@@ -54,18 +54,21 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	if r := run(t, h.env, "", "reconcile", "--json"); r.status != exitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
-	for flags, says := range map[string]string{
-		"--site other.example":                  "want a domain of the brand",
-		"--follow --format cloudfront -":        "",
-		"--ranges " + ranges:                    "GPTBot=gptbot.json",
-		"--ranges GPTBott=" + ranges:            "want a crawler that is known",
-		"--ranges GPTBot=" + filepath.Dir(file): "",
+	for flags, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"--site other.example":                  {exitUsage, "want a domain of the brand"},
+		"--follow --format cloudfront -":        {exitUsage, "--follow wants a file"},
+		"--ranges " + ranges:                    {exitFailed, "GPTBot=gptbot.json"},
+		"--ranges GPTBott=" + ranges:            {exitUsage, "want one that is known"},
+		"--ranges GPTBot=" + filepath.Dir(file): {exitFailed, "is a directory"},
 	} {
 		given := append([]string{"crawlers", "import"}, append(strings.Fields(flags), "--org", "acme", "--brand", "lumen")...)
 		if !strings.HasSuffix(flags, " -") {
 			given = append(given, file)
 		}
-		if r := run(t, h.env, "", given...); r.status != exitUsage && r.status != exitFailed || !strings.Contains(r.stderr, says) {
+		if r := run(t, h.env, "", given...); r.status != want.status || !strings.Contains(r.stderr, want.says) {
 			t.Errorf("%s: status %d, %s", flags, r.status, r.stderr)
 		}
 	}
