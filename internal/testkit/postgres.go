@@ -22,9 +22,16 @@ func startPostgres(ctx context.Context, at place) (addresses, func(context.Conte
 // between databases. The database is dropped when the test passed.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
+	return CopyPostgres(t, "template1")
+}
+
+// CopyPostgres is Postgres with a copy of the database template, which nobody is
+// connected to.
+func CopyPostgres(t testing.TB, template string) (dsn string) {
+	t.Helper()
 	server := server(t, "postgres").Postgres
 	name := freshName(t)
-	if err := execPostgres(t.Context(), server, "CREATE DATABASE "+name); err != nil {
+	if err := execPostgres(t.Context(), server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatalf("create postgres database %s: %v", name, err)
 	}
 	dsn = withPath(server, name)
@@ -34,12 +41,23 @@ func Postgres(t testing.TB) (dsn string) {
 	return dsn
 }
 
-func execPostgres(ctx context.Context, dsn, query string) error {
+// CreatePostgres creates a database that lives as long as the server.
+func CreatePostgres(t testing.TB, name string) (dsn string, err error) {
+	t.Helper()
+	server := server(t, "postgres").Postgres
+	return withPath(server, name), execPostgres(t.Context(), server, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name)
+}
+
+func execPostgres(ctx context.Context, dsn string, queries ...string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, query)
-	return err
+	for _, query := range queries {
+		if _, err := conn.Exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
 }

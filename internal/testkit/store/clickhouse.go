@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Warehouse is the configuration of a fresh database with the schema of sql/clickhouse.
+// The database is dropped when the test passed.
+func Warehouse(t testing.TB) clickhouse.Config {
+	t.Helper()
+	dump := testkit.Once(t, "warehouse_"+fingerprint(t, "sql/clickhouse"), func() ([]byte, error) { return dumpSchema(t) })
+	var statements []string
+	if err := json.Unmarshal(dump, &statements); err != nil {
+		t.Fatal(err)
+	}
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	conn := OpenWarehouse(t, c)
+	for _, statement := range statements {
+		statement = strings.ReplaceAll(statement, databaseMark, databaseOf(c)+".")
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("copy warehouse: %s: %v", statement, err)
+		}
+	}
+	return c
+}
+
+// OpenWarehouse connects to a warehouse until the test ends.
+func OpenWarehouse(t testing.TB, c clickhouse.Config) *clickhouse.Conn {
+	t.Helper()
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return conn
+}
+
+// databaseMark is the name of the database, with its dot, in dumped statements.
+const databaseMark = "{database}."
+
+func databaseOf(c clickhouse.Config) string {
+	_, name, _ := strings.Cut(must(url.Parse(c.DSN)).Path, "/")
+	return name
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err) // the address is testkit's
+	}
+	return v
+}
+
+// dumpSchema migrates a database and returns the statements, as JSON, that make another
+// one alike: tables, then views that fill them, then named views, then the rows by which
+// a later migration knows what was done. Functions belong to the whole server.
+func dumpSchema(t testing.TB) ([]byte, error) {
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+		return nil, err
+	}
+	conn := OpenWarehouse(t, c)
+	statements, err := texts(t.Context(), conn, `
+		SELECT replaceAll(create_table_query, currentDatabase() || '.', '`+databaseMark+`')
+		FROM system.tables
+		WHERE database = currentDatabase()
+		ORDER BY engine = 'View', engine = 'MaterializedView', name`)
+	if err != nil {
+		return nil, fmt.Errorf("dump schema: %w", err)
+	}
+	versions, err := texts(t.Context(), conn, `
+		SELECT 'INSERT INTO `+databaseMark+`schema_migrations VALUES '
+			|| arrayStringConcat(groupArray(toString((version, dirty, sequence))), ', ')
+		FROM schema_migrations`)
+	if err != nil {
+		return nil, fmt.Errorf("dump versions of the schema: %w", err)
+	}
+	return json.Marshal(append(statements, versions...))
+}
+
+func texts(ctx context.Context, conn *clickhouse.Conn, query string) (texts []string, err error) {
+	rows, err := conn.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, rows.Err()
+}

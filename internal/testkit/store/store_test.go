@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestACopiedWarehouseIsAMigratedOne(t *testing.T) {
+	t.Parallel()
+	migrated := clickhouse.DefaultConfig()
+	migrated.DSN = testkit.ClickHouse(t)
+	if err := clickhouse.Migrate(t.Context(), migrated, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	want, err := clickhouse.Schema(t.Context(), store.OpenWarehouse(t, migrated))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := store.Warehouse(t)
+	got, err := clickhouse.Schema(t.Context(), store.OpenWarehouse(t, copied))
+	if err != nil || got != want {
+		t.Errorf("the copy has another schema than the migrated database, %v:\n%s\nwant\n%s", err, got, want)
+	}
+	if pending, err := clickhouse.Pending(t.Context(), copied); err != nil || len(pending) > 0 {
+		t.Errorf("pending in the copy: %v, %v", pending, err)
+	}
+}
+
+func TestACopiedControlPlaneHasNothingPending(t *testing.T) {
+	t.Parallel()
+	a, b := store.ControlPlane(t), store.ControlPlane(t)
+	if a.DSN == b.DSN {
+		t.Errorf("two control planes have one address %s", a.DSN)
+	}
+	if pending, err := postgres.Pending(t.Context(), a.DSN); err != nil || len(pending) > 0 {
+		t.Errorf("pending in the copy: %v, %v", pending, err)
+	}
+	store.OpenControlPlane(t, b)
+}
