@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -30,6 +31,14 @@ type Capture struct {
 	AnsweredAt time.Time // UTC, milliseconds
 	Reply      platform.Reply
 	GivenUp    *platform.Error // why there is no answer; nil: Reply is it
+}
+
+// run is the run that the line captures: it was due when it was answered.
+func (c Capture) run(s answer.Snapshot, prompt event.Prompt) answer.Run {
+	return answer.Run{
+		Snapshot: s, Prompt: prompt, Platform: c.Platform, Model: c.Model, Region: c.Region, Language: c.Language,
+		Sample: c.Sample, Due: c.AnsweredAt, EndedAt: c.AnsweredAt,
+	}
 }
 
 // maxFaults is how many faults of one line are told.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/gofrs/uuid/v5"
@@ -97,41 +98,26 @@ func (d *delivery) landed(ctx context.Context, organization, brand uuid.UUID, n 
 	return landed, nil
 }
 
-// margin is what a record's key and its place in a batch may take beside its
-// value before the topic refuses it.
-const margin = 4 << 10
-
 // send appends answers and waits for Kafka to have them.
 func (d *delivery) send(ctx context.Context, answers iter.Seq[told]) error {
 	var records []producer.Record
 	size := 0
 	for t := range answers {
-		value, err := d.encode(&t.answer)
+		record, err := answer.Record(&t.answer, d.now())
 		if err != nil {
 			d.refuse(t.line, t.answer.Brand.ID, err)
 			continue
 		}
-		if size > 0 && size+len(value) > d.config.BatchBytes {
+		if size > 0 && size+len(record.Value) > d.config.BatchBytes {
 			if err := d.append(ctx, records); err != nil {
 				return err
 			}
 			records, size = records[:0], 0
 		}
-		records = append(records, producer.Record{Key: event.AnswerKey(t.answer.Brand.ID), Value: value})
-		size += len(value)
+		records = append(records, record)
+		size += len(record.Value)
 	}
 	return d.append(ctx, records)
-}
-
-func (d *delivery) encode(a *event.Answer) ([]byte, error) {
-	if err := a.Check(d.now()); err != nil {
-		return nil, err
-	}
-	value, err := event.EncodeAnswer(nil, a)
-	if err == nil && len(value) > event.MaxRecordBytes-margin {
-		err = fmt.Errorf("record of %d bytes: want at most %d", len(value), event.MaxRecordBytes-margin)
-	}
-	return value, err
 }
 
 func (d *delivery) append(ctx context.Context, records []producer.Record) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/sql/postgres"
 	"github.com/gofrs/uuid/v5"
@@ -107,7 +108,7 @@ func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured)
 	if len(batch) == 0 {
 		return ctx.Err()
 	}
-	snapshot, err := i.Snapshot(ctx, brand)
+	snapshot, err := answer.ReadSnapshot(ctx, i.store, brand)
 	if err != nil {
 		return err
 	}
@@ -132,20 +133,23 @@ func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured)
 	}
 	return i.send(ctx, func(yield func(told) bool) {
 		for n, c := range fresh {
-			if !yield(told{c.line, c.record(snapshot, Prompt(prompts[n]))}) {
+			if !yield(told{c.line, c.record(snapshot, answer.Prompt(prompts[n]))}) {
 				return
 			}
 		}
 	})
 }
 
-func (c Capture) record(s Snapshot, prompt event.Prompt) event.Answer {
+func (c Capture) record(s answer.Snapshot, prompt event.Prompt) event.Answer {
 	if c.GivenUp != nil {
-		return GivenUp(s, prompt, c.run(), c.GivenUp)
+		return c.run(s, prompt).GaveUp(c.GivenUp)
 	}
-	return Answered(s, prompt, c.run(), c.Reply)
+	return c.run(s, prompt).Answered(c.Reply)
 }
 
+// id is that of the record which the line becomes for a brand.
 func (c Capture) id(brand uuid.UUID) uuid.UUID {
-	return event.RunID(identity(brand, c.Prompt, c.run()))
+	var s answer.Snapshot
+	s.Brand.ID = brand
+	return c.run(s, event.Prompt{Text: c.Prompt}).ID()
 }

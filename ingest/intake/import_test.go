@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
@@ -290,7 +291,7 @@ func TestImportSaysWhatKafkaHas(t *testing.T) {
 func TestAppendTellsAHistoryOnce(t *testing.T) {
 	w := newWorld(t)
 	in := w.intake(func(c *intake.Config) { c.BatchLines = 10 })
-	snapshot, err := in.Snapshot(t.Context(), w.brands[0])
+	snapshot, err := answer.ReadSnapshot(t.Context(), w.db, w.brands[0])
 	w.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
 	w.must(err)
@@ -298,7 +299,7 @@ func TestAppendTellsAHistoryOnce(t *testing.T) {
 	w.must(err)
 	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: now.AddDate(0, 0, -5), Until: now}
 	for _, p := range prompts {
-		plan.Prompts = append(plan.Prompts, simulator.Asked{Prompt: intake.Prompt(p), Samples: 1})
+		plan.Prompts = append(plan.Prompts, simulator.Asked{Prompt: answer.Prompt(p), Samples: 1})
 	}
 	first, err := in.Append(t.Context(), s.History(plan))
 	w.must(err)

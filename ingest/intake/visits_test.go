@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
@@ -16,7 +17,7 @@ import (
 func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	w := newWorld(t)
 	in := w.intake(func(c *intake.Config) { c.BatchLines = 10 })
-	snapshot, err := in.Snapshot(t.Context(), w.brands[0])
+	snapshot, err := answer.ReadSnapshot(t.Context(), w.db, w.brands[0])
 	w.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
 	w.must(err)

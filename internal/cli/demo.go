@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
@@ -79,7 +80,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 // demoSample is what the demo has to show.
 type demoSample struct {
 	organization postgres.Organization
-	brand        intake.Snapshot
+	brand        answer.Snapshot
 	from, until  time.Time
 	answers      int // of the window that are in some figure
 	views        int // the same of visits
@@ -102,7 +103,7 @@ func settleDemo(ctx context.Context, s *service) (demoSample, error) {
 	if err != nil {
 		return sample, err
 	}
-	if sample.brand, err = in.Snapshot(ctx, brand.ID); err != nil {
+	if sample.brand, err = answer.ReadSnapshot(ctx, s.db, brand.ID); err != nil {
 		return sample, err
 	}
 	return sample, sample.bring(ctx, s, in)
@@ -203,7 +204,7 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simul
 	}
 	asked := make([]simulator.Asked, len(list))
 	for i, l := range list {
-		asked[i] = simulator.Asked{Prompt: intake.Prompt(kept[i]), Region: l.Region, Language: l.Language, Samples: l.Samples}
+		asked[i] = simulator.Asked{Prompt: answer.Prompt(kept[i]), Region: l.Region, Language: l.Language, Samples: l.Samples}
 	}
 	return asked, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
@@ -48,7 +49,7 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 
 	before := map[string]string{}
 	for _, brand := range brands {
-		snapshot, err := h.intake.Snapshot(t.Context(), brand)
+		snapshot, err := answer.ReadSnapshot(t.Context(), h.db, brand)
 		h.must(err)
 		answers := told(t, open(t, "run-1.ndjson"), snapshot.Brand, snapshot.Competitors)
 		h.asStored(answers)
@@ -87,7 +88,7 @@ func (h *house) asStored(answers []event.Answer) {
 			h.t.Errorf("prompt %q has another topic than others of its topic", a.Prompt.Text)
 		}
 		topics[*a.Prompt.TopicID] = *prompts[i].TopicID
-		a.Prompt = intake.Prompt(prompts[i])
+		a.Prompt = answer.Prompt(prompts[i])
 		a.ID = event.RunID(event.Identity{
 			BrandID: a.Brand.ID, PromptText: a.Prompt.Text, Platform: a.Platform, Model: a.Model, Region: a.Region, Sample: 1, Due: a.AnsweredAt.Time,
 		})
@@ -101,7 +102,7 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	spec := simulator.DemoBrand()
 	brand, _, err := intake.EnsureBrand(t.Context(), h.db, h.organization, spec)
 	h.must(err)
-	snapshot, err := h.intake.Snapshot(t.Context(), brand.ID)
+	snapshot, err := answer.ReadSnapshot(t.Context(), h.db, brand.ID)
 	h.must(err)
 	var wanted []postgres.NewPrompt
 	for _, p := range simulator.DemoPrompts() {
@@ -112,7 +113,7 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	until := time.Now().UTC().Truncate(24 * time.Hour)
 	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: until.AddDate(0, 0, -14), Until: until}
 	for i, p := range simulator.DemoPrompts()[:24] {
-		asked := simulator.Asked{Prompt: intake.Prompt(prompts[i]), Region: p.Region, Language: p.Language, Samples: p.Samples}
+		asked := simulator.Asked{Prompt: answer.Prompt(prompts[i]), Region: p.Region, Language: p.Language, Samples: p.Samples}
 		if set := i%2 == 0; i%5 == 0 {
 			asked.Prompt.IsBranded = &set
 		}
@@ -138,7 +139,7 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 
 // compare asks the API about a brand under every filter, and holds each body
 // against the naive one.
-func (h *house) compare(snapshot intake.Snapshot, answers []event.Answer, from, to string) {
+func (h *house) compare(snapshot answer.Snapshot, answers []event.Answer, from, to string) {
 	h.t.Helper()
 	who := naive.Live{ID: snapshot.Brand.ID, Name: snapshot.Brand.Name}
 	var live []naive.Live

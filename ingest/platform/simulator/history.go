@@ -6,14 +6,14 @@ import (
 	"iter"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
 // Plan is what a history asks: every prompt, once a day, of every model.
 type Plan struct {
-	Snapshot intake.Snapshot
+	Snapshot answer.Snapshot
 	Prompts  []Asked
 	Models   []string  // requested slugs, of Models
 	From     time.Time // the first day, UTC
@@ -65,25 +65,21 @@ func (s *Simulator) History(plan Plan) iter.Seq[event.Answer] {
 func (s *Simulator) run(plan Plan, asked Asked, model string, sample int, date time.Time) event.Answer {
 	c := chance(s.config.Seed, "run", s.slug, asked.Prompt.Text, model, date.Format(time.DateOnly))
 	minute := chance(s.config.Seed, "minute", asked.Prompt.Text).IntN(240)
-	run := intake.Run{
-		Platform: s.slug,
-		Question: platform.Question{
-			Text: asked.Prompt.Text, Region: asked.Region, Language: asked.Language, Model: model,
-			Sample: int64(sample), Due: date.Add(5*time.Hour + time.Duration(minute)*time.Minute),
-		},
-		Attempts: 1,
-		Latency:  time.Duration(1500+c.IntN(9000)) * time.Millisecond,
+	run := answer.Run{
+		Snapshot: plan.Snapshot, Prompt: asked.Prompt, Platform: s.slug, Model: model, Region: asked.Region, Language: asked.Language,
+		Sample: int64(sample), Due: date.Add(5*time.Hour + time.Duration(minute)*time.Minute),
+		Attempts: 1, Latency: time.Duration(1500+c.IntN(9000)) * time.Millisecond,
 	}
-	reply, err := s.Ask(context.Background(), run.Question)
+	reply, err := s.Ask(context.Background(), run.Question())
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
 		if failure.Class.Retryable() {
 			run.Attempts = 5
 		}
-		run.AnsweredAt = run.Question.Due.Add(time.Duration(run.Attempts) * 3 * time.Minute)
-		return intake.GivenUp(plan.Snapshot, asked.Prompt, run, failure)
+		run.EndedAt = run.Due.Add(time.Duration(run.Attempts) * 3 * time.Minute)
+		return run.GaveUp(failure)
 	}
-	run.AnsweredAt = run.Question.Due.Add(run.Latency)
-	return intake.Answered(plan.Snapshot, asked.Prompt, run, reply)
+	run.EndedAt = run.Due.Add(run.Latency)
+	return run.Answered(reply)
 }
 
 func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/platformtest"
 	"github.com/gofrs/uuid/v5"
@@ -35,7 +35,7 @@ func demo(t testing.TB, shopping bool) (*Simulator, Plan) {
 		t.Fatal(err)
 	}
 	plan := Plan{
-		Snapshot: intake.Snapshot{OrganizationID: uuid.UUID{9}, Brand: event.Brand{Entity: cast.Brand, Revision: 1}, Competitors: cast.Competitors},
+		Snapshot: answer.Snapshot{OrganizationID: uuid.UUID{9}, Brand: event.Brand{Entity: cast.Brand, Revision: 1}, Competitors: cast.Competitors},
 		Models:   Models, From: today.AddDate(0, 0, -59), Until: today,
 	}
 	for i, p := range DemoPrompts() {
