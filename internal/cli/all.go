@@ -26,7 +26,7 @@ func (p *process) everything(ctx context.Context, command string, at listening, 
 	return p.serve(ctx, plan{
 		command:   command,
 		exclusive: true,
-		needs:     needs{clickhouse: true, postgres: true, kafka: true},
+		needs:     everything,
 		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults, "queryapi", "spool", "sites"},
 		at:        at,
 		takes:     takes,

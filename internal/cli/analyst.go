@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
@@ -35,6 +34,18 @@ func (p *process) usersDir(given usersAt) string {
 		return engine.ClickHouseUsersDir(p.DataDir)
 	}
 	return given.UsersDir
+}
+
+// renewAnalysts gives the analysts of a users.d what this release has; nothing where there is none.
+func (p *process) renewAnalysts(usersDir string) error {
+	if usersDir == "" {
+		return nil
+	}
+	renewed, err := clickhouse.RenewAnalysts(usersDir)
+	for _, login := range renewed {
+		p.log.Info("analyst renewed", "login", login)
+	}
+	return err
 }
 
 // errNoUsersDir says that a directory is needed.
@@ -72,12 +83,9 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 	if given != "" && len(given) < analystPassword {
 		return fmt.Errorf("password: want at least %d characters, since the server's file keeps a plain SHA-256 of it; or none, and one is generated", analystPassword)
 	}
-	chosen := given
-	if chosen == "" {
-		chosen = password.Generate()
-	}
-	return p.with(ctx, needs{postgres: true, clickhouse: true}, "analyst add", func(ctx context.Context, e *engines) error {
-		a, err := c.analyst(ctx, e, chosen)
+	chosen := cmp.Or(given, password.Generate())
+	return p.with(ctx, needs{Postgres: true, ClickHouse: true}, "analyst add", func(ctx context.Context, on *connections) error {
+		a, err := c.analyst(ctx, on, chosen)
 		if err != nil {
 			return err
 		}
@@ -92,34 +100,29 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if err := clickhouse.AddAnalyst(dir, a); err != nil {
 			return err
 		}
-		if err := e.admit(ctx, e.clickhouseAs(a.Login(), chosen)); err != nil {
+		if err := on.admit(ctx, on.clickhouseAs(a.Login(), chosen)); err != nil {
 			_, removed := clickhouse.RemoveAnalyst(dir, a.Organization, a.Name)
 			return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s does not let them in: %w", a.Login(), dir, err), removed)
 		}
 		if err := c.report(p, added); err != nil {
 			return err
 		}
-		p.introduce(e, added)
+		p.introduce(on.engines, added)
 		return nil
 	})
 }
 
 // analyst is who is to be added.
-func (c *analystAdd) analyst(ctx context.Context, e *engines, chosen string) (clickhouse.Analyst, error) {
-	db, err := e.openPostgres(ctx)
-	if err != nil {
-		return clickhouse.Analyst{}, err
-	}
-	defer db.Close()
-	organization, err := db.OrganizationBySlug(ctx, c.Org)
+func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string) (clickhouse.Analyst, error) {
+	organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 	if err != nil {
 		return clickhouse.Analyst{}, err
 	}
 	sum := sha256.Sum256([]byte(chosen))
 	a := clickhouse.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: e.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
-		Sharded: e.shards != "",
+		Database: on.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+		Sharded: on.shards != "",
 	}
 	if err := a.Validate(); err != nil {
 		return a, usageError{err}
@@ -144,9 +147,9 @@ func (c *analystAdd) hand(p *process, a clickhouse.Analyst, added analystAdded) 
 	if a.Sharded {
 		where = "users.d of every server of the cluster"
 	}
-	p.tell("put this file into %s, as %s.xml: the server reads it by itself", where, a.Login())
+	p.say("put this file into %s, as %s.xml: the server reads it by itself", where, a.Login())
 	if added.Password != "" {
-		p.tell("login %s, password %s", a.Login(), added.Password)
+		p.say("login %s, password %s", a.Login(), added.Password)
 	}
 	return nil
 }
@@ -168,14 +171,14 @@ func (p *process) introduce(e *engines, added analystAdded) {
 		secret = "PASSWORD"
 	}
 	address := e.clickhouseAs(added.Login, secret)
-	p.tell("connect with %s", address)
+	p.say("connect with %s", address)
 	if e.shards != "" {
-		p.tell("every other server of the cluster wants the file too, before a question is answered")
+		p.say("every other server of the cluster wants the file too, before a question is answered")
 	}
 	if e.set == nil || p.HasWarehouse() {
 		return
 	}
-	p.tell("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
+	p.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
 		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouseConfig().Database())
 }
 
@@ -261,17 +264,13 @@ func (c *analystList) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	var shown []analystShown
 	for _, a := range list {
-		if c.JSON {
-			if err := p.printJSON(shownAnalyst(a)); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\tsince %s\n", a.Name, a.Organization, a.Login(), a.Since.Format(time.DateOnly))
+		shown = append(shown, shownAnalyst(a))
 	}
-	return table.Flush()
+	return printList(p, c.JSON, shown, func(a analystShown) string {
+		return a.Name + "\t" + a.Organization + "\t" + a.Login + "\tsince " + a.Since.Format(time.DateOnly)
+	})
 }
 
 type analystRemove struct {
@@ -287,13 +286,13 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	if dir == "" {
 		return errNoUsersDir
 	}
-	return p.with(ctx, needs{clickhouse: true}, "analyst remove", func(ctx context.Context, e *engines) error {
+	return p.with(ctx, needs{ClickHouse: true}, "analyst remove", func(ctx context.Context, on *connections) error {
 		removed, err := clickhouse.RemoveAnalyst(dir, c.Org, c.Name)
 		if err != nil {
 			return err
 		}
 		err = untilServed(ctx, func(ctx context.Context) error {
-			return expelled(ctx, e, removed.Login())
+			return expelled(ctx, on.engines, removed.Login())
 		})
 		if err != nil {
 			return fmt.Errorf("remove analyst %s: the file is gone, but not the access: %w", removed.Login(), err)

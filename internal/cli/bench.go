@@ -41,8 +41,8 @@ func (c *bench) Run(ctx context.Context, p *process) error {
 		return usageError{fmt.Errorf("broker %q: want embedded or apache", c.Broker)}
 	}
 	for _, name := range names {
-		p.tell("bench %s …", name)
-		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Tell: p.tell})
+		p.say("bench %s …", name)
+		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Tell: p.say})
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ Example:
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		command:  "collector",
-		needs:    needs{postgres: true, kafka: true},
+		needs:    needs{Postgres: true, Kafka: true},
 		starts:   true,
 		requires: []string{"schema", "spool", "sites", "collector"},
 		at:       listening{c.Listen, c.administered},

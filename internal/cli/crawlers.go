@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // crawlers is the command crawlers.
@@ -56,24 +54,14 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, needs{clickhouse: true, postgres: true, kafka: true}, "crawlers import", func(ctx context.Context, e *engines) error {
-		db, err := e.openPostgres(ctx)
+	return p.with(ctx, everything, "crawlers import", func(ctx context.Context, on *connections) error {
+		of, err := c.log(ctx, on)
 		if err != nil {
 			return err
 		}
-		defer db.Close()
-		of, err := c.log(ctx, db)
-		if err != nil {
-			return err
-		}
-		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.tell("line %d: %s", r.Line, r.Reason) }
-		warehouse, err := e.openClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		defer warehouse.Close()
-		return p.appending(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, log *producer.Producer) error {
-			importer, err := crawl.New(crawl.DefaultConfig(), log, db, landings{warehouse}, time.Now)
+		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
+		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
+			importer, err := crawl.New(crawl.DefaultConfig(), log, on.db, landings{on.warehouse}, time.Now)
 			if err != nil {
 				return err
 			}
@@ -107,16 +95,12 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 }
 
 // log is whose log it is, and which of its lines count.
-func (c *crawlerImport) log(ctx context.Context, db *postgres.DB) (of crawl.Log, err error) {
-	organization, err := db.OrganizationBySlug(ctx, c.Org)
+func (c *crawlerImport) log(ctx context.Context, on *connections) (of crawl.Log, err error) {
+	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return of, err
 	}
-	brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
-	if err != nil {
-		return of, err
-	}
-	snapshot, err := db.Snapshot(ctx, brand.ID)
+	snapshot, err := on.db.Snapshot(ctx, brand.ID)
 	if err != nil {
 		return of, err
 	}
@@ -192,7 +176,7 @@ func (c *crawlerImport) whole(ctx context.Context, p *process, importer *crawl.I
 			return summary, err
 		}
 		imported = summary.Imported
-		p.tell("%v; trying again in %s", err, wait)
+		p.say("%v; trying again in %s", err, wait)
 		_ = lifecycle.Pause(ctx, wait) // the file ends when ctx has ended
 		if err := file.Again(); err != nil {
 			return summary, err
@@ -218,7 +202,7 @@ func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) err
 	}
 	of := counts{summary.Imported, summary.Skipped, summary.Refused}
 	if of == (counts{}) && summary.Others > 0 {
-		p.tell("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
+		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
 	}
 	return p.taken(c.JSON, summary, of)
 }

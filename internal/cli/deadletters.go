@@ -9,13 +9,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
+
+// onWarehouse is what a command on the warehouse needs: PostgreSQL has the lock under which an embedded schema is brought up.
+var onWarehouse = needs{ClickHouse: true, Postgres: true}
 
 type deadLetters struct {
 	List   deadLetterList   `cmd:"" help:"List records that were put aside."`
@@ -47,10 +48,8 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	if f.Reason != "" {
 		filter.Reasons = []string{f.Reason}
 	}
-	for flag, day := range map[string]string{"--from": f.From, "--to": f.To} {
-		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
-			errs = append(errs, fmt.Errorf("%s %q: want a day such as 2026-03-02", flag, day))
-		}
+	if _, _, err := days(f.From, f.To); err != nil {
+		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return filter, usageError{err}
@@ -78,8 +77,8 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.warehousing(ctx, "deadletters list", func(ctx context.Context, warehouse *clickhouse.Conn) error {
-		return deadletters.Each(ctx, warehouse, filter, func(l deadletters.Line) error {
+	return p.with(ctx, onWarehouse, "deadletters list", func(ctx context.Context, on *connections) error {
+		return deadletters.Each(ctx, on.warehouse, filter, func(l deadletters.Line) error {
 			switch {
 			case !l.ReplayedAt.IsZero() && !c.Replayed:
 				return nil
@@ -175,8 +174,8 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.warehousing(ctx, "deadletters show", func(ctx context.Context, warehouse *clickhouse.Conn) error {
-		whole, err := clickhouse.WholeDeadLetters(ctx, warehouse, at.Topic, at.Partition, []int64{at.Offset})
+	return p.with(ctx, onWarehouse, "deadletters show", func(ctx context.Context, on *connections) error {
+		whole, err := clickhouse.WholeDeadLetters(ctx, on.warehouse, at.Topic, at.Partition, []int64{at.Offset})
 		if err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 			}
 			return nil
 		}
-		return deadletters.Each(ctx, warehouse, at.Filter(), func(l deadletters.Line) error { return c.show(p, &l, &whole[0]) })
+		return deadletters.Each(ctx, on.warehouse, at.Filter(), func(l deadletters.Line) error { return c.show(p, &l, &whole[0]) })
 	})
 }
 
@@ -244,15 +243,9 @@ func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	everything := needs{clickhouse: true, postgres: true, kafka: true}
-	return p.with(ctx, everything, "deadletters replay", func(ctx context.Context, e *engines) error {
-		warehouse, err := e.openClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		defer warehouse.Close()
-		return p.appending(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, log *producer.Producer) error {
-			return c.replay(ctx, p, deadletters.New(warehouse, log, p.Kafka.TopicPrefix), filters)
+	return p.with(ctx, everything, "deadletters replay", func(ctx context.Context, on *connections) error {
+		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
+			return c.replay(ctx, p, deadletters.New(on.warehouse, log, p.Kafka.TopicPrefix), filters)
 		})
 	})
 }
@@ -285,7 +278,7 @@ func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *dea
 	refusals := []deadletters.Refusal{}
 	meter := p.meter("replay: records appended", 0)
 	refuse := func(r deadletters.Refusal) {
-		p.tell("%s: %s", r.RecordPlace, r.Reason)
+		p.say("%s: %s", r.RecordPlace, r.Reason)
 		if c.JSON {
 			refusals = append(refusals, r)
 		}
@@ -316,16 +309,4 @@ func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *dea
 		return errRefused
 	}
 	return nil
-}
-
-// warehousing runs a chore on the warehouse; a schema of its own is brought up under a lock of Postgres.
-func (p *process) warehousing(ctx context.Context, command string, chore func(context.Context, *clickhouse.Conn) error) error {
-	return p.with(ctx, needs{clickhouse: true, postgres: true}, command, func(ctx context.Context, e *engines) error {
-		warehouse, err := e.openClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		defer warehouse.Close()
-		return chore(ctx, warehouse)
-	})
 }

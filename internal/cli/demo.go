@@ -49,7 +49,7 @@ const (
 )
 
 func (c *demo) Run(ctx context.Context, p *process) error {
-	p.tell("answerscope demo: every answer in it is simulated; no platform is asked")
+	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
 	page := &demoPage{}
 	return p.everything(ctx, "demo", c.listening, &c.collecting, func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }, page.assemble)
 }
@@ -252,7 +252,7 @@ func (d *demoSample) await(ctx context.Context, s *service, v caller) error {
 
 // tour shows requests with their answers, and one figure by SQL.
 func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
-	s.tell("\nAsk the API (all figures are of simulated answers):")
+	s.say("\nAsk the API (all figures are of simulated answers):")
 	for _, path := range []string{
 		"/api/v1/whoami",
 		"/api/v1/brands",
@@ -265,15 +265,15 @@ func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
 		if err != nil {
 			return err
 		}
-		s.tell("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", v.key, v.base, path, strings.TrimSpace(string(body)))
+		s.say("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", v.key, v.base, path, strings.TrimSpace(string(body)))
 	}
 	question := d.question()
 	var score *float64
 	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
-	s.tell("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
-	s.tell("Let somebody ask in SQL who sees this organization and no other:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
+	s.say("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
+	s.say("Let somebody ask in SQL who sees this organization and no other:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
 	return nil
 }
 

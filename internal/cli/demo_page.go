@@ -80,7 +80,7 @@ func (d *demoPage) settle(ctx context.Context, s *service) error {
 		return err
 	}
 	d.shows.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), caller{s.url(), key}}) //nolint:gosec // ours, of an address and an id that were checked
-	s.tell("See the pixel at work, on a page that shows what the API makes of your own visits:\n\n  %s\n", d.url())
+	s.say("See the pixel at work, on a page that shows what the API makes of your own visits:\n\n  %s\n", d.url())
 	return nil
 }
 

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"time"
 
 	"golang.org/x/term"
 
@@ -25,8 +23,8 @@ type exports struct {
 }
 
 func (exports) Help() string {
-	return `Writes a brand's raw facts to stdout while everything goes on. Each answer is there once, as it stands now: its text as it
-was returned, and how it was read last. A run that was given up is an answer without a text, whose "given_up" says why.
+	return `Writes a brand's raw facts to stdout while everything runs on. Each answer is there once: its text as it was returned,
+and its current reading. A run that was given up is an answer without a text, whose "given_up" says why.
 
 The NDJSON of answers is what import takes: into a brand of the same names on another installation, it makes the same
 figures. Days whose raw facts have expired have none. If it does not end with status 0, what was written is not whole.
@@ -42,7 +40,7 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 		return usageError{err}
 	}
 	if file, ok := p.stdout.(*os.File); ok && c.Format == "parquet" && term.IsTerminal(int(file.Fd())) {
-		return usageError{errors.New("parquet is nothing to read on a terminal: send stdout to a file")}
+		return usageError{errors.New("parquet is binary: send stdout to a file")}
 	}
 	what, format := clickhouse.ExportedAnswers, clickhouse.NDJSON
 	switch c.What {
@@ -54,12 +52,14 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet
 	}
-	return p.with(ctx, needs{clickhouse: true, postgres: true}, "export", func(ctx context.Context, e *engines) error {
-		if of.OrganizationID, of.BrandID, err = c.whose(ctx, e); err != nil {
+	return p.with(ctx, needs{ClickHouse: true, Postgres: true}, "export", func(ctx context.Context, on *connections) error {
+		organization, brand, err := on.brand(ctx, c.Org, c.Brand)
+		if err != nil {
 			return err
 		}
+		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
 		out := &counted{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
-		err := clickhouse.Export(ctx, e.clickhouseConfig(), what, of, format, out)
+		err = clickhouse.Export(ctx, on.clickhouseConfig(), what, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
 		}
@@ -74,37 +74,14 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 // days are those that are asked for; every day that a fact may have where none is named.
 func (c *exports) days() (clickhouse.Exported, error) {
 	of := clickhouse.Exported{DateFrom: "1970-01-01", DateTo: "2149-06-06"}
-	for _, d := range []struct {
-		flag, given string
-		day         *clickhouse.Day
-	}{{"--from", c.From, &of.DateFrom}, {"--to", c.To, &of.DateTo}} {
-		if d.given == "" {
-			continue
-		}
-		at, err := time.Parse(time.DateOnly, d.given)
-		if err != nil {
-			return of, fmt.Errorf("%s %q: want a day such as 2026-03-02", d.flag, d.given)
-		}
-		*d.day = clickhouse.DayOf(at)
+	from, to, err := days(c.From, c.To)
+	if from != nil {
+		of.DateFrom = clickhouse.DayOf(*from)
 	}
-	if of.DateFrom > of.DateTo {
-		return of, fmt.Errorf("--from %s is after --to %s", of.DateFrom, of.DateTo)
+	if to != nil {
+		of.DateTo = clickhouse.DayOf(*to)
 	}
-	return of, nil
-}
-
-func (c *exports) whose(ctx context.Context, e *engines) (organization, brand clickhouse.UUID, err error) {
-	db, err := e.openPostgres(ctx)
-	if err != nil {
-		return organization, brand, err
-	}
-	defer db.Close()
-	o, err := db.OrganizationBySlug(ctx, c.Org)
-	if err != nil {
-		return organization, brand, err
-	}
-	b, err := db.BrandBySlug(ctx, o.ID, c.Brand)
-	return clickhouse.UUID(o.ID), clickhouse.UUID(b.ID), err
+	return of, err
 }
 
 // counted shows on a meter how much was written.
@@ -113,8 +90,6 @@ type counted struct {
 	meter *meter
 	done  int64
 }
-
-var _ io.Writer = (*counted)(nil)
 
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)

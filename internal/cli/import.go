@@ -15,7 +15,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // imports is the command import.
@@ -60,10 +59,13 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer file.Close()
-	everything := needs{clickhouse: true, postgres: true, kafka: true}
-	return p.with(ctx, everything, "import", func(ctx context.Context, e *engines) error {
-		return p.taking(ctx, e, prometheus.NewRegistry(), func(ctx context.Context, in *intake.Intake, db *postgres.DB) error {
-			brands, err := c.brands(ctx, p, db, specs)
+	return p.with(ctx, everything, "import", func(ctx context.Context, on *connections) error {
+		brands, err := c.brands(ctx, p, on, specs)
+		if err != nil {
+			return err
+		}
+		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
+			in, err := intake.New(intake.DefaultConfig(), log, on.db, landings{on.warehouse}, time.Now)
 			if err != nil {
 				return err
 			}
@@ -104,23 +106,19 @@ func while(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // brands finds the brands that the answers are for, and creates those that --create names and that are missing.
-func (c *imports) brands(ctx context.Context, p *process, db *postgres.DB, specs []intake.BrandSpec) ([]uuid.UUID, error) {
-	organization, err := db.OrganizationBySlug(ctx, c.Org)
-	if err != nil {
-		return nil, err
-	}
-	if c.Brand != "" {
-		brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
+func (c *imports) brands(ctx context.Context, p *process, on *connections, specs []intake.BrandSpec) ([]uuid.UUID, error) {
+	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
+	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
 	}
 	var ids []uuid.UUID
 	for _, spec := range specs {
-		brand, added, err := intake.EnsureBrand(ctx, db, organization.ID, spec)
+		brand, added, err := intake.EnsureBrand(ctx, on.db, organization.ID, spec)
 		if err != nil {
 			return nil, err
 		}
 		if added {
-			p.tell("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
+			p.say("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
 		}
 		ids = append(ids, brand.ID)
 	}
@@ -132,7 +130,7 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { meter.reach(at.Bytes) })
 	meter.end()
 	for _, r := range summary.Refusals {
-		p.tell("%s", refusal(r))
+		p.say("%s", refusal(r))
 	}
 	if err != nil {
 		return err
@@ -169,37 +167,16 @@ func refusal(r intake.Refusal) string {
 	return fmt.Sprintf("line %d: %s", r.Line, r.Reason)
 }
 
-// taking runs a chore with an intake and what it needs.
-func (p *process) taking(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *intake.Intake, *postgres.DB) error) error {
-	db, err := e.openPostgres(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	warehouse, err := e.openClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	defer warehouse.Close()
-	return p.appending(ctx, e, metrics, func(ctx context.Context, log *producer.Producer) error {
-		in, err := intake.New(intake.DefaultConfig(), log, db, landings{warehouse}, time.Now)
-		if err != nil {
-			return err
-		}
-		return chore(ctx, in, db)
-	})
-}
-
-// appending runs a chore with a producer, and waits for what it has taken.
-func (p *process) appending(ctx context.Context, e *engines, metrics prometheus.Registerer, chore func(context.Context, *producer.Producer) error) error {
-	log, err := p.newProducer(e, metrics, producer.Spool{})
+// appending runs do with a producer, and waits for what it has taken.
+func (p *process) appending(ctx context.Context, e *engines, do func(context.Context, *producer.Producer) error) error {
+	log, err := p.newProducer(e, prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	stopped := make(chan error, 1)
 	go func() { stopped <- log.Run(running) }()
-	err = chore(ctx, log)
+	err = do(ctx, log)
 	stop()
 	return errors.Join(err, <-stopped)
 }

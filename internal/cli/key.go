@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -21,7 +20,7 @@ type key struct {
 
 type keyCreate struct {
 	Org  string `required:"" placeholder:"SLUG" help:"Whose brands it may read."`
-	User string `required:"" placeholder:"EMAIL" help:"Whom it speaks for."`
+	User string `required:"" placeholder:"EMAIL" help:"The user that it acts for."`
 	Name string `required:"" placeholder:"NAME" help:"What it is for."`
 	JSON bool   `name:"json" help:"One JSON document."`
 }
@@ -31,18 +30,15 @@ func (keyCreate) Help() string {
 }
 
 func (c *keyCreate) Run(ctx context.Context, p *process) error {
-	return p.controlling(ctx, "key create", func(ctx context.Context, db *postgres.DB) error {
-		minted, kept, err := mint(ctx, db, c.Org, c.User, c.Name)
+	return p.with(ctx, needs{Postgres: true}, "key create", func(ctx context.Context, on *connections) error {
+		minted, kept, err := mint(ctx, on.db, c.Org, c.User, c.Name)
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return p.printJSON(struct {
-				Key string `json:"key"`
-				keyShown
-			}{minted.Text, shown(kept)})
-		}
-		return p.print(minted.Text)
+		return p.printResult(c.JSON, struct {
+			Key string `json:"key"`
+			keyShown
+		}{minted.Text, shown(kept)}, minted.Text)
 	})
 }
 
@@ -90,37 +86,33 @@ type keyList struct {
 func (keyList) Help() string { return "Example:\n\n  answerscope key list --org acme --json" }
 
 func (c *keyList) Run(ctx context.Context, p *process) error {
-	return p.controlling(ctx, "key list", func(ctx context.Context, db *postgres.DB) error {
-		organization, err := db.OrganizationBySlug(ctx, c.Org)
+	return p.with(ctx, needs{Postgres: true}, "key list", func(ctx context.Context, on *connections) error {
+		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		list, err := db.ListKeys(ctx, organization.ID)
+		list, err := on.db.ListKeys(ctx, organization.ID)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		var keys []keyShown
 		for _, k := range list {
-			if c.JSON {
-				if err := p.printJSON(shown(k)); err != nil {
-					return err
-				}
-				continue
-			}
-			fmt.Fprintf(table, "%s\t%s…\t%s\t%s\t%s\n", k.ID, k.Prefix, k.Name, k.Email, state(k))
+			keys = append(keys, shown(k))
 		}
-		return table.Flush()
+		return printList(p, c.JSON, keys, keyShown.line)
 	})
 }
 
-func state(k postgres.Key) string {
+// line is a key in a table.
+func (k keyShown) line() string {
+	state := "never used"
 	switch {
 	case k.RevokedAt != nil:
-		return "revoked " + k.RevokedAt.Format(time.DateOnly)
+		state = "revoked " + k.RevokedAt.Format(time.DateOnly)
 	case k.LastUsedAt != nil:
-		return "last used " + k.LastUsedAt.Format(time.DateTime)
+		state = "last used " + k.LastUsedAt.Format(time.DateTime)
 	}
-	return "never used"
+	return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.User, state)
 }
 
 type keyRevoke struct {
@@ -136,7 +128,7 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
 	}
-	return p.controlling(ctx, "key revoke", func(ctx context.Context, db *postgres.DB) error {
-		return db.RevokeKey(ctx, id)
+	return p.with(ctx, needs{Postgres: true}, "key revoke", func(ctx context.Context, on *connections) error {
+		return on.db.RevokeKey(ctx, id)
 	})
 }

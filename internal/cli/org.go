@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -37,15 +36,12 @@ func printed(o postgres.Organization) organization {
 }
 
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
-	return p.controlling(ctx, "org add", func(ctx context.Context, db *postgres.DB) error {
-		added, err := db.AddOrganization(ctx, c.Name, c.Slug)
+	return p.with(ctx, needs{Postgres: true}, "org add", func(ctx context.Context, on *connections) error {
+		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return p.printJSON(printed(added))
-		}
-		return p.print(fmt.Sprintf("%s %s", added.ID, added.Slug))
+		return p.printResult(c.JSON, printed(added), fmt.Sprintf("%s %s", added.ID, added.Slug))
 	})
 }
 
@@ -56,33 +52,15 @@ type orgList struct {
 func (orgList) Help() string { return "Example:\n\n  answerscope org list --json" }
 
 func (c *orgList) Run(ctx context.Context, p *process) error {
-	return p.controlling(ctx, "org list", func(ctx context.Context, db *postgres.DB) error {
-		list, err := db.ListOrganizations(ctx)
+	return p.with(ctx, needs{Postgres: true}, "org list", func(ctx context.Context, on *connections) error {
+		list, err := on.db.ListOrganizations(ctx)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		var shown []organization
 		for _, o := range list {
-			if c.JSON {
-				if err := p.printJSON(printed(o)); err != nil {
-					return err
-				}
-				continue
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\n", o.ID, o.Slug, o.Name)
+			shown = append(shown, printed(o))
 		}
-		return table.Flush()
-	})
-}
-
-// controlling runs a chore on the control plane.
-func (p *process) controlling(ctx context.Context, command string, chore func(context.Context, *postgres.DB) error) error {
-	return p.with(ctx, needs{postgres: true}, command, func(ctx context.Context, e *engines) error {
-		db, err := e.openPostgres(ctx)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return chore(ctx, db)
+		return printList(p, c.JSON, shown, func(o organization) string { return o.ID + "\t" + o.Slug + "\t" + o.Name })
 	})
 }

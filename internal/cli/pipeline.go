@@ -35,7 +35,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	}
 	return p.serve(ctx, plan{
 		command:  "pipeline",
-		needs:    needs{clickhouse: true, postgres: true, kafka: true},
+		needs:    everything,
 		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults},
 		at:       listening{c.Listen, c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {

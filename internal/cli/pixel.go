@@ -44,8 +44,8 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 	if _, err := script.NewTag(c.URL, ""); err != nil {
 		return usageError{err}
 	}
-	return p.controlling(ctx, "pixel", func(ctx context.Context, db *postgres.DB) error {
-		brand, err := c.find(ctx, db)
+	return p.with(ctx, needs{Postgres: true}, "pixel", func(ctx context.Context, on *connections) error {
+		brand, err := c.find(ctx, on.db)
 		if err != nil {
 			return err
 		}
@@ -54,9 +54,9 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		if len(brand.Domains) == 0 {
-			p.tell("brand %q has no domain: give it one, or every visit is refused", brand.Slug)
+			p.say("brand %q has no domain: give it one, or every visit is refused", brand.Slug)
 		} else {
-			p.tell("visits are accepted from %s and hosts below", strings.Join(brand.Domains, ", "))
+			p.say("visits are accepted from %s and hosts below", strings.Join(brand.Domains, ", "))
 		}
 		return c.show(p, tag, brand)
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/answerscope/answerscope/internal/config"
 )
@@ -19,8 +21,8 @@ type process struct {
 	log            *slog.Logger
 }
 
-// logger writes at the level that is set, or from quiet on when none is: a server tells what it does, a chore only
-// what is odd.
+// logger writes at the level that is set, or from quiet on when none is: what serves logs its course, what runs once only
+// its warnings.
 func (p *process) logger(quiet slog.Level) *slog.Logger {
 	level := quiet
 	if p.LogLevel != config.LevelAuto {
@@ -33,6 +35,14 @@ func (p *process) logger(quiet slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, options))
 }
 
+// print prints one line of the result.
+func (p *process) print(line string) error {
+	if _, err := fmt.Fprintln(p.stdout, line); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	return nil
+}
+
 // printJSON prints one document, or one object of a list, on a line of stdout.
 func (p *process) printJSON(v any) error {
 	text, err := json.Marshal(v)
@@ -42,15 +52,33 @@ func (p *process) printJSON(v any) error {
 	return p.print(string(text))
 }
 
-// print prints one line of the result.
-func (p *process) print(line string) error {
-	if _, err := fmt.Fprintln(p.stdout, line); err != nil {
-		return fmt.Errorf("print result: %w", err)
+// printResult prints a document as JSON, or a line for people.
+func (p *process) printResult(asJSON bool, document any, line string) error {
+	if asJSON {
+		return p.printJSON(document)
 	}
-	return nil
+	return p.print(line)
 }
 
-// tell says on stderr how things go.
-func (p *process) tell(format string, args ...any) {
+// printList prints one JSON object a line, or a table whose columns a line separates by tabs.
+func printList[T any](p *process, asJSON bool, list []T, line func(T) string, columns ...string) error {
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if !asJSON && len(list) > 0 && len(columns) > 0 {
+		fmt.Fprintln(table, strings.Join(columns, "\t"))
+	}
+	for _, item := range list {
+		if asJSON {
+			if err := p.printJSON(item); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintln(table, line(item)) // Flush returns what goes wrong
+	}
+	return table.Flush()
+}
+
+// say writes a line to stderr.
+func (p *process) say(format string, args ...any) {
 	fmt.Fprintf(p.stderr, format+"\n", args...)
 }

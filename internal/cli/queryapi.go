@@ -24,7 +24,7 @@ Example:
 func (c *queryapi) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		command:  "queryapi",
-		needs:    needs{clickhouse: true, postgres: true},
+		needs:    needs{ClickHouse: true, Postgres: true},
 		requires: []string{"schema", "postgres", "clickhouse", "queryapi"},
 		at:       c.listening,
 		assemble: []assembly{openStores, assembleQueryAPI},

@@ -21,17 +21,17 @@ type reconciles struct {
 	To    string `placeholder:"MONTH" help:"Last month (default: the last that there is)."`
 	Org   string `placeholder:"SLUG" help:"Compare only the rows of an organization."`
 	Brand string `placeholder:"SLUG" help:"Compare only the rows of a brand of --org."`
-	Fix   bool   `help:"Make anew what differs, from the landing tables; a month is mended for everybody."`
+	Fix   bool   `help:"Rebuild what differs from the landing tables; a month is rebuilt for all organizations."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
 func (reconciles) Help() string {
 	return `Compares every rollup of the warehouse with what its view makes of the landing rows, month by month, while inserts and
-queries go on. What still differs after two looks is looked at a third time while the sinks stand still, for a second or
-a few. Prints what differs, and ends with status 1 if anything is left so. With --fix, a month that differs is made anew
-beside the old one and put in its place; interrupted, it is simply run again.
+queries go on. What still differs after two comparisons is compared a third time while the sinks are stopped, for a few
+seconds at most. Prints what differs, and ends with status 1 if a difference is left. With --fix, a month that differs is
+rebuilt beside the old one and put in its place; interrupted, it is simply run again.
 
-If a rollup has more than its landing rows make, see first that no landing rows were lost: --fix takes it away.
+If a rollup has more than its landing rows make, check first that no landing rows were lost: --fix removes it.
 
 Example:
 
@@ -46,26 +46,19 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	everything := needs{clickhouse: true, postgres: true, kafka: true}
-	return p.with(ctx, everything, "reconcile", func(ctx context.Context, e *engines) error {
-		db, err := e.openPostgres(ctx)
+	return p.with(ctx, everything, "reconcile", func(ctx context.Context, on *connections) error {
+		if c.Org != "" {
+			organization, brand, err := on.brand(ctx, c.Org, c.Brand)
+			if err != nil {
+				return err
+			}
+			scope.Whose = clickhouse.Whose{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
+		}
+		reconciler, err := p.reconciler(on.engines, on.db, on.warehouse, prometheus.NewRegistry())
 		if err != nil {
 			return err
 		}
-		defer db.Close()
-		warehouse, err := e.openClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		defer warehouse.Close()
-		if scope.Whose, err = c.whose(ctx, db); err != nil {
-			return err
-		}
-		reconciler, err := p.reconciler(e, db, warehouse, prometheus.NewRegistry())
-		if err != nil {
-			return err
-		}
-		var shown *meter
+		var shown *meter // once their number is known
 		report, err := reconciler.Reconcile(ctx, scope, func(done, total int) {
 			if shown == nil {
 				shown = p.meter("reconcile: months of rollups", int64(total))
@@ -82,7 +75,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// scope is what the flags say without asking anybody.
+// scope is what the flags say by themselves.
 func (c *reconciles) scope() (s reconcile.Scope, err error) {
 	if c.Brand != "" && c.Org == "" {
 		return s, errors.New("--brand needs --org")
@@ -105,47 +98,20 @@ func (c *reconciles) scope() (s reconcile.Scope, err error) {
 	return s, err
 }
 
-func (c *reconciles) whose(ctx context.Context, db *postgres.DB) (w clickhouse.Whose, err error) {
-	if c.Org == "" {
-		return w, nil
-	}
-	organization, err := db.OrganizationBySlug(ctx, c.Org)
-	if err != nil {
-		return w, err
-	}
-	w.OrganizationID = clickhouse.UUID(organization.ID)
-	if c.Brand == "" {
-		return w, nil
-	}
-	brand, err := db.BrandBySlug(ctx, organization.ID, c.Brand)
-	w.BrandID = clickhouse.UUID(brand.ID)
-	return w, err
-}
-
 func (c *reconciles) report(p *process, report *reconcile.Report) error {
-	if c.JSON {
-		if err := p.printJSON(report); err != nil {
-			return err
-		}
-	} else if err := c.print(p, report); err != nil {
+	lines := []string{}
+	for _, f := range report.Findings {
+		lines = append(lines, findingLine(&f))
+	}
+	lines = append(lines, fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Mended, report.Open, len(report.Frozen)))
+	if err := p.printResult(c.JSON, report, strings.Join(lines, "\n")); err != nil || report.Open == 0 {
 		return err
 	}
-	switch {
-	case report.Open == 0:
-		return nil
-	case c.Fix:
-		return fmt.Errorf("%w: %d of %d months of rollups", errDiffers, report.Open, report.Compared)
+	err := fmt.Errorf("%w: %d of %d months of rollups", errDiffers, report.Open, report.Compared)
+	if !c.Fix {
+		err = fmt.Errorf("%w; to rebuild them run: answerscope reconcile --fix", err)
 	}
-	return fmt.Errorf("%w: %d of %d months of rollups; to mend them run: answerscope reconcile --fix", errDiffers, report.Open, report.Compared)
-}
-
-func (c *reconciles) print(p *process, report *reconcile.Report) error {
-	for _, f := range report.Findings {
-		if err := p.print(findingLine(&f)); err != nil {
-			return err
-		}
-	}
-	return p.print(fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Mended, report.Open, len(report.Frozen)))
+	return err
 }
 
 // findingLine is a finding as a person reads it.
@@ -154,27 +120,27 @@ func findingLine(f *reconcile.Finding) string {
 	if f.Month != 0 {
 		line += " " + f.Month.String()
 	}
-	var told []string
+	var parts []string
 	for _, d := range f.Differences {
-		told = append(told, d.String())
+		parts = append(parts, d.String())
 	}
 	for _, l := range f.Logs {
-		told = append(told, fmt.Sprintf("%s/%d %d, want %d", l.Topic, l.Partition, l.Have, l.Want))
+		parts = append(parts, fmt.Sprintf("%s/%d %d, want %d", l.Topic, l.Partition, l.Have, l.Want))
 	}
 	if len(f.Brands) > 0 {
 		var ids []string
 		for _, b := range f.Brands {
 			ids = append(ids, b.BrandID.String())
 		}
-		told = append(told, "brands "+strings.Join(ids, " "))
+		parts = append(parts, "brands "+strings.Join(ids, " "))
 	}
 	if f.Cause != "" {
-		told = append(told, f.Cause)
+		parts = append(parts, f.Cause)
 	}
-	return line + ": " + strings.Join(told, "; ")
+	return line + ": " + strings.Join(parts, "; ")
 }
 
-// reconciler is what compares, and whose sinks it holds.
+// reconciler compares, and stops the sinks for it.
 func (p *process) reconciler(e *engines, db *postgres.DB, warehouse *clickhouse.Conn, metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
 	cfg := reconcile.DefaultConfig()
 	cfg.Connection = p.kafka(e)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -29,8 +27,8 @@ type rereads struct {
 func (rereads) Help() string {
 	return `Kept answers are read again in the background, with the brand's present names and the newest extractor. Edits of names,
 aliases, domains and competitors queue that by themselves, and so does an hourly sweep; this command asks for it now, for
-the brands that it names, or for all. Answers that stand as they would be read are left alone, so it may be run at any
-time and twice. It returns at once: a running pipeline does the work, and --list shows how far it is.
+the brands that it names, or for all. Answers whose reading is current are left alone, so it may be run at any time and
+twice. It returns at once: a running pipeline does the work, and --list shows its progress.
 
 Example:
 
@@ -46,85 +44,48 @@ func (c *rereads) Run(ctx context.Context, p *process) error {
 	if c.Brand != "" && c.Org == "" {
 		return usageError{errors.New("--brand names a brand of an organization: want --org too")}
 	}
-	return p.controlling(ctx, "reread", func(ctx context.Context, db *postgres.DB) error {
-		organization, brand, err := c.whose(ctx, db)
+	return p.with(ctx, needs{Postgres: true}, "reread", func(ctx context.Context, on *connections) error {
+		organization, brand, err := c.scope(ctx, on)
 		if err != nil {
 			return err
 		}
 		if !c.List {
-			asked, err := db.AskRereads(ctx, organization, brand, days)
+			asked, err := on.db.AskRereads(ctx, organization, brand, days)
 			if err != nil {
 				return err
 			}
-			p.tell("asked for %d brands; answerscope reread --list shows how far they are", asked)
+			p.say("asked for %d brands; answerscope reread --list shows their progress", asked)
 		}
-		states, err := db.Rereads(ctx, organization, brand)
+		states, err := on.db.Rereads(ctx, organization, brand)
 		if err != nil {
 			return err
 		}
-		return c.print(p, states)
+		return printList(p, c.JSON, states, rereadLine, "ORGANIZATION", "BRAND", "STATE", "ANSWERS", "DAYS", "SINCE", "LAST ERROR")
 	})
 }
 
-func (c *rereads) days() (days postgres.Days, err error) {
-	if days.First, err = day("--from", c.From); err != nil {
-		return days, err
+func (c *rereads) days() (named postgres.Days, err error) {
+	named.First, named.Last, err = days(c.From, c.To)
+	if c.List && c.From+c.To != "" {
+		err = errors.New("--list shows all days: want no --from and --to")
 	}
-	if days.Last, err = day("--to", c.To); err != nil {
-		return days, err
-	}
-	switch {
-	case c.List && (days.First != nil || days.Last != nil):
-		return days, errors.New("--list shows all days: want no --from and --to")
-	case days.First != nil && days.Last != nil && days.First.After(*days.Last):
-		return days, fmt.Errorf("--from %s is after --to %s", c.From, c.To)
-	}
-	return days, nil
+	return named, err
 }
 
-// day reads a flag; nil where it is absent.
-func day(flag, text string) (*time.Time, error) {
-	if text == "" {
-		return nil, nil
-	}
-	at, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return nil, fmt.Errorf("%s %q: want a day such as 2026-03-01", flag, text)
-	}
-	return &at, nil
-}
-
-// whose are the ids that --org and --brand name, nil for all.
-func (c *rereads) whose(ctx context.Context, db *postgres.DB) (organization, brand *uuid.UUID, err error) {
+// scope is the ids that --org and --brand name, nil for all.
+func (c *rereads) scope(ctx context.Context, on *connections) (organization, brand *uuid.UUID, err error) {
 	if c.Org == "" {
 		return nil, nil, nil
 	}
-	o, err := db.OrganizationBySlug(ctx, c.Org)
-	if err != nil || c.Brand == "" {
+	o, b, err := on.brand(ctx, c.Org, c.Brand)
+	if c.Brand == "" {
 		return &o.ID, nil, err
 	}
-	b, err := db.BrandBySlug(ctx, o.ID, c.Brand)
 	return &o.ID, &b.ID, err
 }
 
-func (c *rereads) print(p *process, states []postgres.RereadState) error {
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for i, s := range states {
-		if c.JSON {
-			if err := p.printJSON(s); err != nil {
-				return err
-			}
-			continue
-		}
-		if i == 0 {
-			fmt.Fprintln(table, "ORGANIZATION\tBRAND\tSTATE\tANSWERS\tDAYS\tSINCE\tTROUBLE")
-		}
-		line(table, s)
-	}
-	return table.Flush()
-}
-
-func line(out io.Writer, s postgres.RereadState) {
+// rereadLine is a state in a table.
+func rereadLine(s postgres.RereadState) string {
 	since := s.FinishedAt
 	switch s.State {
 	case "waiting":
@@ -136,7 +97,7 @@ func line(out io.Writer, s postgres.RereadState) {
 	if s.FirstDay+s.LastDay != "" {
 		days = s.FirstDay + ".." + s.LastDay
 	}
-	fmt.Fprintf(out, "%s\t%s\t%s\t%d of %d\t%s\t%s\t%s\n", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
+	return fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
 }
 
 // assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where

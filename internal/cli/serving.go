@@ -122,12 +122,12 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 // prepare brings schemas up where that is ours to do, and else says who should.
 func (s *service) prepare(ctx context.Context, plan plan) error {
 	if plan.starts {
-		return s.upToDate(ctx, s.inside(plan.needs), s.engines)
+		return s.upToDate(ctx, s.embedded(plan.needs), s.engines)
 	}
 	if !plan.exclusive {
 		return s.upToDate(ctx, plan.needs, s.engines)
 	}
-	steps, err := s.pending(ctx, plan.needs, s.engines)
+	steps, err := s.migrator(s.engines).Pending(ctx, plan.needs)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,23 @@ func (s *service) announce(ctx context.Context, plan plan) error {
 	}
 	s.log.Info("ready", "command", plan.command)
 	<-ctx.Done()
+	return nil
+}
+
+// openStores connects a service to both stores.
+func openStores(ctx context.Context, s *service) error {
+	var err error
+	if s.db, err = s.openPostgres(ctx); err != nil {
+		return err
+	}
+	s.onClose("postgres", func() error { s.db.Close(); return nil })
+	s.ready.Provide("postgres", s.db.Ping)
+
+	if s.warehouse, err = s.openClickHouse(ctx); err != nil {
+		return err
+	}
+	s.onClose("clickhouse", s.warehouse.Close)
+	s.ready.Provide("clickhouse", s.warehouse.Ping)
 	return nil
 }
 

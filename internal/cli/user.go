@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,8 @@ Example:
 
 var roles = []string{"owner", "admin", "member", "viewer"}
 
-// shortest is the fewest bytes of a password that somebody chose (NIST SP 800-63B).
-const shortest = 8
+// leastPassword is the fewest bytes of a password that a person chose (NIST SP 800-63B).
+const leastPassword = 8
 
 func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
@@ -53,44 +54,37 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	chosen := given
-	if chosen == "" {
-		chosen = password.Generate()
-	}
-	return p.controlling(ctx, "user add", func(ctx context.Context, db *postgres.DB) error {
-		organization, err := db.OrganizationBySlug(ctx, c.Org)
+	chosen := cmp.Or(given, password.Generate())
+	return p.with(ctx, needs{Postgres: true}, "user add", func(ctx context.Context, on *connections) error {
+		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		added, err := db.AddUser(ctx, postgres.NewUser{
+		added, err := on.db.AddUser(ctx, postgres.NewUser{
 			Email: c.Email, PasswordHash: password.Hash(chosen), OrganizationID: organization.ID, Role: c.Role,
 		})
 		if err != nil {
 			return err
 		}
+		line := fmt.Sprintf("%s %s %s", added.ID, added.Email, added.Role)
 		generated := ""
 		if given == "" {
 			generated = chosen
+			line += "\npassword " + generated
 		}
-		if c.JSON {
-			return p.printJSON(struct {
-				ID           string `json:"id"`
-				Email        string `json:"email"`
-				Organization string `json:"organization_id"`
-				Role         string `json:"role"`
-				Password     string `json:"password,omitempty"`
-			}{added.ID.String(), added.Email, added.OrganizationID.String(), added.Role, generated})
-		}
-		if err := p.print(fmt.Sprintf("%s %s %s", added.ID, added.Email, added.Role)); err != nil || generated == "" {
-			return err
-		}
-		return p.print("password " + generated)
+		return p.printResult(c.JSON, struct {
+			ID           string `json:"id"`
+			Email        string `json:"email"`
+			Organization string `json:"organization_id"`
+			Role         string `json:"role"`
+			Password     string `json:"password,omitempty"`
+		}{added.ID.String(), added.Email, added.OrganizationID.String(), added.Role, generated}, line)
 	})
 }
 
-// typing is how long a password may take to come through a pipe before one is generated. Whoever starts this command
-// without a thought for stdin may have left it open with nobody at the other end.
-const typing = 10 * time.Second
+// passwordTimeout is how long a password may take to come through a pipe before one is generated: stdin may be open with
+// no writer at its other end.
+const passwordTimeout = 10 * time.Second
 
 // readPassword returns the first line of stdin, "" when there is none; a terminal is not asked.
 func readPassword(p *process) (string, error) {
@@ -101,25 +95,25 @@ func readPassword(p *process) (string, error) {
 		line string
 		err  error
 	}
-	came := make(chan read, 1)
+	done := make(chan read, 1)
 	go func() {
 		line, err := bufio.NewReader(p.stdin).ReadString('\n')
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 			err = nil
 		}
-		came <- read{strings.TrimRight(line, "\r\n"), err}
+		done <- read{strings.TrimRight(line, "\r\n"), err}
 	}()
 	select {
-	case r := <-came:
+	case r := <-done:
 		if r.err != nil {
 			return "", fmt.Errorf("read password: %w", r.err)
 		}
-		if r.line != "" && len(r.line) < shortest {
-			return "", usageError{fmt.Errorf("password of %d bytes on stdin: want at least %d", len(r.line), shortest)}
+		if r.line != "" && len(r.line) < leastPassword {
+			return "", usageError{fmt.Errorf("password of %d bytes on stdin: want at least %d", len(r.line), leastPassword)}
 		}
 		return r.line, nil
-	case <-time.After(typing):
-		p.tell("no password came on stdin within %s: generating one", typing)
+	case <-time.After(passwordTimeout):
+		p.say("no password came on stdin within %s: generating one", passwordTimeout)
 		return "", nil
 	}
 }

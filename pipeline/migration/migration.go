@@ -1,0 +1,135 @@
+// Package migration brings the stores up to this binary under one lock: the schema of PostgreSQL, the schema of
+// ClickHouse, then the topics of Kafka.
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Stores is a selection of the three.
+type Stores struct{ ClickHouse, Postgres, Kafka bool }
+
+// Has tells whether the store of a step is selected.
+func (s Stores) Has(step Step) bool {
+	return s.Postgres && step.Store == "postgres" || s.ClickHouse && step.Store == "clickhouse" || s.Kafka && step.Store == "kafka"
+}
+
+// A Step is one thing that is not as this binary wants it.
+type Step struct {
+	Store string `json:"store"` // postgres, clickhouse or kafka
+	Name  string `json:"name"`
+}
+
+func (s Step) String() string { return s.Store + " " + s.Name }
+
+// A Migrator knows where the stores are. PostgreSQL has the lock, so its address is needed to migrate any of them.
+type Migrator struct {
+	Postgres   string // DSN
+	ClickHouse clickhouse.Config
+	Topics     producer.TopicsConfig
+	Group      string // the consumer group that inserts answers, of which Answers is the topic
+	Answers    string
+	Log        *slog.Logger
+}
+
+// Pending lists what must be done in the selected stores, in order.
+func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
+	var steps []Step
+	add := func(store string, names ...string) {
+		for _, name := range names {
+			steps = append(steps, Step{store, name})
+		}
+	}
+	if in.Postgres {
+		names, err := postgres.Pending(ctx, m.Postgres)
+		if err != nil {
+			return nil, err
+		}
+		add("postgres", names...)
+	}
+	if in.ClickHouse {
+		names, err := clickhouse.Pending(ctx, m.ClickHouse)
+		if err != nil {
+			return nil, err
+		}
+		add("clickhouse", names...)
+	}
+	if !in.Kafka {
+		return steps, nil
+	}
+	topics, err := producer.CheckTopics(ctx, m.Topics)
+	for _, t := range topics {
+		if t.Missing {
+			add("kafka", "topic "+t.Name)
+		}
+		if len(t.Differs) > 0 {
+			m.Log.Warn("topic is not as configured and is used as it is", "topic", t.Name, "differs", strings.Join(t.Differs, "; "),
+				"next", "nothing, if that is meant; else change the topic, or the setting")
+		}
+	}
+	return steps, err
+}
+
+// Migrate brings the selected stores up and reports each step once it is done. It may be killed and run again at any
+// point.
+func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, report func(Step)) error {
+	return postgres.WithMigrationLock(ctx, m.Postgres, func() error {
+		if in.Postgres {
+			if err := postgres.Migrate(ctx, m.Postgres, func(_ uint, name string) { report(Step{"postgres", name}) }); err != nil {
+				return err
+			}
+		}
+		if in.ClickHouse {
+			open, err := m.openBatches(ctx, pending)
+			if err != nil {
+				return err
+			}
+			if err := clickhouse.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }, open...); err != nil {
+				return err
+			}
+		}
+		if !in.Kafka {
+			return nil
+		}
+		topics, err := producer.CreateTopics(ctx, m.Topics)
+		for _, t := range topics {
+			if t.Missing {
+				report(Step{"kafka", fmt.Sprintf("topic %s, %d partitions", t.Name, t.Partitions)})
+			}
+		}
+		return err
+	})
+}
+
+// openBatches lists the batches of answers that were planned and not committed: an upgrade of the warehouse leaves them
+// to their replay on the new tables.
+func (m *Migrator) openBatches(ctx context.Context, pending []Step) ([]clickhouse.Below, error) {
+	var names []string
+	for _, s := range pending {
+		if s.Store == "clickhouse" {
+			names = append(names, s.Name)
+		}
+	}
+	if !clickhouse.Upgrades(names) {
+		return nil, nil
+	}
+	if len(m.Topics.Brokers) == 0 {
+		return nil, errors.New("the tables of clickhouse are an earlier release's, and kafka's open batches are unknown without its address; run: answerscope migrate")
+	}
+	batches, err := consume.OpenBatches(ctx, m.Topics.Connection, m.Group, m.Answers)
+	var open []clickhouse.Below
+	for _, b := range batches {
+		m.Log.Info("open batch is left to its replay", "topic", m.Answers, "partition", b.Partition, "first", b.First)
+		open = append(open, clickhouse.Below{Topic: m.Answers, Partition: b.Partition, Offset: b.First})
+	}
+	return open, err
+}
