@@ -7,7 +7,6 @@ GOLANGCI := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
 GOTESTSUM_VERSION := v1.13.0
 GOTESTSUM := $(BIN)/gotestsum-$(GOTESTSUM_VERSION)
 PROMTOOL := $(BIN)/promtool
-DEPLOYLINT := $(BIN)/deploylint
 
 include deploy/engine/engine.mk
 
@@ -28,7 +27,6 @@ binary:
 # Three packages at a time, since much of it is waiting; first those that take longest.
 test: engines agents java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go vet ./...
-	@cd deploy/lint && go vet ./... && go test -count=1 ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
 	  -count=1 -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./sql/clickhouse ./queryapi/metrics ./...
@@ -42,10 +40,8 @@ test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times 
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ kills, 0 lost, 0 doubled' $$log | tail -n 1; \
 	else cat $$log >&2; exit 1; fi
 
-lint: $(GOLANGCI) $(DEPLOYLINT) ## check form and habits (.golangci.yml), compose.yaml and Dockerfile
+lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
 	@$(GOLANGCI) run ./...
-	@cd deploy/lint && $(CURDIR)/$(GOLANGCI) run ./...
-	@POSTGRES_PASSWORD=x CLICKHOUSE_PASSWORD=x $(DEPLOYLINT) deploy/compose.yaml
 
 alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
 	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
@@ -112,8 +108,3 @@ $(GOTESTSUM):
 $(PROMTOOL): deploy/promtool/go.mod deploy/promtool/go.sum
 	@echo "building promtool (once, about two minutes) …" >&2
 	@cd deploy/promtool && go build -tags remove_all_sd -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/promtool
-
-# In a module of its own: what reads a compose.yaml and a Dockerfile brings sixty others along.
-$(DEPLOYLINT): $(wildcard deploy/lint/*.go) deploy/lint/go.mod deploy/lint/go.sum
-	@echo "building deploylint (once, half a minute) …" >&2
-	@cd deploy/lint && go build -o $(CURDIR)/$@ .

@@ -21,7 +21,6 @@ var law = map[string][]string{
 	"sql/clickhouse":   {},                                                     // questions and rows, for whoever asks
 	"sql/postgres":     {},                                                     // the same
 	"deploy/engine":    {},                                                     // engines know nothing of what they hold
-	"deploy/lint":      {},                                                     // a module of its own, which checks files
 	"internal":         {},                                                     // small shared pieces lean on each other only
 	"internal/cli":     anything,                                               // the only place where all meet
 	"internal/bench":   anything,                                               // it measures every room from outside
@@ -44,7 +43,7 @@ type home struct {
 	why     string
 }
 
-// homes lists every third party that the program (not its tests) imports. One that is not listed is a new tenant:
+// homes lists every third party that the program (not its tests) imports. One that is not listed is new:
 // give it a home, and a reason.
 var homes = []home{
 	{"github.com/segmentio/kafka-go", []string{"ingest/producer", "pipeline/consume", "internal/bench", "internal/testkit"}, "the log's client: one writes, one reads"},
@@ -80,11 +79,6 @@ var homes = []home{
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
-	{"github.com/compose-spec/compose-go/v2", []string{"deploy/lint"}, "what Docker Compose reads its file with"},
-	{"github.com/moby", []string{"deploy/lint"}, "what docker build reads its file with"},
-	{"github.com/tonistiigi/fsutil", []string{"deploy/lint"}, "the walk in which docker build sends what is not ignored"},
-	{"github.com/opencontainers/go-digest", []string{"deploy/lint"}, "a type of both"},
-	{"github.com/sirupsen/logrus", []string{"deploy/lint"}, "where Compose says what it only warns of"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 	{"github.com/maypok86/otter/v2", []string{"internal/useragent"}, "the agents seen last, bounded, read without a lock"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
