@@ -24,6 +24,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -89,16 +90,7 @@ func newStage(t *testing.T, cfg Config) *stage {
 // sites are those of two organizations, from a database of their own.
 func (s *stage) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
 	t.Helper()
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), cfg.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
 	s.rival = addBrand(t, db, "rival", "rival.example")
 	sites, err := site.New(site.DefaultConfig(), db, s.metrics, log)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -58,10 +59,7 @@ func (l *lines) String() string {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{dsn: testkit.Postgres(t), file: filepath.Join(t.TempDir(), "sites", "list")}
-	if err := postgres.Migrate(t.Context(), w.dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{dsn: store.ControlPlane(t).DSN, file: filepath.Join(t.TempDir(), "sites", "list")}
 	w.db = open(t, w.dsn)
 	var err error
 	if w.organization, err = w.db.AddOrganization(t.Context(), "House", "house"); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/answerscope/answerscope/collector/visitor"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -32,11 +33,7 @@ func newVisitors(t testing.TB, cfg visitor.Config, db *postgres.DB) *visitor.Vis
 
 func database(t *testing.T) *postgres.DB {
 	t.Helper()
-	dsn := testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, dsn)
+	return open(t, store.ControlPlane(t).DSN)
 }
 
 func open(t *testing.T, dsn string) *postgres.DB {

@@ -23,6 +23,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -55,16 +56,10 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: shelf{}, spoken: &bytes.Buffer{}}
-	c := postgres.DefaultConfig()
-	c.DSN = testkit.Postgres(t)
-	must(t, postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}))
-	var err error
-	w.db, err = postgres.Open(t.Context(), c)
-	must(t, err)
-	t.Cleanup(w.db.Close)
+	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = w.brokers, w.prefix, 2
-	_, err = producer.CreateTopics(t.Context(), topics)
+	_, err := producer.CreateTopics(t.Context(), topics)
 	must(t, err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = w.brokers, w.prefix

@@ -23,6 +23,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -58,12 +59,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: shelf{map[uuid.UUID]bool{}}}
 
-	c := postgres.DefaultConfig()
-	c.DSN = testkit.Postgres(t)
-	w.must(postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}))
-	db, err := postgres.Open(t.Context(), c)
-	w.must(err)
-	t.Cleanup(db.Close)
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	w.db = db
 	organization, err := db.AddOrganization(t.Context(), "Acme", "acme")
 	w.must(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -146,34 +146,10 @@ func ask[T any](t *testing.T, warehouse *clickhouse.Conn, question string) (answ
 
 func aControlPlane(t *testing.T) *postgres.DB {
 	t.Helper()
-	c := postgres.DefaultConfig()
-	c.DSN = testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := postgres.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return db
+	return store.OpenControlPlane(t, store.ControlPlane(t))
 }
 
 func aWarehouse(t *testing.T) *clickhouse.Conn {
 	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return conn
+	return store.OpenWarehouse(t, store.Warehouse(t))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -79,23 +80,8 @@ func newHouse(t *testing.T) *house {
 func (h *house) stores() {
 	h.t.Helper()
 	ctx := h.t.Context()
-	p := postgres.DefaultConfig()
-	p.DSN = testkit.Postgres(h.t)
-	h.must(postgres.Migrate(ctx, p.DSN, func(uint, string) {}))
-	db, err := postgres.Open(ctx, p)
-	h.must(err)
-	h.t.Cleanup(db.Close)
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(h.t)
-	h.must(clickhouse.Migrate(ctx, c, func(string) {}))
-	warehouse, err := clickhouse.Open(ctx, c)
-	h.must(err)
-	h.t.Cleanup(func() {
-		if err := warehouse.Close(); err != nil {
-			h.t.Error(err)
-		}
-	})
-	h.db, h.warehouse = db, warehouse
+	db := store.OpenControlPlane(h.t, store.ControlPlane(h.t))
+	h.db, h.warehouse = db, store.OpenWarehouse(h.t, store.Warehouse(h.t))
 
 	organization, err := db.AddOrganization(ctx, "Acme", "acme")
 	h.must(err)

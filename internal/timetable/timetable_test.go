@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -22,17 +23,7 @@ const often = 50 * time.Millisecond
 // world is a database on which processes elect their leader.
 func world(t *testing.T) *postgres.DB {
 	t.Helper()
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), cfg.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return db
+	return store.OpenControlPlane(t, store.ControlPlane(t))
 }
 
 // process runs a timetable with one chore, until stop, which returns what Run did.

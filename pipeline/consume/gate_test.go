@@ -8,9 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // asking is a shelf that asks whether the batch is still this consumer's; before it
@@ -35,18 +34,9 @@ func (a *asking) Land(ctx context.Context, b *consume.Batch[string], ours func()
 // of its partition, and its clock says that the plan is fresh. So the batch is planned
 // again, which a group does not take from who has lost the partition.
 func TestABatchThatLostItsHoldIsPlannedAgain(t *testing.T) {
-	dsn := testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = dsn
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	root, err := pgx.Connect(t.Context(), dsn)
+	cfg := store.ControlPlane(t)
+	db := store.OpenControlPlane(t, cfg)
+	root, err := pgx.Connect(t.Context(), cfg.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -33,17 +34,8 @@ type world struct {
 
 func newWorld(t *testing.T, brokers []string) *world {
 	t.Helper()
-	w := &world{prefix: testkit.Prefix(t)}
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{prefix: testkit.Prefix(t), conn: store.OpenWarehouse(t, store.Warehouse(t))}
 	var err error
-	if w.conn, err = clickhouse.Open(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.conn.Close() })
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = brokers, w.prefix, 2
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {

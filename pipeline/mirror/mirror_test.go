@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -24,31 +25,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	pg := postgres.DefaultConfig()
-	pg.DSN = testkit.Postgres(t)
-	ch := clickhouse.DefaultConfig()
-	ch.DSN = testkit.ClickHouse(t)
-	if err := postgres.Migrate(t.Context(), pg.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	if err := clickhouse.Migrate(t.Context(), ch, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	from, err := postgres.Open(t.Context(), pg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(from.Close)
-	to, err := clickhouse.Open(t.Context(), ch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := to.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &world{pg, from, to}
+	pg := store.ControlPlane(t)
+	return &world{pg, store.OpenControlPlane(t, pg), store.OpenWarehouse(t, store.Warehouse(t))}
 }
 
 // start runs a mirror; stop ends it.

@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/purge"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -40,19 +41,11 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	prefix := testkit.Prefix(t)
 	w := &world{brokers: testkit.Kafka(t), topic: prefix + "answers", group: prefix + "sink"}
-	p, c := postgres.DefaultConfig(), clickhouse.DefaultConfig()
-	p.DSN, c.DSN = testkit.Postgres(t), testkit.ClickHouse(t)
-	err := errors.Join(postgres.Migrate(t.Context(), p.DSN, func(uint, string) {}), clickhouse.Migrate(t.Context(), c, func(string) {}))
-	must(t, err)
-	w.db, err = postgres.Open(t.Context(), p)
-	must(t, err)
-	t.Cleanup(w.db.Close)
-	w.warehouse, err = clickhouse.Open(t.Context(), c)
-	must(t, err)
-	t.Cleanup(func() { _ = w.warehouse.Close() })
+	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
+	w.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
 	for i, slug := range []string{"gone", "sister", "other"} {
 		if i != 1 {
-			_, err = w.db.AddOrganization(t.Context(), slug, slug)
+			_, err := w.db.AddOrganization(t.Context(), slug, slug)
 			must(t, err)
 		}
 		organization, err := w.db.OrganizationBySlug(t.Context(), []string{"gone", "gone", "other"}[i])

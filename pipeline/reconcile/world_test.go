@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -30,15 +31,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{warehouse: testkit.ClickHouse(t), control: testkit.Postgres(t), brokers: testkit.Kafka(t), prefix: testkit.Prefix(t)}
-	if err := postgres.Migrate(t.Context(), w.control, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	c := clickhouse.DefaultConfig()
-	c.DSN = w.warehouse
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{warehouse: store.Warehouse(t).DSN, control: store.ControlPlane(t).DSN, brokers: testkit.Kafka(t), prefix: testkit.Prefix(t)}
 	w.conn, w.db = open(t, w.warehouse, w.control)
 	return w
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -37,27 +38,14 @@ type world struct {
 func newWorld(t *testing.T, brokers []string) *world {
 	t.Helper()
 	w := &world{brokers: brokers, prefix: testkit.Prefix(t)}
-	pg, ch := postgres.DefaultConfig(), clickhouse.DefaultConfig()
-	pg.DSN, ch.DSN = testkit.Postgres(t), testkit.ClickHouse(t)
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = brokers, w.prefix, 2
-	_, err := producer.CreateTopics(t.Context(), topics)
-	err = errors.Join(err, postgres.Migrate(t.Context(), pg.DSN, func(uint, string) {}), clickhouse.Migrate(t.Context(), ch, func(string) {}))
-	if err != nil {
+	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
 		t.Fatal(err)
 	}
-	if w.control, err = postgres.Open(t.Context(), pg); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.control.Close)
-	if w.kept, err = clickhouse.Open(t.Context(), ch); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.kept.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w.control = store.OpenControlPlane(t, store.ControlPlane(t))
+	w.kept = store.OpenWarehouse(t, store.Warehouse(t))
+	var err error
 	cfg := producer.DefaultConfig()
 	cfg.Brokers, cfg.Prefix = brokers, w.prefix
 	if w.log, err = producer.New(cfg, quiet, prometheus.NewRegistry()); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/results"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -43,17 +44,10 @@ type world struct {
 func newWorld(t *testing.T, brokers []string) *world {
 	t.Helper()
 	prefix := testkit.Prefix(t)
-	w := &world{brokers: brokers, topic: prefix + "answers", group: prefix + "results", dsn: testkit.Postgres(t)}
-	if err := postgres.Migrate(t.Context(), w.dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	c := postgres.DefaultConfig()
-	c.DSN = w.dsn
+	cfg := store.ControlPlane(t)
+	w := &world{brokers: brokers, topic: prefix + "answers", group: prefix + "results", dsn: cfg.DSN}
+	w.db = store.OpenControlPlane(t, cfg)
 	var err error
-	if w.db, err = postgres.Open(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.db.Close)
 	if w.root, err = pgx.Connect(t.Context(), w.dsn); err != nil {
 		t.Fatal(err)
 	}
@@ -284,20 +278,7 @@ func (w *world) again(n int) string {
 // openWarehouse gives the writer a warehouse.
 func (w *world) openWarehouse(t *testing.T) {
 	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if w.warehouse, err = clickhouse.Open(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.warehouse.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
 }
 
 // sink lands answers in the warehouse.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/retention"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -37,16 +38,8 @@ func newWorld(t *testing.T) *world {
 	prefix := testkit.Prefix(t)
 	w.cfg.Brokers = testkit.Kafka(t)
 	w.cfg.Sinks = []retention.Sink{{Group: prefix + "sink", Topic: prefix + "answers"}, {Group: prefix + "sink-visits", Topic: prefix + "visits"}, {Group: prefix + "sink-crawls", Topic: prefix + "crawls"}}
-	p, c := postgres.DefaultConfig(), clickhouse.DefaultConfig()
-	p.DSN, c.DSN = testkit.Postgres(t), testkit.ClickHouse(t)
-	must(t, errors.Join(postgres.Migrate(t.Context(), p.DSN, func(uint, string) {}), clickhouse.Migrate(t.Context(), c, func(string) {})))
-	var err error
-	w.db, err = postgres.Open(t.Context(), p)
-	must(t, err)
-	t.Cleanup(w.db.Close)
-	w.warehouse, err = clickhouse.Open(t.Context(), c)
-	must(t, err)
-	t.Cleanup(func() { _ = w.warehouse.Close() })
+	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
+	w.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
 	w.land(t)
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -36,9 +37,10 @@ type world struct {
 // migrated is a fresh database with our schema.
 func migrated(t testing.TB) *clickhouse.Conn {
 	t.Helper()
-	return migratedAt(t, testkit.ClickHouse(t))
+	return store.OpenWarehouse(t, store.Warehouse(t))
 }
 
+// migratedAt is the schema on a server of the test's own.
 func migratedAt(t testing.TB, dsn string) *clickhouse.Conn {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
@@ -46,16 +48,7 @@ func migratedAt(t testing.TB, dsn string) *clickhouse.Conn {
 	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return conn
+	return store.OpenWarehouse(t, c)
 }
 
 func newWorld(t *testing.T, brokers []string, partitions int) *world {
@@ -87,9 +80,9 @@ func newWorldOn(t *testing.T, conn *clickhouse.Conn, brokers []string, partition
 // credentials.
 func (w *world) governed(t *testing.T) (dsn string) {
 	t.Helper()
-	dsn = testkit.Postgres(t)
-	w.governedBy(t, dsn)
-	return dsn
+	c := store.ControlPlane(t)
+	w.control = store.OpenControlPlane(t, c)
+	return c.DSN
 }
 
 func (w *world) governedBy(t *testing.T, dsn string) {
@@ -99,12 +92,7 @@ func (w *world) governedBy(t *testing.T, dsn string) {
 	}
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = dsn
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	w.control = db
+	w.control = store.OpenControlPlane(t, cfg)
 }
 
 // command runs a statement as the superuser of a control plane.

@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -32,16 +33,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	c := postgres.DefaultConfig()
-	c.DSN = testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := postgres.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	o, err := db.AddOrganization(t.Context(), "House", "")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -78,24 +79,12 @@ func runUntilEnd(t *testing.T, run func(context.Context) error) {
 
 func openPostgres(t *testing.T) *postgres.DB {
 	t.Helper()
-	c := postgres.DefaultConfig()
-	c.DSN = testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), c.DSN, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := postgres.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return db
+	return store.OpenControlPlane(t, store.ControlPlane(t))
 }
 
 func openClickHouse(t *testing.T) *clickhouse.Conn {
 	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	return migrated(t, c)
+	return store.OpenWarehouse(t, store.Warehouse(t))
 }
 
 func migrated(t *testing.T, c clickhouse.Config) *clickhouse.Conn {
@@ -103,16 +92,7 @@ func migrated(t *testing.T, c clickhouse.Config) *clickhouse.Conn {
 	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return conn
+	return store.OpenWarehouse(t, c)
 }
 
 // A reply is a response that was read whole.

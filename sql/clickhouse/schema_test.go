@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -18,11 +19,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // migrated is a fresh database with our schema.
 func migrated(t *testing.T) *clickhouse.Conn {
 	t.Helper()
-	c := config(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, c)
+	return store.OpenWarehouse(t, store.Warehouse(t))
 }
 
 func config(t *testing.T) clickhouse.Config {
