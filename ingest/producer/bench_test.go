@@ -49,7 +49,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(kind+"/spool", func(b *testing.B) { // Kafka is well: what having one costs
 			p := running(b, brokers, freshTopics(b, brokers, 2), spooling(b.TempDir()))
 			parallel(b, func(value []byte) error { return p.Append(b.Context(), event.TopicVisits, nil, value) })
-			b.ReportMetric(testutil.ToFloat64(p.shelf.metrics.spooled)/float64(b.N), "spooled/op")
+			b.ReportMetric(testutil.ToFloat64(p.spill.metrics.spooled)/float64(b.N), "spooled/op")
 		})
 		b.Run(kind+"/naive", func(b *testing.B) {
 			topic := freshTopics(b, brokers, 2) + event.TopicVisits

@@ -14,8 +14,8 @@ import (
 // drain sends what is in the spool, in the order of each partition, beside what is
 // appended meanwhile. Its state belongs to whoever calls run and finish.
 type drain struct {
-	*shelf
-	rows    map[spool.Lane]*row
+	*spill
+	rows    map[spool.Stream]*row
 	under   int // requests under way
 	results chan drained
 	stuck   pace // what cannot be read
@@ -31,7 +31,7 @@ type row struct {
 
 // drained is how a request ended.
 type drained struct {
-	lane spool.Lane
+	lane spool.Stream
 	refs []spool.Ref
 	err  error
 }
@@ -40,8 +40,8 @@ type drained struct {
 // batch in memory: what is appended meanwhile comes first.
 const width = 2
 
-func newDrain(s *shelf) *drain {
-	return &drain{shelf: s, rows: map[spool.Lane]*row{}, results: make(chan drained)}
+func newDrain(s *spill) *drain {
+	return &drain{spill: s, rows: map[spool.Stream]*row{}, results: make(chan drained)}
 }
 
 // run goes on until ctx ends.
@@ -80,12 +80,12 @@ func (d *drain) finish() {
 	}
 }
 
-// begin starts requests of lanes that are due, those with the oldest entries first,
+// begin starts requests of senders that are due, those with the oldest entries first,
 // and tells when the next lane is due.
 func (d *drain) begin() <-chan time.Time {
 	wait := time.Duration(-1)
 	now := time.Now()
-	for _, lane := range d.disk.Lanes() {
+	for _, lane := range d.disk.Streams() {
 		if d.under == width {
 			return nil
 		}
@@ -101,12 +101,12 @@ func (d *drain) begin() <-chan time.Time {
 			if wait < 0 || left < wait {
 				wait = left
 			}
-		case lane.Place <= later:
+		case lane.Partition <= later:
 			if !d.place(lane) {
 				r.due = now.Add(unknownPause)
 				wait = unknownPause
 			}
-		case lane.Place >= 0 && d.disk.Pending(spool.Lane{Topic: lane.Topic, Place: byKey}) > 0:
+		case lane.Partition >= 0 && d.disk.Pending(spool.Stream{Topic: lane.Topic, Partition: byKey}) > 0:
 			// Some of those may come before.
 		default:
 			d.start(lane, r)
@@ -122,12 +122,12 @@ func (d *drain) begin() <-chan time.Time {
 const unknownPause = 50 * time.Millisecond
 
 // place gives entries that were never sent their partition; false when it is not known yet.
-func (d *drain) place(lane spool.Lane) bool {
+func (d *drain) place(lane spool.Stream) bool {
 	t := d.known(lane.Topic)
 	if t == nil {
 		return false
 	}
-	d.disk.Move(lane, spool.Lane{Topic: lane.Topic, Place: (later - lane.Place) % int32(len(t.ids))})
+	d.disk.Move(lane, spool.Stream{Topic: lane.Topic, Partition: (later - lane.Partition) % int32(len(t.ids))})
 	return true
 }
 
@@ -148,7 +148,7 @@ func (d *drain) known(name string) *topic {
 	return t
 }
 
-func (d *drain) start(lane spool.Lane, r *row) {
+func (d *drain) start(lane spool.Stream, r *row) {
 	records := d.p.cfg.MaxBatchRecords
 	if r.alone {
 		records = 1
@@ -194,7 +194,7 @@ func newPause() *backoff.ExponentialBackOff {
 }
 
 // send brings entries to the log and strikes them off.
-func (d *drain) send(lane spool.Lane, refs []spool.Ref) error {
+func (d *drain) send(lane spool.Stream, refs []spool.Ref) error {
 	parts, err := d.read(lane, refs)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (d *drain) send(lane spool.Lane, refs []spool.Ref) error {
 		d.p.metrics.records.WithLabelValues(name).Add(float64(appended))
 		d.p.metrics.bytes.WithLabelValues(name).Add(float64(len(part.data)))
 	}
-	d.disk.Strike(refs...)
+	d.disk.Remove(refs...)
 	for _, part := range parts {
 		d.metrics.drained.Add(float64(len(part.ends)))
 		d.p.recovered(lane.Topic, part.partition)
@@ -232,7 +232,7 @@ type part struct {
 }
 
 // read reads entries, and parts them by partition where they were kept without.
-func (d *drain) read(lane spool.Lane, refs []spool.Ref) ([]part, error) {
+func (d *drain) read(lane spool.Stream, refs []spool.Ref) ([]part, error) {
 	var parts []part
 	to := func(partition int) *batch {
 		for _, p := range parts {
@@ -243,8 +243,8 @@ func (d *drain) read(lane spool.Lane, refs []spool.Ref) ([]part, error) {
 		parts = append(parts, part{partition, &batch{}})
 		return parts[len(parts)-1].batch
 	}
-	partition := func([]byte) int { return int(lane.Place) }
-	if lane.Place == byKey {
+	partition := func([]byte) int { return int(lane.Partition) }
+	if lane.Partition == byKey {
 		t := d.known(lane.Topic)
 		if t == nil {
 			return nil, fmt.Errorf("%w: partitions of %s are not known yet", ErrAway, lane.Topic)
@@ -267,7 +267,7 @@ func (d *drain) read(lane spool.Lane, refs []spool.Ref) ([]part, error) {
 
 // unreadable puts aside what the disk gives back otherwise than it got it.
 func (d *drain) unreadable(ref spool.Ref, cause error) error {
-	name, err := d.disk.SetAside(ref, "damaged")
+	name, err := d.disk.Quarantine(ref, "damaged")
 	if err != nil {
 		d.metrics.errors.Inc()
 		if d.stuck.due() {
@@ -276,8 +276,8 @@ func (d *drain) unreadable(ref spool.Ref, cause error) error {
 		}
 		return errors.Join(cause, err)
 	}
-	d.metrics.aside.Inc()
-	d.p.log.Error("spooled records are damaged and were put aside", "records", ref.Records(), "aside", name, "error", cause,
+	d.metrics.quarantined.Inc()
+	d.p.log.Error("spooled records are damaged and were put aside", "records", ref.Records(), "quarantine", name, "error", cause,
 		"next", "look at the disk and the file system; the bytes are kept in the file that aside names")
 	return cause
 }
@@ -309,8 +309,8 @@ func (d *drain) oneByOne(name string, all part, ref spool.Ref, cause error) (app
 	if err != nil {
 		return appended, err
 	}
-	d.metrics.aside.Inc()
-	d.p.log.Error("kafka refuses spooled records for ever", "topic", name, "partition", all.partition, "records", len(all.ends)-appended, "of", len(all.ends), "aside", file, "error", cause,
+	d.metrics.quarantined.Inc()
+	d.p.log.Error("kafka refuses spooled records for ever", "topic", name, "partition", all.partition, "records", len(all.ends)-appended, "of", len(all.ends), "quarantine", file, "error", cause,
 		"next", "compare the topic's limits with those that migrate sets; the batch with these records is kept in the file that aside names")
 	return appended, nil
 }

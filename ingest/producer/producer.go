@@ -31,7 +31,7 @@ type Producer struct {
 	live  atomic.Int64        // bytes held for Append
 	bulk  *semaphore.Weighted // the same for AppendAll, which waits for its turn
 	taken atomic.Int64        // of bulk
-	shelf *shelf              // nil: records are kept nowhere while Kafka is away
+	spill *spill              // nil: records are kept nowhere while Kafka is away
 
 	mu      sync.Mutex
 	stopped bool
@@ -61,7 +61,7 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	}
 	p.metrics, err = newMetrics(reg, func() float64 { return float64(p.live.Load() + p.taken.Load()) })
 	if err == nil && cfg.Spool.Dir != "" {
-		p.shelf, err = newShelf(p, reg)
+		p.spill, err = newSpill(p, reg)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
@@ -77,10 +77,10 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 // it while it runs; at the end, as long as that goes well, within AckTimeout. What
 // is left then the next process sends.
 func (p *Producer) Run(ctx context.Context) error {
-	if p.shelf == nil {
+	if p.spill == nil {
 		<-ctx.Done()
 		p.stop()
-	} else if err := p.shelf.run(ctx); err != nil {
+	} else if err := p.spill.run(ctx); err != nil {
 		return fmt.Errorf("run producer: %w", err)
 	}
 	p.transport.CloseIdleConnections()
@@ -96,8 +96,8 @@ func (p *Producer) stop() {
 		t.(*topic).stop()
 		return true
 	})
-	if p.shelf != nil {
-		p.shelf.stop()
+	if p.spill != nil {
+		p.spill.stop()
 	}
 	p.open.Wait()
 }
@@ -154,10 +154,10 @@ func (p *Producer) reserve(ctx context.Context, topic string, w int) error {
 	if err := fits(w); err != nil {
 		return err
 	}
-	if err := p.shelf.opened(ctx); err != nil {
+	if err := p.spill.opened(ctx); err != nil {
 		return fmt.Errorf("append to %s: %w", topic, err)
 	}
-	if held := p.live.Add(int64(w)); held > int64(p.cfg.MaxBufferedBytes)/2 || !p.shelf.hasRoom(held) {
+	if held := p.live.Add(int64(w)); held > int64(p.cfg.MaxBufferedBytes)/2 || !p.spill.hasRoom(held) {
 		p.live.Add(int64(-w))
 		return fmt.Errorf("append to %s: %w", topic, ErrOverloaded)
 	}
@@ -167,13 +167,13 @@ func (p *Producer) reserve(ctx context.Context, topic string, w int) error {
 // Ready tells whether Append can be answered well: with a spool when that is open and
 // has room, else when a broker takes us.
 func (p *Producer) Ready(ctx context.Context) error {
-	if p.shelf == nil {
+	if p.spill == nil {
 		return p.cfg.Reach(ctx)
 	}
-	if err := p.shelf.opened(ctx); err != nil {
+	if err := p.spill.opened(ctx); err != nil {
 		return err
 	}
-	if !p.shelf.hasRoom(p.live.Load() + event.MaxRecordBytes) {
+	if !p.spill.hasRoom(p.live.Load() + event.MaxRecordBytes) {
 		return fmt.Errorf("spool %s is full: %w", p.cfg.Spool.Dir, ErrOverloaded)
 	}
 	return nil
@@ -261,13 +261,13 @@ func (p *Producer) way(ctx context.Context, name string, key []byte, bulk bool) 
 		select { // only the first records of a topic come here
 		case <-t.known:
 		case <-slow:
-			return p.shelf.early(name, key), nil
+			return p.spill.early(name, key), nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 	if t.err != nil && slow != nil {
-		return p.shelf.early(name, key), nil
+		return p.spill.early(name, key), nil
 	}
 	if t.err != nil {
 		return nil, t.err

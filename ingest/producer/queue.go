@@ -7,7 +7,7 @@ import (
 )
 
 // queue puts records into batches, in their order, and lets them go: one at a
-// time to each of its lanes.
+// time to each of its senders.
 type queue struct {
 	p       *Producer
 	topic   string // without prefix
@@ -18,7 +18,7 @@ type queue struct {
 	mu      sync.Mutex
 	stopped bool
 	waiting []*batch // the last one may still be joined
-	lanes   []lane
+	senders []partitionSender
 	turn    int  // lane to look at first
 	busy    int  // batches under way that are not late
 	alarmed bool // a timer will release the first batch
@@ -28,7 +28,7 @@ type queue struct {
 }
 
 // lane is the way to one partition.
-type lane struct {
+type partitionSender struct {
 	partition int
 	sending   bool
 	sickUntil time.Time // no batch of the last ones arrived: others are preferred
@@ -108,7 +108,7 @@ func (q *queue) release() {
 		case !q.spooled:
 			go q.send(b, l)
 		case q.away(l, time.Now()):
-			go q.shelve(b, l)
+			go q.spillUnsent(b, l)
 		default:
 			go q.try(b, l)
 		}
@@ -134,13 +134,13 @@ func (q *queue) linger() bool {
 
 // idle is the next lane that has nothing under way: a well one if there is any.
 // q.mu is held.
-func (q *queue) idle() *lane {
-	var sick *lane
+func (q *queue) idle() *partitionSender {
+	var sick *partitionSender
 	soon := false
 	now := time.Now()
-	for range q.lanes {
-		l := &q.lanes[q.turn]
-		q.turn = (q.turn + 1) % len(q.lanes)
+	for range q.senders {
+		l := &q.senders[q.turn]
+		q.turn = (q.turn + 1) % len(q.senders)
 		switch away := q.away(l, now); {
 		case l.sending:
 			soon = soon || !away
@@ -160,7 +160,7 @@ func (q *queue) idle() *lane {
 const patience = 500 * time.Millisecond
 
 // send brings b to l's partition, and lets the next batch go.
-func (q *queue) send(b *batch, l *lane) {
+func (q *queue) send(b *batch, l *partitionSender) {
 	next := sync.OnceFunc(func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()

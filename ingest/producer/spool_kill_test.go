@@ -50,8 +50,8 @@ func TestAKilledProcessLosesNothingThatItAcknowledged(t *testing.T) {
 	if err := p.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("the last one leaves %d records", p.shelf.disk.Records())
-	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	t.Logf("the last one leaves %d records", p.spill.disk.Records())
+	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 	place := map[string]int{}
 	for _, l := range all(t, brokers, prefix+event.TopicVisits) {
 		if at, ok := place[l.value]; ok && at != l.partition {

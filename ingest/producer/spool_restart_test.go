@@ -88,12 +88,12 @@ func TestABrokerIsAwayAndAppendsGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			begin := time.Now()
-			held := p.shelf.disk.Records()
-			until(t, "the spool to be emptied under load", func() bool { return p.shelf.disk.Records() == 0 })
+			held := p.spill.disk.Records()
+			until(t, "the spool to be emptied under load", func() bool { return p.spill.disk.Records() == 0 })
 			t.Logf("back: %s; %d of the spool in %s", l.latencies(t), held, time.Since(begin))
 			close(l.enough)
 			l.group.Wait()
-			until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+			until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 			keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
 			if err := stop(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -125,7 +125,7 @@ func TestAStartWithoutKafka(t *testing.T) {
 		}
 		appendSome(t, p, 100*round, 100*(round+1), noKey)
 		if round == 1 {
-			if n := p.shelf.disk.Records(); n != 300 {
+			if n := p.spill.disk.Records(); n != 300 {
 				t.Errorf("%d records in the spool, want 300", n)
 			}
 		}
@@ -138,7 +138,7 @@ func TestAStartWithoutKafka(t *testing.T) {
 	if err := p.Append(t.Context(), event.TopicAnswers, key(0), []byte("record 9999")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 	keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), 200)
 	last := map[string]int{}
 	for _, l := range all(t, brokers, prefix+event.TopicAnswers) {

@@ -58,12 +58,12 @@ func TestRequestsAreLostAndRecordsAreNot(t *testing.T) {
 		appendSome(t, p, 200, 600, noKey)
 		away.Store(int64(lost))
 		appendSome(t, p, 600, 1000, noKey)
-		t.Logf("800 records in %s, %d in the spool", time.Since(begin), p.shelf.disk.Records())
-		if p.shelf.disk.Records() == 0 {
+		t.Logf("800 records in %s, %d in the spool", time.Since(begin), p.spill.disk.Records())
+		if p.spill.disk.Records() == 0 {
 			t.Error("nothing is in the spool")
 		}
 		away.Store(int64(fine))
-		until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+		until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 		appendSome(t, p, 1000, 1200, noKey)
 		keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), 1200)
 	})
@@ -103,10 +103,10 @@ func TestABrokerThatHangsHoldsNobodyUp(t *testing.T) {
 	until(t, "appends to go on", func() bool { return l.acked.Load() > mark+20_000 })
 	t.Logf("hung: %s", l.latencies(t))
 	away.Store(int64(fine))
-	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() < 1000 })
+	until(t, "an empty spool", func() bool { return p.spill.disk.Records() < 1000 })
 	close(l.enough)
 	l.group.Wait()
-	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 	keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
 }
 
@@ -147,7 +147,7 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 	}
 	away.Store(int64(fine))
 	until(t, "room", func() bool {
-		return p.Append(t.Context(), event.TopicVisits, nil, value(9)) == nil && p.shelf.disk.Records() == 0
+		return p.Append(t.Context(), event.TopicVisits, nil, value(9)) == nil && p.spill.disk.Records() == 0
 	})
 	if err := p.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -209,18 +209,18 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := p.shelf.disk.Records(); n != 40 {
+	if n := p.spill.disk.Records(); n != 40 {
 		t.Errorf("%d records in the spool, want 40", n)
 	}
 	away.Store(int64(tooBig))
-	until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 	got := values(all(t, brokers, prefix+event.TopicVisits))
 	if len(got) != 39 || got["X"] != 0 {
 		t.Errorf("%d records are on the log, want 39: %v", len(got), got)
 	}
-	aside, _ := os.ReadDir(filepath.Join(dir, "aside"))
-	if len(aside) != 1 || !strings.HasSuffix(aside[0].Name(), "-refused") || testutil.ToFloat64(p.shelf.metrics.aside) != 1 {
-		t.Errorf("put aside: %v, want one entry", aside)
+	aside, _ := os.ReadDir(filepath.Join(dir, "quarantine"))
+	if len(aside) != 1 || !strings.HasSuffix(aside[0].Name(), "-refused") || testutil.ToFloat64(p.spill.metrics.quarantined) != 1 {
+		t.Errorf("put quarantined: %v, want one entry", aside)
 	}
 	if err := p.Append(t.Context(), event.TopicVisits, nil, []byte("X")); !errors.Is(err, kafka.MessageSizeTooLarge) {
 		t.Errorf("Append of a record that Kafka will never take, while it is well = %v", err)
@@ -251,7 +251,7 @@ func TestADiskThatFails(t *testing.T) {
 	}
 	away.Store(int64(fine))
 	appendSome(t, p, 11, 30, noKey)
-	if testutil.ToFloat64(p.shelf.metrics.errors) == 0 {
+	if testutil.ToFloat64(p.spill.metrics.errors) == 0 {
 		t.Error("no failure of the disk is counted")
 	}
 }
@@ -285,12 +285,12 @@ func TestAnEntryTakesNoMoreThanItsRecordsReserve(t *testing.T) {
 			if err := p.Ready(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			before := p.shelf.disk.Used()
+			before := p.spill.disk.Used()
 			key, v := make([]byte, size), make([]byte, size)
 			if err := p.Append(t.Context(), topic, key, v); err != nil {
 				t.Fatal(err)
 			}
-			if took := p.shelf.disk.Used() - before; took > int64(weight(key, v)) || took == 0 {
+			if took := p.spill.disk.Used() - before; took > int64(weight(key, v)) || took == 0 {
 				t.Errorf("a record of %s with %d bytes takes %d, reserved were %d", topic, 2*size, took, weight(key, v))
 			}
 		}

@@ -15,21 +15,21 @@ import (
 // away reports whether a batch for l goes to the spool, or to another lane, without
 // being sent: the last one did not arrive in time, or, of records with a key, some
 // that came before are in the spool still. q.mu is held.
-func (q *queue) away(l *lane, now time.Time) bool {
+func (q *queue) away(l *partitionSender, now time.Time) bool {
 	if l.partition < 0 || now.Before(l.sickUntil) {
 		return true
 	}
-	return q.keyed && q.spooled && q.p.shelf.pending(q.topic, l.partition)
+	return q.keyed && q.spooled && q.p.spill.pending(q.topic, l.partition)
 }
 
 // pending reports whether records with a key for a partition are in the spool.
-func (s *shelf) pending(topic string, partition int) bool {
-	return s.disk.Pending(spool.Lane{Topic: topic, Place: int32(partition)}) > 0 || s.disk.Pending(spool.Lane{Topic: topic, Place: byKey}) > 0
+func (s *spill) pending(topic string, partition int) bool {
+	return s.disk.Pending(spool.Stream{Topic: topic, Partition: int32(partition)}) > 0 || s.disk.Pending(spool.Stream{Topic: topic, Partition: byKey}) > 0
 }
 
 // try sends b to l's partition. What is not acknowledged in time is kept on disk and
 // answered; the attempt goes on, and strikes it off when it succeeds after all.
-func (q *queue) try(b *batch, l *lane) {
+func (q *queue) try(b *batch, l *partitionSender) {
 	defer q.p.open.Done()
 	q.p.metrics.inFlight.Inc()
 	defer q.p.metrics.inFlight.Dec()
@@ -41,7 +41,7 @@ func (q *queue) try(b *batch, l *lane) {
 	timer := time.AfterFunc(max(after/2, after-begin.Sub(b.born)), func() {
 		defer close(answered)
 		q.leave(l)
-		if ref, notKept = q.p.shelf.keep(q.topic, l.partition, b, true); notKept == nil {
+		if ref, notKept = q.p.spill.keep(q.topic, l.partition, b, true); notKept == nil {
 			q.p.finish(b, nil)
 		}
 		q.vacate(l)
@@ -64,14 +64,14 @@ func (q *queue) try(b *batch, l *lane) {
 		q.insist(b, l.partition, err)
 	case err == nil:
 		q.p.metrics.ended(q.name, b, nil)
-		q.p.shelf.disk.Strike(ref)
+		q.p.spill.disk.Remove(ref)
 	default:
-		q.p.shelf.disk.Release(ref)
+		q.p.spill.disk.Release(ref)
 	}
 }
 
 // ended is for an attempt that was over in time.
-func (q *queue) ended(b *batch, l *lane, err error) {
+func (q *queue) ended(b *batch, l *partitionSender, err error) {
 	if err != nil && !refusedRecord(err) {
 		q.leave(l)
 		kept := q.put(b, l)
@@ -89,8 +89,8 @@ func (q *queue) ended(b *batch, l *lane, err error) {
 	q.p.finish(b, err)
 }
 
-// shelve puts b on disk without sending it, since l is away.
-func (q *queue) shelve(b *batch, l *lane) {
+// spillUnsent puts b on disk without sending it, since l is away.
+func (q *queue) spillUnsent(b *batch, l *partitionSender) {
 	defer q.p.open.Done()
 	err := q.put(b, l)
 	q.free(l)
@@ -100,8 +100,8 @@ func (q *queue) shelve(b *batch, l *lane) {
 }
 
 // put puts b on disk, and answers when it is there.
-func (q *queue) put(b *batch, l *lane) error {
-	_, err := q.p.shelf.keep(q.topic, l.partition, b, false)
+func (q *queue) put(b *batch, l *partitionSender) error {
+	_, err := q.p.spill.keep(q.topic, l.partition, b, false)
 	if err == nil {
 		q.p.finish(b, nil)
 	}
@@ -123,7 +123,7 @@ func (q *queue) insist(b *batch, partition int, err error) {
 }
 
 // leave lets the next batch go, to another partition than l's.
-func (q *queue) leave(l *lane) {
+func (q *queue) leave(l *partitionSender) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l.sickUntil = time.Now().Add(sickness)
@@ -132,7 +132,7 @@ func (q *queue) leave(l *lane) {
 }
 
 // free lets the next batch go, to l too.
-func (q *queue) free(l *lane) {
+func (q *queue) free(l *partitionSender) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l.sending = false
@@ -141,7 +141,7 @@ func (q *queue) free(l *lane) {
 }
 
 // vacate has l, which was left, take another batch.
-func (q *queue) vacate(l *lane) {
+func (q *queue) vacate(l *partitionSender) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l.sending = false
@@ -165,8 +165,8 @@ func (p *Producer) recovered(name string, partition int) {
 	}
 	for _, to := range []struct {
 		*queue
-		*lane
-	}{{t.free, &t.free.lanes[partition]}, {t.keyed[partition], &t.keyed[partition].lanes[0]}} {
+		*partitionSender
+	}{{t.free, &t.free.senders[partition]}, {t.keyed[partition], &t.keyed[partition].senders[0]}} {
 		to.mu.Lock()
 		to.sickUntil = time.Time{}
 		to.release()

@@ -43,7 +43,7 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 			})
 		}
 		group.Wait()
-		until(t, "an empty spool", func() bool { return p.shelf.disk.Records() == 0 })
+		until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
 		found := map[string]bool{}
 		lines := all(t, brokers, prefix+event.TopicVisits)
 		for start := range lines {

@@ -45,7 +45,7 @@ func (p *Producer) topic(name string) (*topic, error) {
 	if t, ok := p.topics.Load(name); ok {
 		return t.(*topic), nil
 	}
-	t := &topic{known: make(chan struct{}), slow: p.shelf.patience(name)}
+	t := &topic{known: make(chan struct{}), slow: p.spill.patience(name)}
 	p.topics.Store(name, t)
 	p.open.Add(1)
 	go p.lookUp(t, name)
@@ -64,15 +64,15 @@ func (p *Producer) lookUp(t *topic, name string) {
 	if err != nil {
 		t.err = err
 		p.topics.Delete(name) // the next append asks again
-		p.shelf.unknown(name)
+		p.spill.unknown(name)
 		return
 	}
 	for i := range n {
 		t.ids = append(t.ids, i)
 	}
-	t.lines = p.lines(name, n, p.shelf != nil)
+	t.lines = p.lines(name, n, p.spill != nil)
 	t.bulk = t.lines
-	if p.shelf != nil { // AppendAll waits, and its records have no room in the spool
+	if p.spill != nil { // AppendAll waits, and its records have no room in the spool
 		t.bulk = p.lines(name, n, false)
 	}
 }
@@ -80,9 +80,9 @@ func (p *Producer) lookUp(t *topic, name string) {
 func (p *Producer) lines(name string, partitions int, spooled bool) lines {
 	all := lines{free: p.queue(name, spooled)}
 	for i := range partitions {
-		all.free.lanes = append(all.free.lanes, lane{partition: i})
+		all.free.senders = append(all.free.senders, partitionSender{partition: i})
 		q := p.queue(name, spooled)
-		q.keyed, q.lanes = true, []lane{{partition: i}}
+		q.keyed, q.senders = true, []partitionSender{{partition: i}}
 		all.keyed = append(all.keyed, q)
 	}
 	return all

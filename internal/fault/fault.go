@@ -35,11 +35,11 @@ const (
 	Torn    Point = "torn"    // the head of an entry is written, and its body is not
 	Written Point = "written" // an entry is written, and not safe on disk
 	Kept    Point = "kept"    // it is safe, and nobody was told
-	Struck  Point = "struck"  // it is struck off since a broker has it, and its file is still there
+	Removed Point = "removed" // it is removed, since a broker has it, and its file is still there
 )
 
 // SpoolPoints are all of these. A process without a spool, or whose broker is never away, passes none of them.
-var SpoolPoints = []Point{Begun, Torn, Written, Kept, Struck}
+var SpoolPoints = []Point{Begun, Torn, Written, Kept, Removed}
 
 // Points are all others.
 var Points = []Point{Produced, Planned, Inserted, Landed, Committed, Requested}

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A Lane is a row of entries that keep their order. The spool knows of it no more
+// A Stream is a row of entries that keep their order. The spool knows of it no more
 // than that: a topic, and a place in it.
-type Lane struct {
-	Topic string // at most 255 bytes
-	Place int32
+type Stream struct {
+	Topic     string // at most 255 bytes
+	Partition int32
 }
 
 // Entry is what is kept. Its body is of whoever puts it.
 type Entry struct {
-	Lane
+	Stream
 	At      time.Time // milliseconds
 	Records int       // in its body, for the figures
 	Body    []byte
@@ -27,7 +27,7 @@ type Entry struct {
 //	magic 4 | mark 4 | bytes of the whole entry 4 | CRC-32C of what is before and after it but magic and mark 4 |
 //	unix milliseconds 8 | place 4 | records 4 | length of topic 1 | topic | body
 //
-// The mark is 0 until the entry is struck off, then the complement of the checksum:
+// The mark is 0 until the entry is removed, then the complement of the checksum:
 // no other value strikes off, so that a byte that went bad does not.
 const (
 	magic    = 0x316c7073 // spl1
@@ -50,15 +50,15 @@ var (
 )
 
 // size is what an entry with n bytes in its body takes on disk.
-func (l Lane) size(n int) int { return headSize + len(l.Topic) + n }
+func (l Stream) size(n int) int { return headSize + len(l.Topic) + n }
 
 // head is what an entry begins with, up to its body, which is first and second.
-func head(l Lane, at time.Time, records int, first, second []byte) []byte {
+func head(l Stream, at time.Time, records int, first, second []byte) []byte {
 	b := make([]byte, headSize, headSize+len(l.Topic))
 	binary.LittleEndian.PutUint32(b, magic)
 	binary.LittleEndian.PutUint32(b[sizeAt:], uint32(l.size(len(first)+len(second))))
 	binary.LittleEndian.PutUint64(b[timeAt:], uint64(at.UnixMilli()))
-	binary.LittleEndian.PutUint32(b[timeAt+8:], uint32(l.Place))
+	binary.LittleEndian.PutUint32(b[timeAt+8:], uint32(l.Partition))
 	binary.LittleEndian.PutUint32(b[timeAt+12:], uint32(records))
 	b[headSize-1] = byte(len(l.Topic))
 	b = append(b, l.Topic...)
@@ -72,7 +72,7 @@ func head(l Lane, at time.Time, records int, first, second []byte) []byte {
 
 // decode reads the entry that b begins with; its body is a part of b. The errors
 // are errShort, when b ends before the entry does, and errDamaged.
-func decode(b []byte) (e Entry, size int, struck bool, err error) {
+func decode(b []byte) (e Entry, size int, removed bool, err error) {
 	if len(b) < headSize {
 		return Entry{}, 0, false, errShort
 	}
@@ -89,7 +89,7 @@ func decode(b []byte) (e Entry, size int, struck bool, err error) {
 		return Entry{}, 0, false, errDamaged
 	}
 	return Entry{
-		Lane:    Lane{Topic: string(b[headSize : headSize+topic]), Place: int32(binary.LittleEndian.Uint32(b[timeAt+8:]))},
+		Stream:  Stream{Topic: string(b[headSize : headSize+topic]), Partition: int32(binary.LittleEndian.Uint32(b[timeAt+8:]))},
 		At:      time.UnixMilli(int64(binary.LittleEndian.Uint64(b[timeAt:]))).UTC(),
 		Records: int(binary.LittleEndian.Uint32(b[timeAt+12:])),
 		Body:    b[headSize+topic : size],

@@ -56,7 +56,7 @@ func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
 		e, size, gone, err := decode(text[at:])
 		if err == nil {
 			if !gone {
-				s.lane(e.Lane).insert(item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
+				s.stream(e.Stream).insert(item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
 				s.pending.Add(int64(e.Records))
 				g.live++
 			}
@@ -77,7 +77,7 @@ func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
 		if next < 0 {
 			next = len(text)
 		}
-		if err := s.asideDamaged(g, at, text[at:next]); err != nil {
+		if err := s.quarantineDamaged(g, at, text[at:next]); err != nil {
 			return err
 		}
 		at = next
@@ -109,22 +109,22 @@ func following(text []byte, at int) int {
 // blank tells a tail for which a file system had made room and not yet written.
 func blank(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-func (s *Spool) asideDamaged(g *segment, at int, text []byte) error {
-	name, err := s.keepAside(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
+func (s *Spool) quarantineDamaged(g *segment, at int, text []byte) error {
+	name, err := s.keepQuarantined(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
 	if err != nil {
 		return err
 	}
-	s.log.Error("spool is damaged: records may be lost", "file", g.file.Name(), "offset", at, "bytes", len(text), "aside", name,
-		"next", "look at the disk and the file system; the bytes are kept in the file that aside names, whatever is whole around them is sent")
+	s.log.Error("spool is damaged: records may be lost", "file", g.file.Name(), "offset", at, "bytes", len(text), "quarantine", name,
+		"next", "look at the disk and the file system; the bytes are kept in the file that quarantine names, whatever is whole around them is sent")
 	return nil
 }
 
-// SetAside keeps the bytes of an entry, whatever they are, in a file of its own, and
+// Quarantine keeps the bytes of an entry, whatever they are, in a file of its own, and
 // strikes it off. It returns the file's name.
-func (s *Spool) SetAside(r Ref, why string) (string, error) {
+func (s *Spool) Quarantine(r Ref, why string) (string, error) {
 	name, err := s.Copy(r, why)
 	if err == nil {
-		s.Strike(r)
+		s.Remove(r)
 	}
 	return name, err
 }
@@ -136,19 +136,19 @@ func (s *Spool) Copy(r Ref, why string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.keepAside(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
+	return s.keepQuarantined(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
 }
 
-// keepAside writes a file that is there, whole, when it returns.
-func (s *Spool) keepAside(name string, text []byte) (string, error) {
-	name = filepath.Join(s.asideDir(), name)
+// keepQuarantined writes a file that is there, whole, when it returns.
+func (s *Spool) keepQuarantined(name string, text []byte) (string, error) {
+	name = filepath.Join(s.quarantineDir(), name)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(text)
-		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.asideDir()))
+		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.quarantineDir()))
 	}
 	if err != nil {
-		return "", fmt.Errorf("put %d bytes aside: %w", len(text), err)
+		return "", fmt.Errorf("quarantine %d bytes: %w", len(text), err)
 	}
 	return name, nil
 }

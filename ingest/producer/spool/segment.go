@@ -14,20 +14,20 @@ type segment struct {
 	number  uint32
 	file    *os.File
 	size    int64
-	live    int   // entries that are not struck off, or still being put
+	live    int   // entries that are not removed, or still being put
 	synced  int64 // bytes known to be on disk
 	syncing bool
 	err     error // of an fsync
 }
 
-// keep is how large a file may be that stays when all in it is struck off, so that
+// keep is how large a file may be that stays when all in it is removed, so that
 // a broker that is slow now and then does not cost a new file each time.
 const keep = 1 << 20
 
 const suffix = ".spool"
 
 func (s *Spool) path(name string) string { return filepath.Join(s.cfg.Dir, name) }
-func (s *Spool) asideDir() string        { return s.path("aside") }
+func (s *Spool) quarantineDir() string   { return s.path("quarantine") }
 func (s *Spool) segmentPath(n uint32) string {
 	return s.path(fmt.Sprintf("%010d%s", n, suffix))
 }
@@ -116,7 +116,7 @@ func (s *Spool) release(g *segment) {
 }
 
 // remove drops a segment in which nothing is left. Should the file come back after a
-// loss of power, its entries are struck off or read once more. s.mu is held.
+// loss of power, its entries are removed or read once more. s.mu is held.
 func (s *Spool) remove(g *segment) {
 	delete(s.segments, g.number)
 	s.used.Add(-g.size)
@@ -127,7 +127,7 @@ func (s *Spool) remove(g *segment) {
 }
 
 // strike marks an entry on disk. s.mu is held.
-func (s *Spool) strike(i item) {
+func (s *Spool) mark(i item) {
 	g := s.segments[i.segment]
 	var sum, mark [4]byte
 	_, err := g.file.ReadAt(sum[:], int64(i.offset)+sumAt)
@@ -136,10 +136,10 @@ func (s *Spool) strike(i item) {
 		_, err = g.file.WriteAt(mark[:], int64(i.offset)+markAt)
 	}
 	if err != nil {
-		s.log.Warn("spooled entry is not struck off on disk", "file", g.file.Name(), "offset", i.offset, "error", err,
+		s.log.Warn("spooled entry is not removed on disk", "file", g.file.Name(), "offset", i.offset, "error", err,
 			"next", "look at the disk; after a restart the entry is sent once more, and counted once")
 	}
-	fault.Pass(fault.Struck)
+	fault.Pass(fault.Removed)
 	s.release(g)
 }
 

@@ -44,15 +44,15 @@ type Spool struct {
 	active   *segment // where entries are put; nil: the next one begins a file
 	spare    *segment // the next active one; nil: not made yet
 	last     uint32   // number of the newest segment
-	lanes    map[Lane]*lane
+	streams  map[Stream]*stream
 }
 
 // Open takes over a directory, which it makes where there is none, with what is
 // in it. The error is ErrInUse when another process has it.
 func Open(cfg Config, log *slog.Logger) (*Spool, error) {
-	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, lanes: map[Lane]*lane{}}
+	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, streams: map[Stream]*stream{}}
 	s.synced = sync.NewCond(&s.mu)
-	if err := os.MkdirAll(s.asideDir(), 0o700); err != nil {
+	if err := os.MkdirAll(s.quarantineDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make spool %s: %w", cfg.Dir, err)
 	}
 	lock, err := os.OpenFile(s.path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -95,7 +95,7 @@ func (s *Spool) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Used is how many bytes the entries take on disk, with struck ones beside which
+// Used is how many bytes the entries take on disk, with removed ones beside which
 // others are left.
 func (s *Spool) Used() int64 { return s.used.Load() }
 
@@ -117,7 +117,7 @@ func (s *Spool) Oldest() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	oldest := time.Time{}
-	for _, l := range s.lanes {
+	for _, l := range s.streams {
 		if at := time.Unix(int64(l.items[0].at), 0); oldest.IsZero() || at.Before(oldest) {
 			oldest = at
 		}
@@ -128,9 +128,9 @@ func (s *Spool) Oldest() time.Time {
 // Put keeps an entry, whose body is first and second, and returns when it is
 // safe on disk. One that is held is not shown to readers until it is released.
 // The error tells that it may or may not be found after a restart.
-func (s *Spool) Put(l Lane, at time.Time, records int, held bool, first, second []byte) (Ref, error) {
+func (s *Spool) Put(l Stream, at time.Time, records int, held bool, first, second []byte) (Ref, error) {
 	if len(l.Topic) > 255 || l.size(len(first)+len(second)) > MaxBytes {
-		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: too large", len(first)+len(second), l.Topic, l.Place)
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: too large", len(first)+len(second), l.Topic, l.Partition)
 	}
 	start := head(l, at, records, first, second)
 	s.mu.Lock()
@@ -148,10 +148,10 @@ func (s *Spool) Put(l Lane, at time.Time, records int, held bool, first, second 
 		if g != nil {
 			s.release(g)
 		}
-		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, l.Topic, l.Place, err)
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, l.Topic, l.Partition, err)
 	}
 	fault.Pass(fault.Kept)
-	s.lane(l).insert(i)
+	s.stream(l).insert(i)
 	s.pending.Add(int64(records))
 	if !held {
 		s.tell()

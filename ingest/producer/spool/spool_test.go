@@ -31,7 +31,7 @@ func open(t testing.TB, dir string) *Spool {
 	return s
 }
 
-func put(t testing.TB, s *Spool, l Lane, body string, held bool) Ref {
+func put(t testing.TB, s *Spool, l Stream, body string, held bool) Ref {
 	t.Helper()
 	half := len(body) / 2
 	r, err := s.Put(l, noon, 1, held, []byte(body[:half]), []byte(body[half:]))
@@ -41,18 +41,18 @@ func put(t testing.TB, s *Spool, l Lane, body string, held bool) Ref {
 	return r
 }
 
-// contents are the bodies of every lane, in their order, as a reader sees them.
-func contents(t testing.TB, s *Spool) map[Lane][]string {
+// contents are the bodies of every stream, in their order, as a reader sees them.
+func contents(t testing.TB, s *Spool) map[Stream][]string {
 	t.Helper()
-	all := map[Lane][]string{}
-	for _, l := range s.Lanes() {
+	all := map[Stream][]string{}
+	for _, l := range s.Streams() {
 		for _, r := range s.Next(l, 1<<30, 1<<30) {
 			e, err := s.Read(r, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Lane != l || !e.At.Equal(noon) || e.Records != 1 {
-				t.Errorf("entry %+v, want lane %v and noon", e, l)
+			if e.Stream != l || !e.At.Equal(noon) || e.Records != 1 {
+				t.Errorf("entry %+v, want stream %v and noon", e, l)
 			}
 			all[l] = append(all[l], string(e.Body))
 		}
@@ -60,12 +60,12 @@ func contents(t testing.TB, s *Spool) map[Lane][]string {
 	return all
 }
 
-func same(a, b map[Lane][]string) bool {
+func same(a, b map[Stream][]string) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
 }
 
-// Whatever is put, struck off and opened again, in whichever order, is as a list of
-// each lane says that it is.
+// Whatever is put, removed and opened again, in whichever order, is as a list of
+// each stream says that it is.
 func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
 	type kept struct {
 		body string
@@ -74,22 +74,22 @@ func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
 	s := open(t, dir)
-	naive := map[Lane][]kept{}
+	naive := map[Stream][]kept{}
 	for step := range 3000 {
-		l := Lane{"visits", int32(random.IntN(4) - 1)}
+		l := Stream{"visits", int32(random.IntN(4) - 1)}
 		switch n := random.IntN(100); {
 		case n < 55:
 			body := fmt.Sprintf("%d %s", step, strings.Repeat("x", random.IntN(200)))
 			naive[l] = append(naive[l], kept{body, put(t, s, l, body, n < 10)})
-			if n < 5 { // held, and struck off by whoever held it
-				s.Strike(naive[l][len(naive[l])-1].ref)
+			if n < 5 { // held, and removed by whoever held it
+				s.Remove(naive[l][len(naive[l])-1].ref)
 				naive[l] = naive[l][:len(naive[l])-1]
 			} else if n < 10 {
 				s.Release(naive[l][len(naive[l])-1].ref)
 			}
 		case n < 95:
 			refs := s.Next(l, random.IntN(1000), 10)
-			s.Strike(refs...)
+			s.Remove(refs...)
 			naive[l] = naive[l][len(refs):]
 		default:
 			if err := s.Close(); err != nil {
@@ -100,7 +100,7 @@ func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
 		if step%50 != 0 {
 			continue
 		}
-		want, records := map[Lane][]string{}, 0
+		want, records := map[Stream][]string{}, 0
 		for l, all := range naive {
 			for _, k := range all {
 				want[l] = append(want[l], k.body)
@@ -112,7 +112,7 @@ func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
 		}
 	}
 	for l := range naive {
-		s.Strike(s.Next(l, 1<<30, 1<<30)...)
+		s.Remove(s.Next(l, 1<<30, 1<<30)...)
 	}
 	if s.Used() > keep || !s.Oldest().IsZero() {
 		t.Errorf("an empty spool takes %d bytes, its oldest entry is of %s", s.Used(), s.Oldest())
@@ -121,7 +121,7 @@ func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
 
 func TestAHeldEntryKeepsThoseBehindItWaiting(t *testing.T) {
 	s := open(t, t.TempDir())
-	l := Lane{"visits", 3}
+	l := Stream{"visits", 3}
 	held := put(t, s, l, "first", true)
 	put(t, s, l, "second", false)
 	if got := contents(t, s); len(got) != 0 || s.Pending(l) != 2 {
@@ -136,16 +136,16 @@ func TestAHeldEntryKeepsThoseBehindItWaiting(t *testing.T) {
 func TestMovedEntriesKeepTheOrderOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	from, to := Lane{"visits", -2}, Lane{"visits", 0}
+	from, to := Stream{"visits", -2}, Stream{"visits", 0}
 	for i := range 6 {
-		put(t, s, []Lane{from, to}[i%2], fmt.Sprint(i), false)
+		put(t, s, []Stream{from, to}[i%2], fmt.Sprint(i), false)
 	}
 	s.Move(from, to)
 	refs := s.Next(to, 1<<30, 1<<30)
 	if s.Pending(from) != 0 || len(refs) != 6 || !slices.IsSortedFunc(refs, func(a, b Ref) int { return order(a.item, b.item) }) {
 		t.Errorf("%d entries moved, %d stayed", len(refs), s.Pending(from))
 	}
-	s.Strike(refs[:2]...)
+	s.Remove(refs[:2]...)
 	s.Close()
 	if s = open(t, dir); s.Pending(from) != 2 || s.Pending(to) != 2 {
 		t.Errorf("after a restart %d and %d entries, want 2 and 2", s.Pending(from), s.Pending(to))
@@ -171,7 +171,7 @@ func TestPutsShareTheirFsync(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	l := Lane{"visits", 0}
+	l := Stream{"visits", 0}
 	put(t, s, l, "body", false)
 	size = s.Used()
 	var group sync.WaitGroup
@@ -198,7 +198,7 @@ func only(t testing.TB, dir string) string {
 func TestATornTailIsCut(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	l := Lane{"visits", 1}
+	l := Stream{"visits", 1}
 	put(t, s, l, "first", false)
 	whole := int(s.Used())
 	put(t, s, l, "second", false)
@@ -227,19 +227,19 @@ func TestATornTailIsCut(t *testing.T) {
 				}
 				s.Close()
 			}
-			if aside, _ := os.ReadDir(filepath.Join(dir, "aside")); len(aside) != 0 {
-				t.Errorf("cut at %d of %d: %v was put aside", end, len(text), aside)
+			if quarantined, _ := os.ReadDir(filepath.Join(dir, "quarantine")); len(quarantined) != 0 {
+				t.Errorf("cut at %d of %d: %v was quarantined", end, len(text), quarantined)
 			}
 		}
 	}
 }
 
 // Whichever byte goes bad, the other entries are there, what the disk gave back is
-// kept aside, and it is said. A bad mark costs nothing.
+// quarantined, and it is said. A bad mark costs nothing.
 func TestDamageIsPutAsideAndSaid(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	l := Lane{"visits", 1}
+	l := Stream{"visits", 1}
 	put(t, s, l, "first", false)
 	begin := int(s.Used())
 	put(t, s, l, "second", false)
@@ -270,9 +270,9 @@ func TestDamageIsPutAsideAndSaid(t *testing.T) {
 			}
 			continue
 		}
-		aside, err := os.ReadFile(filepath.Join(dir, "aside", fmt.Sprintf("7-%d-damaged", begin)))
-		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(aside, bad[begin:end]) || !strings.Contains(said.String(), "level=ERROR") {
-			t.Errorf("bad byte %d: %v, %d bytes aside (%v), said %s", at-begin, got, len(aside), err, &said)
+		quarantined, err := os.ReadFile(filepath.Join(dir, "quarantine", fmt.Sprintf("7-%d-damaged", begin)))
+		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(quarantined, bad[begin:end]) || !strings.Contains(said.String(), "level=ERROR") {
+			t.Errorf("bad byte %d: %v, %d bytes quarantined (%v), said %s", at-begin, got, len(quarantined), err, &said)
 		}
 	}
 }
@@ -286,13 +286,13 @@ func TestASpoolIsOfOneProcess(t *testing.T) {
 	s.Close()
 	s = open(t, dir)
 	s.Close()
-	if _, err := s.Put(Lane{"visits", 0}, noon, 1, false, nil, nil); !errors.Is(err, ErrClosed) {
+	if _, err := s.Put(Stream{"visits", 0}, noon, 1, false, nil, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("Put() into a closed spool = %v, want ErrClosed", err)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, l := range []Lane{{"visits", 0}, {"", -61}, {strings.Repeat("t", 255), 1 << 30}} {
+	for _, l := range []Stream{{"visits", 0}, {"", -61}, {strings.Repeat("t", 255), 1 << 30}} {
 		f.Add(append(head(l, noon, 3, []byte("first"), []byte("second")), "firstsecond"...))
 	}
 	f.Add([]byte{})
@@ -301,7 +301,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := append(head(e.Lane, e.At, e.Records, e.Body, nil), e.Body...)
+		again := append(head(e.Stream, e.At, e.Records, e.Body, nil), e.Body...)
 		copy(again[markAt:sizeAt], text[markAt:sizeAt])
 		if size > len(text) || !bytes.Equal(again, text[:size]) {
 			t.Errorf("read %+v, written again as %x, was %x", e, again, text[:size])
@@ -312,7 +312,7 @@ func FuzzDecode(f *testing.F) {
 // FuzzRecover: whatever lies in the directory, a spool opens, keeps what it cannot
 // read, and takes new entries.
 func FuzzRecover(f *testing.F) {
-	entry := append(head(Lane{"visits", 0}, noon, 1, []byte("body"), nil), "body"...)
+	entry := append(head(Stream{"visits", 0}, noon, 1, []byte("body"), nil), "body"...)
 	f.Add(entry)
 	f.Add(append(bytes.Clone(entry[:20]), entry...))
 	f.Add(append(bytes.Clone(entry), make([]byte, 100)...))
@@ -326,7 +326,7 @@ func FuzzRecover(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		l := Lane{"visits", 0}
+		l := Stream{"visits", 0}
 		refs := s.Next(l, 1<<30, 1<<30)
 		if len(refs) == 0 {
 			t.Fatal("a whole entry behind them is gone")

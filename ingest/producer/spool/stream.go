@@ -9,8 +9,8 @@ import (
 
 // Ref names an entry that is in the spool.
 type Ref struct {
-	Lane Lane
-	item item
+	Stream Stream
+	item   item
 }
 
 // Records is how many records the entry has, Bytes what it takes on disk.
@@ -35,64 +35,64 @@ type state uint32
 const (
 	ready    state = iota
 	heldBack       // whoever put it is still sending it
-	struck         // behind one that is not
+	removed        // behind one that is not
 )
 
-// lane has the entries of a Lane in the order in which they lie on disk; the first
-// one is not struck off.
-type lane struct{ items []item }
+// stream has the entries of a Stream in the order in which they lie on disk; the first
+// one is not removed.
+type stream struct{ items []item }
 
 func order(a, b item) int {
 	return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.offset, b.offset))
 }
 
-func (s *Spool) lane(l Lane) *lane {
-	found := s.lanes[l]
+func (s *Spool) stream(l Stream) *stream {
+	found := s.streams[l]
 	if found == nil {
-		found = &lane{}
-		s.lanes[l] = found
+		found = &stream{}
+		s.streams[l] = found
 	}
 	return found
 }
 
-func (l *lane) insert(i item) {
+func (l *stream) insert(i item) {
 	at, _ := slices.BinarySearchFunc(l.items, i, order) // the end, nearly always
 	l.items = slices.Insert(l.items, at, i)
 }
 
-// Lanes are those with an entry to be read, the one with the oldest first.
-func (s *Spool) Lanes() []Lane {
+// Streams are those with an entry to be read, the one with the oldest first.
+func (s *Spool) Streams() []Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var names []Lane
-	for name, l := range s.lanes {
+	var names []Stream
+	for name, l := range s.streams {
 		if l.items[0].state == ready {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b Lane) int { return order(s.lanes[a].items[0], s.lanes[b].items[0]) })
+	slices.SortFunc(names, func(a, b Stream) int { return order(s.streams[a].items[0], s.streams[b].items[0]) })
 	return names
 }
 
-// Pending is how many entries a lane has, with those that are held.
-func (s *Spool) Pending(name Lane) int {
+// Pending is how many entries a stream has, with those that are held.
+func (s *Spool) Pending(name Stream) int {
 	if s.pending.Load() == 0 {
 		return 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.lanes[name]; l != nil {
+	if l := s.streams[name]; l != nil {
 		return len(l.items)
 	}
 	return 0
 }
 
-// Next are the first entries of a lane, up to bytes and records, one at least. It
+// Next are the first entries of a stream, up to bytes and records, one at least. It
 // ends before one that is held.
-func (s *Spool) Next(name Lane, bytes, records int) []Ref {
+func (s *Spool) Next(name Stream, bytes, records int) []Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lanes[name]
+	l := s.streams[name]
 	if l == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *Spool) Next(name Lane, bytes, records int) []Ref {
 		if i.state == heldBack {
 			break
 		}
-		if i.state == struck {
+		if i.state == removed {
 			continue
 		}
 		bytes, records = bytes-int(i.size), records-int(i.records)
@@ -146,7 +146,7 @@ func (i item) String() string { return fmt.Sprintf("%d/%d", i.segment, i.offset)
 func (s *Spool) Release(r Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.lanes[r.Lane]; l != nil {
+	if l := s.streams[r.Stream]; l != nil {
 		if at, ok := slices.BinarySearchFunc(l.items, r.item, order); ok {
 			l.items[at].state = ready
 			s.tell()
@@ -154,49 +154,49 @@ func (s *Spool) Release(r Ref) {
 	}
 }
 
-// Strike takes entries off: somebody else has them.
-func (s *Spool) Strike(refs ...Ref) {
+// Remove takes entries off: somebody else has them.
+func (s *Spool) Remove(refs ...Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
 	for _, r := range refs {
-		l := s.lanes[r.Lane]
+		l := s.streams[r.Stream]
 		if l == nil {
 			continue
 		}
 		at, ok := slices.BinarySearchFunc(l.items, r.item, order)
-		if !ok || l.items[at].state == struck {
+		if !ok || l.items[at].state == removed {
 			continue
 		}
-		s.strike(r.item)
+		s.mark(r.item)
 		s.pending.Add(-int64(r.item.records))
-		l.items[at].state = struck
+		l.items[at].state = removed
 		gone := 0
-		for gone < len(l.items) && l.items[gone].state == struck {
+		for gone < len(l.items) && l.items[gone].state == removed {
 			gone++
 		}
 		l.items = l.items[gone:]
 		if len(l.items) == 0 {
-			delete(s.lanes, r.Lane)
+			delete(s.streams, r.Stream)
 		}
 	}
 	s.tell()
 }
 
-// Move puts what a lane has into another one, at its place in the order in which it
-// was put, until the process ends: on disk it keeps its lane. Nothing of it may be
+// Move puts what a stream has into another one, at its place in the order in which it
+// was put, until the process ends: on disk it keeps its stream. Nothing of it may be
 // held, or being read.
-func (s *Spool) Move(from, to Lane) {
+func (s *Spool) Move(from, to Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lanes[from]
+	l := s.streams[from]
 	if l == nil || from == to {
 		return
 	}
-	delete(s.lanes, from)
-	target := s.lane(to)
+	delete(s.streams, from)
+	target := s.stream(to)
 	target.items = append(target.items, l.items...)
 	slices.SortFunc(target.items, order)
 	s.tell()

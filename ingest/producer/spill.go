@@ -22,10 +22,10 @@ import (
 // it gets, since that follows from what is there: of a record with a key as ever, of
 // one without from the turn that its batch was given, modulo the number of
 // partitions. That number changes only while spools are empty.
-type shelf struct {
+type spill struct {
 	p       *Producer
 	cfg     Spool
-	metrics *shelfMetrics
+	metrics *spillMetrics
 	begun   chan struct{} // closed when disk and err may be read
 	disk    *spool.Spool
 	err     error
@@ -47,15 +47,15 @@ const (
 
 const segmentBytes = 16 << 20
 
-func newShelf(p *Producer, reg prometheus.Registerer) (*shelf, error) {
-	s := &shelf{p: p, cfg: p.cfg.Spool, begun: make(chan struct{}), lost: map[string]bool{}, way: map[string]lines{}}
+func newSpill(p *Producer, reg prometheus.Registerer) (*spill, error) {
+	s := &spill{p: p, cfg: p.cfg.Spool, begun: make(chan struct{}), lost: map[string]bool{}, way: map[string]lines{}}
 	var err error
-	s.metrics, err = newShelfMetrics(reg, s)
+	s.metrics, err = newSpillMetrics(reg, s)
 	return s, err
 }
 
 // run opens the spool, sends what is in it, and at the end of ctx closes it.
-func (s *shelf) run(ctx context.Context) error {
+func (s *spill) run(ctx context.Context) error {
 	s.disk, s.err = spool.Open(spool.Config{
 		Dir: s.cfg.Dir, SegmentBytes: min(segmentBytes, s.cfg.MaxBytes/16), Synced: func(d time.Duration) { s.metrics.fsync.Observe(d.Seconds()) },
 	}, s.p.log)
@@ -79,7 +79,7 @@ const openWithin = time.Second
 
 // opened waits for the spool, and is ErrOverloaded where that takes too long: who waits
 // holds memory that nobody counts. Without one, and when it is open, it costs nothing.
-func (s *shelf) opened(ctx context.Context) error {
+func (s *spill) opened(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (s *shelf) opened(ctx context.Context) error {
 }
 
 // hasRoom reports whether all that is held in memory would find room on disk.
-func (s *shelf) hasRoom(held int64) bool {
+func (s *spill) hasRoom(held int64) bool {
 	return s == nil || held+s.disk.Used() <= s.cfg.MaxBytes
 }
 
 // patience ends when an append to a topic is kept without its partition. p.mu is held.
-func (s *shelf) patience(topic string) <-chan struct{} {
+func (s *spill) patience(topic string) <-chan struct{} {
 	if s == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s *shelf) patience(topic string) <-chan struct{} {
 }
 
 // unknown notes that the partitions of a topic were asked for in vain.
-func (s *shelf) unknown(topic string) {
+func (s *spill) unknown(topic string) {
 	if s != nil {
 		s.mu.Lock()
 		s.lost[topic] = true
@@ -133,15 +133,15 @@ func (s *shelf) unknown(topic string) {
 }
 
 // early is the queue of records whose partition is not known yet.
-func (s *shelf) early(topic string, key []byte) *queue {
+func (s *spill) early(topic string, key []byte) *queue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	way, ok := s.way[topic]
 	if !ok {
 		keyed := s.p.queue(topic, true)
-		keyed.lanes = []lane{{partition: byKey}}
+		keyed.senders = []partitionSender{{partition: byKey}}
 		way = lines{free: s.p.queue(topic, true), keyed: []*queue{keyed}}
-		way.free.lanes = []lane{{partition: later}}
+		way.free.senders = []partitionSender{{partition: later}}
 		s.way[topic] = way
 	}
 	if key != nil {
@@ -152,7 +152,7 @@ func (s *shelf) early(topic string, key []byte) *queue {
 
 // stop has the early queues take no more; the producer has stopped, so that there
 // will be no others.
-func (s *shelf) stop() {
+func (s *spill) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, way := range s.way {
@@ -162,10 +162,10 @@ func (s *shelf) stop() {
 }
 
 // keep puts a batch on disk. One that is held is still being sent.
-func (s *shelf) keep(topic string, partition int, b *batch, held bool) (spool.Ref, error) {
-	to := spool.Lane{Topic: topic, Place: int32(partition)}
+func (s *spill) keep(topic string, partition int, b *batch, held bool) (spool.Ref, error) {
+	to := spool.Stream{Topic: topic, Partition: int32(partition)}
 	if partition == later {
-		to.Place -= int32(s.turn.Add(1) % turns)
+		to.Partition -= int32(s.turn.Add(1) % turns)
 	}
 	ref, err := s.disk.Put(to, time.Now(), len(b.ends), held, b.lengths(), b.data)
 	if err != nil {

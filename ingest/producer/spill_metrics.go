@@ -7,23 +7,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// shelfMetrics are those of the spool.
-type shelfMetrics struct {
-	spooled prometheus.Counter
-	drained prometheus.Counter
-	aside   prometheus.Counter
-	errors  prometheus.Counter
-	fsync   prometheus.Histogram
+// spillMetrics are those of the spool.
+type spillMetrics struct {
+	spooled     prometheus.Counter
+	drained     prometheus.Counter
+	quarantined prometheus.Counter
+	errors      prometheus.Counter
+	fsync       prometheus.Histogram
 }
 
-func newShelfMetrics(reg prometheus.Registerer, s *shelf) (*shelfMetrics, error) {
-	m := &shelfMetrics{
+func newSpillMetrics(reg prometheus.Registerer, s *spill) (*spillMetrics, error) {
+	m := &spillMetrics{
 		spooled: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "answerscope_spool_spooled_total", Help: "Records put into the spool."}),
+			Name: "answerscope_spool_spilled_total", Help: "Records put into the spool."}),
 		drained: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_spool_drained_total", Help: "Records of the spool that the log has, and that were struck off."}),
-		aside: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "answerscope_spool_aside_total", Help: "Entries of the spool that the broker refused for ever, or that the disk gave back damaged, put aside."}),
+		quarantined: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_spool_quarantined_total", Help: "Entries of the spool that the broker refused for ever, or that the disk gave back damaged, put aside."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_spool_errors_total", Help: "Times that the spool's disk failed."}),
 		fsync: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -39,7 +39,7 @@ func newShelfMetrics(reg prometheus.Registerer, s *shelf) (*shelfMetrics, error)
 	}
 	var errs []error
 	for _, c := range []prometheus.Collector{
-		m.spooled, m.drained, m.aside, m.errors, m.fsync,
+		m.spooled, m.drained, m.quarantined, m.errors, m.fsync,
 		gauge("answerscope_spool_records", "Records in the spool.", func() float64 { return float64(s.disk.Records()) }),
 		gauge("answerscope_spool_bytes", "Bytes of the spool on disk.", func() float64 { return float64(s.disk.Used()) }),
 		gauge("answerscope_spool_limit_bytes", "Bytes that it may have.", func() float64 { return float64(s.cfg.MaxBytes) }),
@@ -57,7 +57,7 @@ func newShelfMetrics(reg prometheus.Registerer, s *shelf) (*shelfMetrics, error)
 }
 
 // isOpen reports whether the disk may be asked.
-func (s *shelf) isOpen() bool {
+func (s *spill) isOpen() bool {
 	select {
 	case <-s.begun:
 		return s.err == nil
