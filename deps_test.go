@@ -64,7 +64,7 @@ var homes = []home{
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
-	{"github.com/go-co-op/gocron/v2", []string{"internal/timetable"}, "when a chore is due"},
+	{"github.com/go-co-op/gocron/v2", []string{"internal/timetable"}, "when a scheduled task is due"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/config"}, "flags, their environment and their help"},
 	{"github.com/schollz/progressbar/v3", []string{"internal/cli"}, "a bar is shown by the command line alone"},
 	{"golang.org/x/term", []string{"internal/cli"}, "is there a terminal to show a bar on, or a password to read"},

@@ -1,4 +1,4 @@
-// Answerscope tells a brand how AI answer engines speak of it: one binary, a subcommand per process and per chore.
+// Answerscope tells a brand how AI answer engines speak of it: one binary, a subcommand per process and per task.
 package main
 
 import (

@@ -158,14 +158,14 @@ func (d *Directory) Run(ctx context.Context) error {
 
 // follow keeps the list as Postgres has it for as long as its connection holds.
 func (d *Directory) follow(ctx context.Context) error {
-	from, err := within(ctx, d.cfg.Silence, d.from.OpenSites)
+	from, err := d.from.OpenSites(ctx, d.cfg.Silence)
 	if err != nil {
 		return err
 	}
 	defer from.Close() // another one is opened, whatever this one says
 	known, rest := "", breath
 	for {
-		version, err := within(ctx, d.cfg.Silence, from.Version)
+		version, err := from.Version(ctx)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (d *Directory) follow(ctx context.Context) error {
 
 // read takes the list from Postgres and keeps it on disk.
 func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
-	rows, err := within(ctx, 10*d.cfg.Silence, from.Read)
+	rows, err := from.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,16 +210,6 @@ func (d *Directory) wait(ctx context.Context, from *postgres.Sites, rest time.Du
 		return ctx.Err()
 	case <-time.After(min(rest, d.cfg.Poll)):
 	}
-	_, err := within(ctx, max(d.cfg.Poll-rest, time.Millisecond), func(ctx context.Context) (struct{}, error) { return struct{}{}, from.Wait(ctx) })
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil
-	}
+	_, err := from.Wait(ctx, max(d.cfg.Poll-rest, time.Millisecond))
 	return err
-}
-
-// within is what do returns, which gets an end of its own.
-func within[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	return do(ctx)
 }

@@ -183,7 +183,7 @@ func TestALogIsCountedOnce(t *testing.T) {
 // Lines of months that have expired, of the future and before our time are refused.
 func TestLinesOfOtherTimesAreRefused(t *testing.T) {
 	w := newWorld(t)
-	stop, err := w.db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	must(t, err)
 	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
 	must(t, errors.Join(err, stop.Release()))

@@ -14,7 +14,7 @@ import (
 // record that was made already.
 func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	stop, err := w.db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	w.must(err)
 	_, err = stop.Freeze(t.Context(), event.TopicAnswers, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	w.must(err)

@@ -159,7 +159,7 @@ func (l *laboratory) watch(ctx context.Context) (*watch, error) {
 func (l *laboratory) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
 	var both errgroup.Group
 	told, seen := l.reading("answers", event.TopicAnswers), l.visits("visits")
-	told.Gate, seen.Gate = db.HoldSinks, db.HoldSinks
+	told.Gate, seen.Gate = db.LockSinksShared, db.LockSinksShared
 	answers, err := consume.New(told, sink.New(warehouse, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
 	if err != nil {
 		return both.Wait, err

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -46,11 +47,11 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 }
 
 // assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
-// chores need the others.
+// tasks need the others.
 func assemblePipeline(_ context.Context, s *service) error {
-	if err := openTimetable(s); err != nil {
-		return err
-	}
+	lead := s.db.NewLeader("timetable")
+	s.onClose("lead of the timetable", lead.Close)
+	s.timetable = timetable.New(lead, s.db.TaskHistory(), s.metrics, s.log)
 	feed, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, s.metrics, s.log)
 	if err != nil {
 		return err
@@ -66,13 +67,13 @@ func assemblePipeline(_ context.Context, s *service) error {
 			return err
 		}
 	}
-	s.part("timetable", s.chores.Run)
+	s.part("timetable", s.timetable.Run)
 	return nil
 }
 
 func assembleSinkOfAnswers(s *service) error {
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
-	answers.Gate = s.db.HoldSinks
+	answers.Gate = s.db.LockSinksShared
 	answering, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Answers {
 		return sink.New(shard, metrics, s.log)
 	})
@@ -91,7 +92,7 @@ func assembleSinkOfVisits(s *service) error {
 		return err
 	}
 	visits := s.reading(groupOfVisits, event.TopicVisits)
-	visits.Gate = s.db.HoldSinks
+	visits.Gate = s.db.LockSinksShared
 	visits.Assigned = memory.Keep
 	visits.Limits = sink.LimitsOfVisits(visits.Limits)
 	return consuming(s, sinkOfVisits, visits, landing)
@@ -105,7 +106,7 @@ func assembleSinkOfCrawls(s *service) error {
 		return err
 	}
 	crawls := s.reading(groupOfCrawls, event.TopicCrawls)
-	crawls.Gate = s.db.HoldSinks
+	crawls.Gate = s.db.LockSinksShared
 	return consuming(s, sinkOfCrawls, crawls, landing)
 }
 

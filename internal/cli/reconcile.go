@@ -160,7 +160,7 @@ func assembleReconcile(s *service) error {
 	if err != nil {
 		return err
 	}
-	s.chores.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.chores.Every("reconcile refused records", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
+	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
+	s.timetable.Every("reconcile refused records", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
 	return nil
 }

@@ -50,7 +50,7 @@ func (c *rereads) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		if !c.List {
-			asked, err := on.db.AskRereads(ctx, organization, brand, days)
+			asked, err := on.db.RequestRereads(ctx, organization, brand, days)
 			if err != nil {
 				return err
 			}
@@ -115,6 +115,6 @@ func assembleReread(s *service) (err error) {
 	}
 	s.part("producer", s.appends.Run)
 	s.part("reread", again.Run)
-	s.chores.Every("sweep of rereads", timetable.Hourly(17), again.Sweep)
+	s.timetable.Every("sweep of rereads", timetable.Hourly(17), again.Sweep)
 	return nil
 }

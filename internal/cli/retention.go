@@ -17,7 +17,7 @@ func assembleRetention(s *service) error {
 		return err
 	}
 	// Hourly, since a machine that sleeps at night has months too.
-	s.chores.Every("retention", timetable.Hourly(37), expiring.Enforce)
+	s.timetable.Every("retention", timetable.Hourly(37), expiring.Enforce)
 
 	lead := s.db.NewLeader("purge")
 	s.onClose("lead of the purge", lead.Close)
@@ -26,9 +26,9 @@ func assembleRetention(s *service) error {
 		return err
 	}
 	s.part("purge", purger.Run)
-	s.chores.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+	s.timetable.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	// Collectors do so too; their salts must go also when none runs any more.
-	s.chores.Every("visitor salts", timetable.Hourly(7), s.db.DropSalts)
+	s.timetable.Every("visitor salts", timetable.Hourly(7), s.db.DropSalts)
 	return nil
 }
 

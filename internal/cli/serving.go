@@ -33,7 +33,7 @@ type service struct {
 	warehouse *clickhouse.Conn
 	appends   *producer.Producer   // of pipeline and collector; a part of its own
 	takes     *collecting          // how beacons are taken; nil where none are
-	chores    *timetable.Timetable // of the pipeline; entered before the parts run
+	timetable *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
 	closes    []func() // of what parts hold, last opened first
 }

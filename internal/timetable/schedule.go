@@ -7,13 +7,13 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// A Schedule says when a chore is due.
+// A Schedule says when a task is due.
 type Schedule struct {
 	times gocron.JobDefinition
 	daily bool
 }
 
-// Daily is once a day, at hour:minute; soon, if it last succeeded longer ago than a day.
+// Daily is once a day, at hour:minute; and at once, if it last succeeded more than a day ago.
 func Daily(hour, minute uint) Schedule {
 	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), true}
 }

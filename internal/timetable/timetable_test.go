@@ -12,6 +12,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -20,23 +21,18 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const often = 50 * time.Millisecond
 
-// world is a database on which processes elect their leader.
-func world(t *testing.T) *postgres.DB {
+// database is one on which processes elect their leader.
+func database(t *testing.T) *postgres.DB {
 	t.Helper()
 	return store.OpenControlPlane(t, store.ControlPlane(t))
 }
 
-// process runs a timetable with one chore, until stop, which returns what Run did.
-func process(t *testing.T, elector timetable.Elector, chore func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
+// process runs a timetable with one task, until stop, which returns what Run did.
+func process(t *testing.T, elector timetable.Elector, task func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
 	t.Helper()
-	cfg := timetable.DefaultConfig()
-	cfg.Watch = often
 	metrics = prometheus.NewRegistry()
-	table, err := timetable.New(cfg, elector, noBook{}, metrics, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	table.Every("sweep", timetable.Interval(often), chore)
+	table := timetable.New(elector, noHistory{}, metrics, slog.New(slog.DiscardHandler))
+	table.Every("sweep", timetable.Interval(often), task)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- table.Run(ctx) }()
@@ -69,25 +65,10 @@ func stopped(t *testing.T, stop func() error) {
 	}
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	bound := time.NewTimer(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
-func TestOneProcessRunsAChoreAndAnotherTakesItOver(t *testing.T) {
-	db := world(t)
+func TestOneProcessRunsATaskUntilAnotherTakesOver(t *testing.T) {
+	db := database(t)
 	runs := make(chan int)
-	chore := func(n int) func(context.Context) error {
+	task := func(n int) func(context.Context) error {
 		return func(ctx context.Context) error {
 			select {
 			case runs <- n:
@@ -101,13 +82,13 @@ func TestOneProcessRunsAChoreAndAnotherTakesItOver(t *testing.T) {
 	for n := range 2 {
 		lead := db.NewLeader("timetable")
 		leads = append(leads, lead)
-		_, stop := process(t, lead, chore(n))
+		_, stop := process(t, lead, task(n))
 		stops = append(stops, stop)
 	}
 	first := next(t, runs, "run")
 	for range 10 {
 		if n := next(t, runs, "run"); n != first {
-			t.Fatalf("process %d ran a chore beside process %d", n, first)
+			t.Fatalf("process %d ran a task beside process %d", n, first)
 		}
 	}
 	stopped(t, stops[first])
@@ -115,7 +96,7 @@ func TestOneProcessRunsAChoreAndAnotherTakesItOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := next(t, runs, "run of the other process"); n == first {
-		t.Errorf("the process that had stopped ran a chore")
+		t.Errorf("the process that had stopped ran a task")
 	}
 	stopped(t, stops[1-first])
 	if err := leads[1-first].Close(); err != nil {
@@ -123,10 +104,9 @@ func TestOneProcessRunsAChoreAndAnotherTakesItOver(t *testing.T) {
 	}
 }
 
-// A process that loses its connection loses its lead; what it runs must end, because
-// another one may run it.
-func TestAChoreEndsWithTheLead(t *testing.T) {
-	db := world(t)
+// A process that loses its connection loses its lead; the task that it runs must end, because another process may run it.
+func TestARunningTaskEndsWhenItsProcessLosesTheLead(t *testing.T) {
+	db := database(t)
 	begun, ended := make(chan struct{}, 100), make(chan error, 100)
 	lead := db.NewLeader("timetable")
 	defer lead.Close()
@@ -149,32 +129,32 @@ func TestAChoreEndsWithTheLead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := next(t, ended, "end of the run"); err == nil || errors.Is(err, context.Canceled) {
-		t.Errorf("the chore ended by %v, want the lost lead", err)
+		t.Errorf("the task ended by %v, want the lost lead", err)
 	}
 	next(t, begun, "run after a new election")
 	stopped(t, stop)
-	if got := testutil.CollectAndCount(metrics, "answerscope_chore_last_failure_timestamp_seconds"); got != 1 {
-		t.Errorf("%d chores with a failure, want 1", got)
+	if got := testutil.CollectAndCount(metrics, "answerscope_task_last_failure_timestamp_seconds"); got != 1 {
+		t.Errorf("%d tasks with a failure, want 1", got)
 	}
 }
 
-// alone leads always.
-type alone struct{}
+// leader always leads.
+type leader struct{}
 
-func (alone) Leads(context.Context) (bool, error) { return true, nil }
+func (leader) Leads(context.Context) (bool, error) { return true, nil }
 
-// noBook remembers nothing.
-type noBook struct{}
+// noHistory has no history.
+type noHistory struct{}
 
-func (noBook) Enter(context.Context, []string) error { return nil }
-func (noBook) Past(context.Context, []string) (known, succeeded map[string]time.Time, err error) {
-	return nil, nil, errors.New("no book")
+func (noHistory) Add(context.Context, []string) error { return nil }
+func (noHistory) Read(context.Context, []string) (known, succeeded map[string]time.Time, err error) {
+	return nil, nil, errors.New("no history")
 }
-func (noBook) Succeeded(context.Context, string) error { return nil }
+func (noHistory) Succeeded(context.Context, string) error { return nil }
 
-func TestAChoreNeverRunsBesideItself(t *testing.T) {
+func TestATaskNeverRunsTwiceAtOnce(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
-	_, stop := process(t, alone{}, func(ctx context.Context) error {
+	_, stop := process(t, leader{}, func(ctx context.Context) error {
 		select {
 		case begun <- struct{}{}:
 		case <-ctx.Done():
@@ -189,7 +169,7 @@ func TestAChoreNeverRunsBesideItself(t *testing.T) {
 	next(t, begun, "run")
 	select {
 	case <-begun:
-		t.Error("a second run beside the first")
+		t.Error("a second run began during the first")
 	case <-time.After(10 * often):
 	}
 	release <- struct{}{}
@@ -197,9 +177,9 @@ func TestAChoreNeverRunsBesideItself(t *testing.T) {
 	stopped(t, stop)
 }
 
-func TestMetricsSayHowAChoreEnded(t *testing.T) {
+func TestMetricsSayHowATaskEnded(t *testing.T) {
 	ends := make(chan error)
-	metrics, stop := process(t, alone{}, func(ctx context.Context) error {
+	metrics, stop := process(t, leader{}, func(ctx context.Context) error {
 		select {
 		case err := <-ends:
 			return err
@@ -208,24 +188,21 @@ func TestMetricsSayHowAChoreEnded(t *testing.T) {
 		}
 	})
 	counts := func(name string, want int) func() bool {
-		return func() bool { return testutil.CollectAndCount(metrics, "answerscope_chore_"+name) == want }
+		return func() bool { return testutil.CollectAndCount(metrics, "answerscope_task_"+name) == want }
 	}
 	ends <- nil
-	eventually(t, "a success", counts("last_success_timestamp_seconds", 1))
+	wait.For(t, "a success", counts("last_success_timestamp_seconds", 1))
 	if !counts("last_failure_timestamp_seconds", 0)() {
 		t.Error("a failure after a success")
 	}
 	ends <- errors.New("disk full")
-	eventually(t, "a failure", counts("last_failure_timestamp_seconds", 1))
-	eventually(t, "a duration", counts("last_duration_seconds", 1))
+	wait.For(t, "a failure", counts("last_failure_timestamp_seconds", 1))
+	wait.For(t, "a duration", counts("last_duration_seconds", 1))
 	stopped(t, stop)
 }
 
 func TestSchedulesAreUnderstood(t *testing.T) {
-	table, err := timetable.New(timetable.DefaultConfig(), alone{}, noBook{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := timetable.New(leader{}, noHistory{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
 	table.Every("nightly", timetable.Daily(3, 30), nothing)
 	table.Every("hourly", timetable.Hourly(17), nothing)
@@ -237,11 +214,5 @@ func TestSchedulesAreUnderstood(t *testing.T) {
 	table.Every("never", timetable.Daily(24, 0), nothing)
 	if err := table.Run(ctx); err == nil {
 		t.Error("there is no hour 24")
-	}
-}
-
-func TestConfigIsValidated(t *testing.T) {
-	if err := (timetable.Config{}).Validate(); err == nil || len(err.Error()) < 60 {
-		t.Errorf("an empty config: %v, want all that is wrong", err)
 	}
 }

@@ -40,7 +40,7 @@ type Batch[T any] struct {
 	Items     []T
 
 	// Hold is that of the sinks while the batch is landed; nil without a Config.Gate.
-	Hold *postgres.SinkHold
+	Hold *postgres.SharedSinkLock
 	// Tries is how often it may have been sent before: by a predecessor that planned
 	// it, and by tries of this consumer that failed.
 	Tries int

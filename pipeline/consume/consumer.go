@@ -36,8 +36,8 @@ type Config struct {
 type Assigned func(topic string, partitions []int32)
 
 // Gate waits until the sinks of a shard may work and keeps them from being stopped,
-// as postgres.DB.HoldSinks does.
-type Gate func(ctx context.Context, shard int) (*postgres.SinkHold, error)
+// as postgres.DB.LockSinksShared does.
+type Gate func(ctx context.Context, shard int) (*postgres.SharedSinkLock, error)
 
 // DefaultConfig needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {

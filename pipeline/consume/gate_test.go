@@ -47,7 +47,7 @@ func TestABatchThatLostItsHoldIsPlannedAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	spans := consumedBy(t, target, db.HoldSinks, sdk.AlwaysSample(), landed(&target.shelf, 1), "one")
+	spans := consumedBy(t, target, db.LockSinksShared, sdk.AlwaysSample(), landed(&target.shelf, 1), "one")
 	want := []string{"collect", "SELECT hold_sinks", "hold", "plan", "land ! exception", "SELECT hold_sinks", "hold", "plan", "land", "commit", "batch things retry"}
 	if got := told(spans); !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)

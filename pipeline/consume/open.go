@@ -39,7 +39,7 @@ func OpenBatches(ctx context.Context, c producer.Connection, group, topic string
 
 // Planned are the open batches of a group, whoever is a member of it. Consumers go
 // on meanwhile: the answer stands only while the caller keeps them from it, and from
-// before it asks (postgres.StopSinks). A topic that is not there has none.
+// before it asks (postgres.LockSinksExclusive). A topic that is not there has none.
 func Planned(ctx context.Context, c producer.Connection, group, topic string) ([]OpenBatch, error) {
 	return asking(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]OpenBatch, error) {
 		return planned(ctx, client, group, topic, partitions)

@@ -98,7 +98,7 @@ func (m *Mirror) Ready(context.Context) error {
 
 // round copies for as long as its connection holds.
 func (m *Mirror) round(ctx context.Context) error {
-	outbox, err := within(ctx, m.cfg.Silence, m.from.OpenOutbox)
+	outbox, err := m.from.OpenOutbox(ctx, m.cfg.Silence)
 	if err != nil {
 		return err
 	}
@@ -111,13 +111,14 @@ func (m *Mirror) round(ctx context.Context) error {
 		return err
 	}
 	for {
-		changes, err := within(ctx, m.cfg.Silence, func(ctx context.Context) ([]postgres.Change, error) { return outbox.Read(ctx, m.cfg.Changes) })
+		changes, err := outbox.Read(ctx, m.cfg.Changes)
 		if err != nil {
 			return err
 		}
 		if len(changes) == 0 {
 			m.well()
-			if err := m.wait(ctx, outbox); err != nil {
+			// A connection whose other end is gone stays silent: the next Read notices.
+			if _, err := outbox.Wait(ctx, m.cfg.Silence); err != nil {
 				return err
 			}
 			continue
@@ -125,7 +126,7 @@ func (m *Mirror) round(ctx context.Context) error {
 		if err := m.copy(ctx, changes); err != nil {
 			return err
 		}
-		if _, err := within(ctx, m.cfg.Silence, func(ctx context.Context) (struct{}, error) { return struct{}{}, outbox.Delete(ctx, changes) }); err != nil {
+		if err := outbox.Delete(ctx, changes); err != nil {
 			return err
 		}
 		m.well()
@@ -148,7 +149,7 @@ func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
 	tick := time.NewTicker(standby)
 	defer tick.Stop()
 	for {
-		ours, err := within(ctx, m.cfg.Silence, outbox.TryLock)
+		ours, err := outbox.TryLock(ctx)
 		if err != nil || ours {
 			return err
 		}
@@ -159,23 +160,6 @@ func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// wait returns when there may be changes, or after a silence: a connection whose
-// other end is gone stays silent for ever, and is found out by the next Read.
-func (m *Mirror) wait(ctx context.Context, outbox *postgres.Outbox) error {
-	_, err := within(ctx, m.cfg.Silence, func(ctx context.Context) (struct{}, error) { return struct{}{}, outbox.Wait(ctx) })
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil
-	}
-	return err
-}
-
-// within is what do returns, which gets an end of its own.
-func within[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	return do(ctx)
 }
 
 func (m *Mirror) copy(ctx context.Context, changes []postgres.Change) error {

@@ -119,7 +119,7 @@ func (p *Purger) Nightly(ctx context.Context) error { return p.purge(ctx, lately
 // before they are purged would come back with it.
 func (p *Purger) held(ctx context.Context, do func() (map[string]uint64, error)) (map[string]uint64, error) {
 	for shard := range p.warehouse.Shards() {
-		hold, err := p.db.HoldSinks(ctx, shard)
+		hold, err := p.db.LockSinksShared(ctx, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (p *Purger) purge(ctx context.Context, night time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("purge %d deletions: %w", len(due), err)
 		}
-		if err := p.db.Purged(ctx, due); err != nil {
+		if err := p.db.MarkPurged(ctx, due); err != nil {
 			return err
 		}
 		if rows > 0 || due[0].PurgedAt == nil {

@@ -100,7 +100,7 @@ func (w *world) consume(t *testing.T, target consume.Target[sink.Item]) (end fun
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.group, w.topic
 	cfg.Limits = consume.Limits{Records: 30, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
-	cfg.SessionTimeout, cfg.Finish, cfg.Gate = 6*time.Second, 3*time.Second, w.db.HoldSinks
+	cfg.SessionTimeout, cfg.Finish, cfg.Gate = 6*time.Second, 3*time.Second, w.db.LockSinksShared
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	must(t, err)
 	return running(t, c.Run)

@@ -56,7 +56,7 @@ func (w *world) sinking(t *testing.T) (appended func() int, stop func()) {
 	}
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", topic
-	cfg.Gate = w.db.HoldSinks
+	cfg.Gate = w.db.LockSinksShared
 	cfg.Limits = sink.LimitsOfVisits(cfg.Limits)
 	log := slog.New(slog.DiscardHandler)
 	c, err := consume.New(cfg, sink.NewVisits(w.conn, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)

@@ -68,7 +68,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 			return err
 		},
 		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.wanted, c.kept) },
-		do: func(ctx context.Context, stop *postgres.SinkStop) error {
+		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
 			want, err := r.atRest(ctx, c.wanted)
 			if err != nil {
 				return err

@@ -17,8 +17,8 @@ var errNotHeld = errors.New("the sinks were not held")
 // hold stops the sinks of the shard while no batch is half done: a batch that is
 // planned may be in some rollups and not in others, and whoever lands it next does
 // not ask who holds the lock now.
-func (r *run) hold(ctx context.Context) (stop *postgres.SinkStop, err error) {
-	stop, err = r.db.StopSinks(ctx, r.shard, r.cfg.Patience)
+func (r *run) hold(ctx context.Context) (stop *postgres.ExclusiveSinkLock, err error) {
+	stop, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.Patience)
 	if errors.Is(err, postgres.ErrSinksBusy) {
 		return nil, fmt.Errorf("%w: %w", errNotHeld, err)
 	}
@@ -43,7 +43,7 @@ func (r *run) hold(ctx context.Context) (stop *postgres.SinkStop, err error) {
 type task struct {
 	prepare func(ctx context.Context) error           // beside the sinks: leaves little to do
 	left    func(ctx context.Context) (uint64, error) // rows that are left to read
-	do      func(ctx context.Context, stop *postgres.SinkStop) error
+	do      func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error
 }
 
 // held does a task while the sinks are held, for at most Config.Hold. Where too much

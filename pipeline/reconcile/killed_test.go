@@ -118,7 +118,7 @@ func (w *world) inserting(t *testing.T) (stop func() int64) {
 	for partition := range 4 {
 		sinks.Go(func() {
 			for batch := 0; ctx.Err() == nil; batch++ {
-				hold, err := w.db.HoldSinks(t.Context(), 0)
+				hold, err := w.db.LockSinksShared(t.Context(), 0)
 				if err != nil {
 					continue // it was stopped for long: by who was killed
 				}

@@ -41,7 +41,7 @@ func (r *run) mend(ctx context.Context, c *cell) (err error) {
 			behind, err := anew.Behind(ctx)
 			return rows + behind, err
 		},
-		do: func(ctx context.Context, stop *postgres.SinkStop) error {
+		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
 			if err := anew.Fill(ctx, r.cfg.Hurry); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (r *run) proven(ctx context.Context, c *cell, wanted, made *clickhouse.Ledg
 // standing replaces something in the warehouse while the sinks stand still, from before
 // the server is asked until it has done so or says that it will not: a batch that
 // came in between would be lost to what is replaced. It goes on when ctx ends.
-func (r *run) standing(ctx context.Context, stop *postgres.SinkStop, replace func(context.Context) error) (err error) {
+func (r *run) standing(ctx context.Context, stop *postgres.ExclusiveSinkLock, replace func(context.Context) error) (err error) {
 	if err := stop.Held(ctx); err != nil {
 		return err
 	}

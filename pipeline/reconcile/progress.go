@@ -28,7 +28,7 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 	err := r.held(ctx, task{
 		prepare: func(context.Context) error { return nil },
 		left:    func(context.Context) (uint64, error) { return 0, nil },
-		do: func(ctx context.Context, stop *postgres.SinkStop) error {
+		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
 			logs, right, err := r.logs(ctx)
 			if err != nil || len(logs) == 0 {
 				return err

@@ -110,7 +110,7 @@ func TestAScopeIsKeptTo(t *testing.T) {
 func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.land(t, 0, 1000)
-	stop, err := w.db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestSinksThatStayBusyAreTold(t *testing.T) {
 	w := newWorld(t)
 	w.land(t, 0, 100)
 	w.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	hold, err := w.db.HoldSinks(t.Context(), 0)
+	hold, err := w.db.LockSinksShared(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

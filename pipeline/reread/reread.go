@@ -93,7 +93,7 @@ func (c Config) Validate() error {
 // Rereader is one of any number of them, each with a brand of its own in hand.
 type Rereader struct {
 	cfg     Config
-	queue   *postgres.Rereader
+	queue   *postgres.RereadQueue
 	control *postgres.DB
 	kept    *clickhouse.Conn
 	log     *producer.Producer
@@ -110,7 +110,7 @@ func New(cfg Config, control *postgres.DB, kept *clickhouse.Conn, log *producer.
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	queue, err := control.NewRereader(cfg.Lease)
+	queue, err := control.NewRereadQueue(cfg.Lease)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r *Rereader) work(ctx context.Context, well func()) error {
 		if err := r.survey(ctx); err != nil {
 			return err
 		}
-		claimed, err := within(ctx, r.cfg.Silence, r.queue.Claim)
+		claimed, err := within(ctx, r.cfg.Silence, r.queue.Lease)
 		switch {
 		case err == nil:
 			if err := r.turn(ctx, claimed); err != nil {

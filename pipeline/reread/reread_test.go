@@ -188,7 +188,7 @@ func TestTwoProcessesShareTheBrands(t *testing.T) {
 	for range 2 {
 		defer w.in(t, w.rereader(t, w.config()).Run)()
 	}
-	all, err := w.control.AskRereads(t.Context(), nil, nil, postgres.Days{})
+	all, err := w.control.RequestRereads(t.Context(), nil, nil, postgres.Days{})
 	if err != nil || all != 4 {
 		t.Fatalf("asked for %d, %v", all, err)
 	}
@@ -357,7 +357,7 @@ func TestADeletedBrandIsLetGo(t *testing.T) {
 	until(t, "a page is appended", func() bool { return w.appended(t) == 30 })
 	w.edit(t, "DELETE FROM public.brands WHERE id = $1", w.brand.ID)
 	other := w.add(t, "Glim")
-	if n, err := w.control.AskRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 1 {
+	if n, err := w.control.RequestRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	w.done(t, other.ID)

@@ -31,12 +31,12 @@ func (r *Rereader) Sweep(ctx context.Context) error {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	for some := range slices.Chunk(brands, sweptAtOnce) {
-		stale := make([]postgres.StaleBrand, len(some))
+		stale := make([]postgres.OutdatedBrand, len(some))
 		for i, b := range some {
-			stale[i] = postgres.StaleBrand{BrandID: uuid.UUID(b.BrandID), Revision: b.Revision, ExtractVersion: int(b.ExtractVersion)}
+			stale[i] = postgres.OutdatedBrand{BrandID: uuid.UUID(b.BrandID), Revision: b.Revision, ExtractVersion: int(b.ExtractVersion)}
 		}
 		queued, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (int64, error) {
-			return r.control.QueueStale(ctx, stale, r.cfg.ExtractVersion)
+			return r.control.QueueOutdated(ctx, stale, r.cfg.ExtractVersion)
 		})
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)

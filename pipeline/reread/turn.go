@@ -19,7 +19,7 @@ import (
 func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 	why, pause, err := r.pages(ctx, run)
 	switch {
-	case errors.Is(err, postgres.ErrLost), errors.Is(err, postgres.ErrNotFound):
+	case errors.Is(err, postgres.ErrLeaseLost), errors.Is(err, postgres.ErrNotFound):
 		return nil // another process has it now, or the brand is gone
 	case ctx.Err() != nil:
 		why, pause = "", 0
@@ -29,7 +29,7 @@ func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 	}
 	free := context.WithoutCancel(ctx)
 	_, left := within(free, min(r.cfg.Silence, 2*time.Second), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, r.queue.Leave(ctx, run.BrandID, pause, why)
+		return struct{}{}, r.queue.Pause(ctx, run.BrandID, pause, why)
 	})
 	return errors.Join(err, left)
 }
@@ -42,7 +42,7 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (why string, 
 		return waitsForPartition, r.cfg.Rest, err
 	}
 	over := time.Now().Add(r.cfg.Turn)
-	run.Anew = run.Anew || run.CursorDay == nil // one that was left before its first page had landed
+	run.FromStart = run.FromStart || run.CursorDay == nil // one that was left before its first page had landed
 	at, left, days := placeOf(run), run.LeftOver, search{run: run}
 	for ctx.Err() == nil {
 		names, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (postgres.Snapshot, error) { return r.control.Snapshot(ctx, run.BrandID) })
@@ -165,10 +165,10 @@ func later(a, b time.Time) time.Time {
 
 // begin notes once how many answers a run has before it that has told none yet.
 func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
-	if !run.Anew {
+	if !run.FromStart {
 		return nil
 	}
-	run.Anew = false
+	run.FromStart = false
 	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.queue.Begin(ctx, run.BrandID, total)
 	})
@@ -280,6 +280,6 @@ func (r *Rereader) hold(ctx context.Context, brand uuid.UUID) error {
 	if err := r.survey(ctx); err != nil {
 		return err
 	}
-	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (bool, error) { return r.queue.Hold(ctx, brand) })
+	_, err := within(ctx, r.cfg.Silence, func(ctx context.Context) (bool, error) { return r.queue.Extend(ctx, brand) })
 	return err
 }

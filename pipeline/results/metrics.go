@@ -32,7 +32,7 @@ type outcome struct {
 }
 
 // add counts so many rows that were written or left out in one transaction.
-func (o *outcome) add(rows int, added, changed postgres.Kept) {
+func (o *outcome) add(rows int, added, changed postgres.ResultCounts) {
 	live, current := added.Live+changed.Live, added.Current+changed.Current
 	o.added += added.Added + changed.Added
 	o.changed += added.Changed + changed.Changed

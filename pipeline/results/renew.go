@@ -20,7 +20,7 @@ const renewedAtOnce = 500
 // warehouse. At an upgrade the two groups are not at one place of the log: what this
 // one had read before it and the sink reads after it is told again by nobody.
 func (r *Results) Renew(ctx context.Context) error {
-	brands, err := r.db.StaleResultBrands(ctx, r.cfg.ExtractVersion)
+	brands, err := r.db.OutdatedResultBrands(ctx, r.cfg.ExtractVersion)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (r *Results) Renew(ctx context.Context) error {
 }
 
 func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
-	var last *postgres.StaleResult
+	var last *postgres.OutdatedResult
 	for {
-		stale, err := r.db.StaleResults(ctx, brand, r.cfg.ExtractVersion, last, renewedAtOnce)
+		stale, err := r.db.OutdatedResults(ctx, brand, r.cfg.ExtractVersion, last, renewedAtOnce)
 		if err != nil || len(stale) == 0 {
 			return err
 		}
@@ -46,7 +46,7 @@ func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
 	}
 }
 
-func (r *Results) renew(ctx context.Context, brand uuid.UUID, stale []postgres.StaleResult) error {
+func (r *Results) renew(ctx context.Context, brand uuid.UUID, stale []postgres.OutdatedResult) error {
 	keys := make([]clickhouse.AnswerKey, len(stale))
 	for i, s := range stale {
 		keys[i] = clickhouse.AnswerKey{OrganizationID: clickhouse.UUID(s.OrganizationID), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(s.ID)}

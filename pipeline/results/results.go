@@ -161,7 +161,7 @@ func (r *Results) keep(ctx context.Context, first, rereads []postgres.Result, do
 	bounded, cancel := context.WithTimeout(ctx, r.cfg.Patience)
 	defer cancel()
 	old := r.now().Add(-r.cfg.Keep)
-	added, changed, err := r.db.KeepResults(bounded, first, rereads, old)
+	added, changed, err := r.db.StoreResults(bounded, first, rereads, old)
 	switch {
 	case err == nil:
 		done.add(len(first)+len(rereads), added, changed)

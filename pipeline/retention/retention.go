@@ -163,7 +163,7 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	if len(past) == 0 {
 		return nil
 	}
-	return r.still(ctx, func(stop *postgres.SinkStop) error {
+	return r.still(ctx, func(stop *postgres.ExclusiveSinkLock) error {
 		if err := r.settled(ctx, past); err != nil {
 			return err
 		}
@@ -198,14 +198,14 @@ func (r *Retention) settled(ctx context.Context, past map[string]time.Time) erro
 
 // still does something while no sink of any shard has a batch under way or planned:
 // a batch that is repeated after a crash must find its months as it found them first.
-func (r *Retention) still(ctx context.Context, do func(*postgres.SinkStop) error) (err error) {
-	stop, err := r.db.StopSinks(ctx, 0, r.cfg.Patience)
+func (r *Retention) still(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
+	stop, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.Patience)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop.Release()) }()
 	for shard := 1; shard < r.warehouse.Shards(); shard++ {
-		if err := stop.Also(ctx, shard); err != nil {
+		if err := stop.AddShard(ctx, shard); err != nil {
 			return err
 		}
 	}

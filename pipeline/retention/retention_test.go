@@ -247,7 +247,7 @@ func TestDeadLettersGoBesideABatch(t *testing.T) {
 	w := newWorld(t)
 	w.landLetters(t)
 	w.cfg.Patience, w.cfg.Visits, w.cfg.DeadLetters = 200*time.Millisecond, 1, 2
-	hold, err := w.db.HoldSinks(t.Context(), 0)
+	hold, err := w.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
 	defer hold.Release()
 	if err := w.enforce(t, 0); !errors.Is(err, postgres.ErrSinksBusy) {
@@ -275,7 +275,7 @@ func TestAClockThatIsAheadFreezesNothing(t *testing.T) {
 func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Patience = 200 * time.Millisecond
-	hold, err := w.db.HoldSinks(t.Context(), 0)
+	hold, err := w.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
 	refused := func(why string) {
 		t.Helper()

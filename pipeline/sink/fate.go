@@ -36,7 +36,7 @@ type about struct {
 // they were. A brand may have been deleted since the first try: then some tables
 // have its rows and some do not, which all go when it is purged, and every other
 // row is where it was.
-func fates(ctx context.Context, hold *postgres.SinkHold, topic string, records int, read func(i int) (about, bool)) ([]fate, error) {
+func fates(ctx context.Context, hold *postgres.SharedSinkLock, topic string, records int, read func(i int) (about, bool)) ([]fate, error) {
 	all := make([]fate, records)
 	brands, organizations := owners{}, owners{}
 	for i := range all {
@@ -48,7 +48,7 @@ func fates(ctx context.Context, hold *postgres.SinkHold, topic string, records i
 		brands.add(a.brand)
 		organizations.add(a.organization)
 	}
-	buried, err := hold.Buried(ctx, topic, brands.ids, organizations.ids)
+	buried, err := hold.Tombstones(ctx, topic, brands.ids, organizations.ids)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ func (w *world) open(t *testing.T) []consume.OpenBatch {
 	return open
 }
 
-func (w *world) stop(t *testing.T, patience time.Duration) *postgres.SinkStop {
+func (w *world) stop(t *testing.T, patience time.Duration) *postgres.ExclusiveSinkLock {
 	t.Helper()
-	stop, err := w.control.StopSinks(t.Context(), 0, patience)
+	stop, err := w.control.LockSinksExclusive(t.Context(), 0, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestStoppedSinksPlanNothing(t *testing.T) {
 				t.Error(err)
 			}
 			<-target.entered
-			if _, err := w.control.StopSinks(t.Context(), 0, 50*time.Millisecond); !errors.Is(err, postgres.ErrSinksBusy) {
+			if _, err := w.control.LockSinksExclusive(t.Context(), 0, 50*time.Millisecond); !errors.Is(err, postgres.ErrSinksBusy) {
 				t.Errorf("stopped in the middle of a batch: %v", err)
 			}
 			if open := w.open(t); !slices.Equal(open, []consume.OpenBatch{{Partition: 0, First: 0}}) {
@@ -110,9 +110,9 @@ func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
 	w := newWorld(t, testkit.Kafka(t), 1)
 	dsn := w.governed(t)
 	w.tell(t, answers(t, 0, 10)...)
-	var stop atomic.Pointer[postgres.SinkStop]
-	w.gate = func(ctx context.Context, shard int) (*postgres.SinkHold, error) {
-		h, err := w.control.HoldSinks(ctx, shard)
+	var stop atomic.Pointer[postgres.ExclusiveSinkLock]
+	w.gate = func(ctx context.Context, shard int) (*postgres.SharedSinkLock, error) {
+		h, err := w.control.LockSinksShared(ctx, shard)
 		if err == nil && stop.Load() == nil { // between the first hold and its plan
 			command(t, dsn, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 			stop.Store(w.stop(t, time.Second))
@@ -157,7 +157,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	v := sink.NewVisits(w.conn, sink.NewMemory(10), registry, logTo(t))
 	bury("brand", uuid.UUID{11}, organizations[0])
 	bury("organization", organizations[1], organizations[1])
-	hold, err := w.control.HoldSinks(t.Context(), 0)
+	hold, err := w.control.LockSinksShared(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) { //nolint:t
 	t.Parallel()
 	w := newWorld(t, nil, 0)
 	dsn := w.governed(t)
-	hold, err := w.control.HoldSinks(t.Context(), 0)
+	hold, err := w.control.LockSinksShared(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

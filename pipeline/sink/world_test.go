@@ -149,7 +149,7 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
 	cfg.Gate = w.gate
 	if cfg.Gate == nil && w.control != nil {
-		cfg.Gate = w.control.HoldSinks
+		cfg.Gate = w.control.LockSinksShared
 	}
 	cfg.Assigned, cfg.Shards = w.assigned, w.conn.Shards()
 	registry := w.registry

@@ -187,7 +187,7 @@ func reading[T any](t *testing.T, l *life, group string, records int, target con
 	cfg.Limits = consume.Limits{Records: records, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 100*time.Millisecond
 	if group == "sink" {
-		cfg.Gate = l.db.HoldSinks
+		cfg.Gate = l.db.LockSinksShared
 	}
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), logTo(t))
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// StaleBrand is a brand with the oldest reading that stands of any of its answers.
-type StaleBrand struct {
+// OutdatedBrand is a brand with the oldest reading that stands of any of its answers.
+type OutdatedBrand struct {
 	OrganizationID UUID   `ch:"organization_id"`
 	BrandID        UUID   `ch:"brand_id"`
 	Revision       int64  `ch:"revision"`
@@ -62,13 +62,13 @@ type (
 )
 
 var (
-	staleBrands  = query[sinceDay, StaleBrand]("stale_brands")
+	staleBrands  = query[sinceDay, OutdatedBrand]("stale_brands")
 	staleDays    = query[staleDaysParams, StaleDay]("stale_days")
 	staleAnswers = query[staleAnswersParams, StaleAnswer]("stale_answers")
 )
 
 // StaleBrands are all brands that have answers of the day since or later.
-func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]StaleBrand, error) {
+func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]OutdatedBrand, error) {
 	return staleBrands.All(ctx, conn, sinceDay{DayOf(since)})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,18 +21,18 @@ const (
 
 // Config says where the server is and how it is used.
 type Config struct {
-	DSN            string        // postgres://user:password@host:5432/database, or key=value pairs
-	MaxConns       int           // connections at once
-	ConnectTimeout time.Duration // for one connection
-	Silence        time.Duration // for which the server may say nothing of the gate of the sinks
+	DSN             string        // postgres://user:password@host:5432/database, or key=value pairs
+	MaxConns        int           // connections at once
+	ConnectTimeout  time.Duration // for one connection
+	SinkLockTimeout time.Duration // for the server to answer a question about the sink lock
 }
 
 // DefaultConfig needs a DSN.
 func DefaultConfig() Config {
-	return Config{MaxConns: 8, ConnectTimeout: 5 * time.Second, Silence: 10 * time.Second}
+	return Config{MaxConns: 8, ConnectTimeout: 5 * time.Second, SinkLockTimeout: 10 * time.Second}
 }
 
-// Validate says what is wrong with c, all at once.
+// Validate returns everything that is wrong with c.
 func (c Config) Validate() error {
 	var errs []error
 	if _, err := pgxpool.ParseConfig(c.DSN); err != nil || c.DSN == "" {
@@ -42,27 +44,26 @@ func (c Config) Validate() error {
 	if c.ConnectTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("postgres connect timeout %v: want more than 0", c.ConnectTimeout))
 	}
-	if c.Silence <= 0 {
-		errs = append(errs, fmt.Errorf("postgres silence %v: want more than 0", c.Silence))
+	if c.SinkLockTimeout <= 0 {
+		errs = append(errs, fmt.Errorf("postgres sink lock timeout %v: want more than 0", c.SinkLockTimeout))
 	}
 	return errors.Join(errs...)
 }
 
-// DB is a pool of connections that act as answerscope_service. It is safe for
-// concurrent use.
+// DB is a pool of connections that act as answerscope_service. It is safe for concurrent use.
 type DB struct {
 	*pgxpool.Pool
-	gate    *pgxpool.Pool // see HoldSinks
-	silence time.Duration // of the gate
+	sinkLocks       *pgxpool.Pool // of connections that hold a shared sink lock; Pool stays free for statements
+	sinkLockTimeout time.Duration
 }
 
-// Close closes every connection, once each was given back.
+// Close closes every connection once it was given back.
 func (db *DB) Close() {
-	db.gate.Close()
+	db.sinkLocks.Close()
 	db.Pool.Close()
 }
 
-// Open connects and checks that the server answers and its roles are there.
+// Open connects and checks that the server answers and its roles exist.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	db, err := OpenLater(ctx, c)
 	if err != nil {
@@ -75,9 +76,8 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, nil
 }
 
-// OpenLater is Open for who can do without the server for a while: it connects when
-// it is first asked something, and whatever is then wrong with the server or its
-// roles is said there.
+// OpenLater is Open without the check: it connects at the first statement, which returns what is wrong with the server
+// or its roles.
 func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -97,12 +97,49 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	gate, err := gatePool(ctx, cfg)
+	cfg = cfg.Copy()
+	cfg.MaxConns = maxSharedLocks
+	maps.Copy(cfg.ConnConfig.RuntimeParams, lockSession(sharedLockTimeout))
+	sinkLocks, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	return &DB{pool, gate, c.Silence}, nil
+	return &DB{pool, sinkLocks, c.SinkLockTimeout}, nil
+}
+
+// openConn opens a connection beside the pool, for what lasts as long as a connection: a lock, or LISTEN. A statement
+// waits for a lock at most for lockTimeout; 0 is without limit.
+func (db *DB) openConn(ctx context.Context, lockTimeout time.Duration) (*pgx.Conn, error) {
+	cfg := db.Config()
+	maps.Copy(cfg.ConnConfig.RuntimeParams, lockSession(lockTimeout))
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("connect to postgres: %w", err)
+	}
+	if err := cfg.AfterConnect(ctx, conn); err != nil {
+		return nil, errors.Join(err, closeConn(conn))
+	}
+	return conn, nil
+}
+
+// lockSession are the settings of a session that holds a lock: it does not end for being idle, and the server ends it,
+// and its locks, within 30 s of losing sight of this machine.
+func lockSession(lockTimeout time.Duration) map[string]string {
+	return map[string]string{
+		"lock_timeout":            strconv.FormatInt(lockTimeout.Milliseconds(), 10),
+		"idle_session_timeout":    "0",
+		"tcp_keepalives_idle":     "10",
+		"tcp_keepalives_interval": "10",
+		"tcp_keepalives_count":    "2",
+	}
+}
+
+// closeConn closes a connection, by force if that takes longer than a second.
+func closeConn(conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return conn.Close(ctx)
 }
 
 func nameApplication(cfg *pgx.ConnConfig) {
@@ -118,7 +155,7 @@ func readTimesAsUTC(conn *pgx.Conn) {
 	})
 }
 
-// become takes a role for the life of a connection.
+// become sets the role of a connection.
 func become(ctx context.Context, conn *pgx.Conn, role string) error {
 	_, err := conn.Exec(ctx, "SET ROLE "+role)
 	refused, ok := errors.AsType[*pgconn.PgError](err)
@@ -129,7 +166,8 @@ func become(ctx context.Context, conn *pgx.Conn, role string) error {
 		return fmt.Errorf("become %s: there is no such role; run `answerscope migrate`: %w", role, err)
 	case ok && refused.Code == "42501":
 		login := conn.Config().User
-		return fmt.Errorf("become %s: the login %s may not; run `answerscope migrate` with it, or GRANT %s TO %q: %w", role, login, role, login, err)
+		return fmt.Errorf("become %s: the login %s may not; run `answerscope migrate` with it, or GRANT %s TO %q: %w",
+			role, login, role, login, err)
 	}
 	return fmt.Errorf("become %s: %w", role, err)
 }

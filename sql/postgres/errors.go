@@ -8,16 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrNotFound says that there is no such row, or that what it should hang on is
-// not there.
+// ErrNotFound says that there is no such row, or that a row it refers to does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrConflict says that another row has what must be unique.
-type ErrConflict struct{ What string } // what is taken: "slug", "email", …
+// ErrConflict says that another row has a value that must be unique.
+type ErrConflict struct{ What string } // "slug", "email", …
 
 func (e ErrConflict) Error() string { return e.What + " is taken" }
 
-// taken names what each unique constraint guards.
+// taken names the value that each unique constraint keeps unique.
 var taken = map[string]string{
 	"organizations_slug_key":          "slug",
 	"brands_organization_id_slug_key": "slug",
@@ -27,8 +26,8 @@ var taken = map[string]string{
 	"api_keys_key_hash_key":           "key",
 }
 
-// verdict turns the server's answer into the errors of this package.
-func verdict(err error) error {
+// typed turns the server's errors into those of this package.
+func typed(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound
 	}

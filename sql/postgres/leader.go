@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Leader is one of any number of candidates, in all processes, for leading in one
-// thing. Who leads holds a lock, which goes with a connection of its own. It is safe
-// for concurrent use.
+// Leader is one of any number of candidates, in all processes, of which one at a time leads: it holds an advisory lock,
+// which ends with a connection of its own. It is safe for concurrent use.
 type Leader struct {
 	db   *DB
 	what string
@@ -24,14 +22,18 @@ type Leader struct {
 
 type leadership struct{ What string }
 
+// lock is whether a lock was taken, or held.
+type lock struct {
+	Locked bool `db:"locked"`
+}
+
 var lockLead = query[leadership, lock]("lock_lead")
 
-// NewLeader is a candidate for leading in what, a name such as "timetable".
+// NewLeader is a candidate for leading in what, such as "timetable".
 func (db *DB) NewLeader(what string) *Leader { return &Leader{db: db, what: what} }
 
-// Leads reports whether this candidate leads; it does from the first question that
-// finds nobody leading until its connection is lost. An error means that it does
-// not know, and has given up its lead.
+// Leads reports whether this candidate leads: from the first call that finds no leader until its connection is lost.
+// After an error it does not know, and has given up its lead.
 func (l *Leader) Leads(ctx context.Context) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +46,7 @@ func (l *Leader) Leads(ctx context.Context) (bool, error) {
 
 func (l *Leader) ask(ctx context.Context) (bool, error) {
 	if l.conn == nil {
-		conn, err := l.db.alone(ctx)
+		conn, err := l.db.openConn(ctx, 0)
 		if err != nil {
 			return false, err
 		}
@@ -58,7 +60,7 @@ func (l *Leader) ask(ctx context.Context) (bool, error) {
 	return l.held, err
 }
 
-// Close lets the next one lead.
+// Close lets another candidate lead.
 func (l *Leader) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,29 +73,5 @@ func (l *Leader) drop() error {
 	}
 	conn := l.conn
 	l.conn, l.held = nil, false
-	return shut(conn)
-}
-
-// alone opens a connection beside the pool, for what lasts as long as a connection.
-// Postgres ends it, and what it holds, within 30 s of losing sight of this machine.
-func (db *DB) alone(ctx context.Context) (*pgx.Conn, error) {
-	cfg := db.Config()
-	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
-	if err != nil {
-		return nil, fmt.Errorf("connect to postgres: %w", err)
-	}
-	if err := cfg.AfterConnect(ctx, conn); err != nil {
-		return nil, errors.Join(err, shut(conn))
-	}
-	if _, err := conn.Exec(ctx, "SET idle_session_timeout = 0; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"); err != nil {
-		return nil, errors.Join(fmt.Errorf("set up the session: %w", err), shut(conn))
-	}
-	return conn, nil
-}
-
-// shut ends a connection in order, or at once if that takes longer than a second.
-func shut(conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return conn.Close(ctx)
+	return closeConn(conn)
 }

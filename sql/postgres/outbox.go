@@ -2,12 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"github.com/jackc/pgx/v5"
 )
 
 // Change is a row of the outbox: a brand, competitor, prompt or topic as it is, or
@@ -42,79 +40,57 @@ type ChangedRow struct {
 type (
 	limit     struct{ Most int }
 	changeIDs struct{ IDs []int64 }
-	lock      struct {
-		Locked bool `db:"locked"`
-	}
 )
 
 var (
-	lockOutbox    = query[struct{}, lock]("lock_outbox")
-	listenOutbox  = query[struct{}, none]("listen_outbox")
+	listenOutbox  = query[none, none]("listen_outbox")
 	outboxChanges = query[limit, Change]("outbox_changes")
 	deleteChanges = query[changeIDs, none]("delete_changes")
 )
 
-// Outbox reads the changes that the warehouse has yet to learn, on a connection of
-// its own. Of all the Outboxes in all processes one at a time holds the lock, which
-// goes with its connection; the others must leave the changes alone. It is not safe
-// for concurrent use. When ctx ends, all but Wait close the connection.
-type Outbox struct{ conn *pgx.Conn }
+// Outbox reads the changes that the warehouse lacks, and is notified of them. Of all Outboxes in all processes one at a
+// time holds the lock, which ends with its connection; the others must leave the changes alone.
+type Outbox struct{ *listener }
 
-// OpenOutbox connects; the outbox is another's until TryLock says otherwise.
-func (db *DB) OpenOutbox(ctx context.Context) (*Outbox, error) {
-	// Not one of the pool's, which may have died unseen.
-	cfg := db.Config()
-	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+// OpenOutbox connects. Each statement must be answered within timeout. Until TryLock succeeds, the outbox is another
+// process's.
+func (db *DB) OpenOutbox(ctx context.Context, timeout time.Duration) (*Outbox, error) {
+	l, err := db.openListener(ctx, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
-	o := &Outbox{conn}
-	if err := cfg.AfterConnect(ctx, conn); err != nil {
-		return nil, errors.Join(fmt.Errorf("open outbox: %w", err), o.Close())
-	}
-	return o, nil
+	return &Outbox{l}, nil
 }
 
-// TryLock reports whether this is now the Outbox that holds the lock. It does not
-// wait for it: a statement that waits holds back what VACUUM may clean.
+// TryLock reports whether this Outbox now holds the lock. It does not wait: a statement that waits holds back what
+// VACUUM may clean.
 func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
-	got, err := lockOutbox.one(ctx, o.conn, struct{}{})
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	got, err := lockLead.one(ctx, o.conn, leadership{"outbox"})
 	if err != nil || !got.Locked {
 		return false, err
 	}
-	_, err = listenOutbox.run(ctx, o.conn, struct{}{})
+	_, err = listenOutbox.run(ctx, o.conn, none{})
 	return err == nil, err
 }
 
-// Read returns the first changes, at most most. Until they are deleted, another
-// Read returns them again. A change may come after another row's with a higher id,
-// so what was read is deleted by its ids.
+// Read returns the first changes, at most most. Until they are deleted, Read returns them again. A change may appear
+// after another row's with a higher id, so changes are deleted by their ids.
 func (o *Outbox) Read(ctx context.Context, most int) ([]Change, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
 	return outboxChanges.all(ctx, o.conn, limit{most})
 }
 
-// Delete forgets changes that the warehouse has.
+// Delete deletes changes that the warehouse has.
 func (o *Outbox) Delete(ctx context.Context, changes []Change) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
 	ids := make([]int64, len(changes))
 	for i, c := range changes {
 		ids[i] = c.ID
 	}
 	_, err := deleteChanges.run(ctx, o.conn, changeIDs{ids})
 	return err
-}
-
-// Wait returns when there may be a change that was not there when Wait was last
-// called, or ctx ends; an ended ctx leaves the outbox open.
-func (o *Outbox) Wait(ctx context.Context) error {
-	if _, err := o.conn.WaitForNotification(ctx); err != nil {
-		return fmt.Errorf("wait for outbox: %w", err)
-	}
-	return nil
-}
-
-// Close lets the next one open.
-func (o *Outbox) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return o.conn.Close(ctx)
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Reread is a run over the kept answers of a brand that its holder has in hand.
+// Reread is a run over the kept answers of a brand, leased to one process.
 type Reread struct {
 	BrandID        uuid.UUID  `db:"brand_id"`
 	OrganizationID uuid.UUID  `db:"organization_id"`
-	Anew           bool       `db:"anew"` // begins; else it goes on behind the cursor
+	FromStart      bool       `db:"from_start"` // else it goes on after the cursor
 	FirstDay       time.Time  `db:"first_day"`
 	LastDay        time.Time  `db:"last_day"`
-	CursorDay      *time.Time `db:"cursor_day"` // nil at the beginning
+	CursorDay      *time.Time `db:"cursor_day"` // nil at the start
 	CursorID       *uuid.UUID `db:"cursor_id"`
-	LeftOver       int64      `db:"left_over"` // answers that could not be told again so far
+	LeftOver       int64      `db:"left_over"` // answers that could not be read again so far
 }
 
-// Page is what a holder has done of a Reread.
+// Page is the progress of a Reread.
 type Page struct {
-	CursorDay      *time.Time // behind the last answer of the page; nil to begin once more
+	CursorDay      *time.Time // of the last answer of the page; nil to start again
 	CursorID       *uuid.UUID
-	Done           int64 // answers told again
-	LeftOver       int64 // answers that could not be, or did not land
-	Revision       int64 // with which the page was read
+	Done           int64 // answers appended again
+	LeftOver       int64 // answers that could not be, or were not inserted
+	Revision       int64 // of the names that they are read by
 	ExtractVersion int
 }
 
-// RereadState is what becomes of a brand's reread, as people read it.
+// RereadState is the state of a brand's reread, as people read it.
 type RereadState struct {
 	Organization   string     `db:"organization" json:"organization"` // slug
 	Brand          string     `db:"brand" json:"brand"`               // slug
@@ -51,177 +51,174 @@ type RereadState struct {
 	LastError      string     `db:"last_error" json:"last_error"`
 }
 
-// RereadsWaiting says how much there is to be done.
+// RereadsWaiting is how much is to be read again now.
 type RereadsWaiting struct {
 	Brands  int64   `db:"brands"`
 	Seconds float64 `db:"seconds"` // for which the first of them has been due
 }
 
-// StaleBrand has answers of which the oldest reading is this one.
-type StaleBrand struct {
+// OutdatedBrand is a brand with its oldest reading.
+type OutdatedBrand struct {
 	BrandID        uuid.UUID
 	Revision       int64
 	ExtractVersion int
 }
 
-// Days are some days, ends included; nil is without an end.
+// Days is a range of days, both included; nil is without an end.
 type Days struct{ First, Last *time.Time }
 
-// ErrLost says that somebody else has it in hand now, or that its brand is gone.
-var ErrLost = errors.New("no longer in hand")
+// ErrLeaseLost says that another process has the lease, or that the brand was deleted.
+var ErrLeaseLost = errors.New("the lease of the reread is lost")
 
 type (
-	claimParams struct {
+	// rereadLease is a reread and its holder, the first parameters of what a holder does.
+	rereadLease struct{ BrandID, Holder uuid.UUID }
+	leaseParams struct {
 		Holder  uuid.UUID
 		Seconds float64
 	}
 	beginParams struct {
-		BrandID, Holder uuid.UUID
-		Total           int64
+		rereadLease
+		Total int64
 	}
-	holdParams struct {
-		BrandID, Holder uuid.UUID
-		Seconds         float64
+	extendParams struct {
+		rereadLease
+		Seconds float64
 	}
 	advanceParams struct {
-		BrandID, Holder uuid.UUID
-		CursorDay       *time.Time
-		CursorID        *uuid.UUID
-		Done, LeftOver  int64
-		Revision        int64
-		ExtractVersion  int
-		Seconds         float64
+		rereadLease
+		CursorDay      *time.Time
+		CursorID       *uuid.UUID
+		Done, LeftOver int64
+		Revision       int64
+		ExtractVersion int
+		Seconds        float64
 	}
-	leaveParams struct {
-		BrandID, Holder uuid.UUID
-		Seconds         float64
-		Why             string
+	pauseParams struct {
+		rereadLease
+		Seconds float64
+		Why     string
 	}
 	finishParams struct {
-		BrandID, Holder uuid.UUID
-		Why             string
-		Late            float64
+		rereadLease
+		Why  string
+		Late float64
 	}
-	askParams struct {
+	requestParams struct {
 		Organization, Brand *uuid.UUID
 		First, Last         *time.Time
 	}
-	staleParams struct {
+	outdatedParams struct {
 		Brands          []uuid.UUID
 		Revisions       []int64
 		ExtractVersions []int32
 		ExtractVersion  int
 	}
-	rereadsOf struct{ Organization, Brand *uuid.UUID }
-	askedRow  struct {
-		Asked bool `db:"asked"`
+	rereadsOf    struct{ Organization, Brand *uuid.UUID }
+	requestedRow struct {
+		Requested bool `db:"requested"`
 	}
 )
 
 var (
-	claimReread    = query[claimParams, Reread]("claim_reread")
+	leaseReread    = query[leaseParams, Reread]("lease_reread")
 	beginReread    = query[beginParams, none]("begin_reread")
-	holdReread     = query[holdParams, askedRow]("hold_reread")
-	advanceReread  = query[advanceParams, askedRow]("advance_reread")
-	leaveReread    = query[leaveParams, none]("leave_reread")
+	extendReread   = query[extendParams, requestedRow]("extend_reread")
+	advanceReread  = query[advanceParams, requestedRow]("advance_reread")
+	pauseReread    = query[pauseParams, none]("pause_reread")
 	finishReread   = query[finishParams, none]("finish_reread")
-	askRereads     = query[askParams, none]("ask_rereads")
-	queueStale     = query[staleParams, none]("queue_stale")
+	requestRereads = query[requestParams, none]("request_rereads")
+	queueOutdated  = query[outdatedParams, none]("queue_outdated")
 	rereads        = query[rereadsOf, RereadState]("rereads")
-	rereadsWaiting = query[struct{}, RereadsWaiting]("rereads_waiting")
+	rereadsWaiting = query[none, RereadsWaiting]("rereads_waiting")
 )
 
-// Rereader takes brands in hand that are to be read again, one process of many. What
-// it has in hand is its own until the lease has passed since it last said so. It is
-// safe for concurrent use.
-type Rereader struct {
+// RereadQueue leases brands that are to be read again to this process, one of many. A lease ends when it was not
+// extended for its time. It is safe for concurrent use.
+type RereadQueue struct {
 	db     *DB
 	holder uuid.UUID
 	lease  time.Duration
 }
 
-// NewRereader has nothing in hand yet.
-func (db *DB) NewRereader(lease time.Duration) (*Rereader, error) {
+// NewRereadQueue has leased nothing yet.
+func (db *DB) NewRereadQueue(lease time.Duration) (*RereadQueue, error) {
 	holder, err := uuid.NewV4()
 	if err != nil {
-		return nil, fmt.Errorf("name rereader: %w", err)
+		return nil, fmt.Errorf("name holder of rereads: %w", err)
 	}
-	return &Rereader{db, holder, lease}, nil
+	return &RereadQueue{db, holder, lease}, nil
 }
 
-// Claim takes the next one in hand; ErrNotFound when nothing is due.
-func (r *Rereader) Claim(ctx context.Context) (Reread, error) {
-	return claimReread.one(ctx, r.db, claimParams{r.holder, r.lease.Seconds()})
+// Lease leases the most urgent reread that is due; ErrNotFound when none is.
+func (q *RereadQueue) Lease(ctx context.Context) (Reread, error) {
+	return leaseReread.one(ctx, q.db, leaseParams{q.holder, q.lease.Seconds()})
 }
 
-// Begin notes how many answers a run begins with.
-func (r *Rereader) Begin(ctx context.Context, brand uuid.UUID, total int64) error {
-	_, err := beginReread.run(ctx, r.db, beginParams{brand, r.holder, total})
+// Begin saves how many answers a run will read.
+func (q *RereadQueue) Begin(ctx context.Context, brand uuid.UUID, total int64) error {
+	_, err := beginReread.run(ctx, q.db, beginParams{rereadLease{brand, q.holder}, total})
 	return err
 }
 
-// Hold says that this is still in hand, or is ErrLost. asked: there is a newer
-// request, which is taken up by leaving this one.
-func (r *Rereader) Hold(ctx context.Context, brand uuid.UUID) (asked bool, err error) {
-	row, err := holdReread.one(ctx, r.db, holdParams{brand, r.holder, r.lease.Seconds()})
-	return row.Asked, lost(err)
+// Extend extends the lease, or returns ErrLeaseLost. requested: there is a newer request; Pause takes it up.
+func (q *RereadQueue) Extend(ctx context.Context, brand uuid.UUID) (requested bool, err error) {
+	row, err := extendReread.one(ctx, q.db, extendParams{rereadLease{brand, q.holder}, q.lease.Seconds()})
+	return row.Requested, leaseLost(err)
 }
 
-// Advance notes a page; else as Hold.
-func (r *Rereader) Advance(ctx context.Context, brand uuid.UUID, p Page) (asked bool, err error) {
-	row, err := advanceReread.one(ctx, r.db, advanceParams{
-		brand, r.holder, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion, r.lease.Seconds(),
+// Advance saves a page and extends the lease as Extend does.
+func (q *RereadQueue) Advance(ctx context.Context, brand uuid.UUID, p Page) (requested bool, err error) {
+	row, err := advanceReread.one(ctx, q.db, advanceParams{
+		rereadLease{brand, q.holder}, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion, q.lease.Seconds(),
 	})
-	return row.Asked, lost(err)
+	return row.Requested, leaseLost(err)
 }
 
-// Leave lets go of what is to go on after a pause, at the earliest; why is "" where
-// nothing is wrong.
-func (r *Rereader) Leave(ctx context.Context, brand uuid.UUID, pause time.Duration, why string) error {
-	_, err := leaveReread.run(ctx, r.db, leaveParams{brand, r.holder, pause.Seconds(), why})
+// Pause ends the lease of a reread that goes on after a pause; why is its error, "" for none.
+func (q *RereadQueue) Pause(ctx context.Context, brand uuid.UUID, pause time.Duration, why string) error {
+	_, err := pauseReread.run(ctx, q.db, pauseParams{rereadLease{brand, q.holder}, pause.Seconds(), why})
 	return err
 }
 
-// Finish ends a run; why says what it could not do, "" for nothing. The run of an
-// edit is followed by another one, late.
-func (r *Rereader) Finish(ctx context.Context, brand uuid.UUID, why string, late time.Duration) error {
-	_, err := finishReread.run(ctx, r.db, finishParams{brand, r.holder, why, late.Seconds()})
+// Finish ends a run; why is what it could not do, "" for nothing. The run of an edit is followed by another one after
+// late, for answers that were under way with the earlier names.
+func (q *RereadQueue) Finish(ctx context.Context, brand uuid.UUID, why string, late time.Duration) error {
+	_, err := finishReread.run(ctx, q.db, finishParams{rereadLease{brand, q.holder}, why, late.Seconds()})
 	return err
 }
 
-func lost(err error) error {
+func leaseLost(err error) error {
 	if errors.Is(err, ErrNotFound) {
-		return ErrLost
+		return ErrLeaseLost
 	}
 	return err
 }
 
-// AskRereads asks for rereads now: of one brand, or of an organization's, or of all
-// (nil). It returns of how many brands.
-func (db *DB) AskRereads(ctx context.Context, organization, brand *uuid.UUID, days Days) (int64, error) {
-	return askRereads.run(ctx, db, askParams{organization, brand, days.First, days.Last})
+// RequestRereads requests rereads of one brand, or of an organization's, or of all (nil), now. It returns of how many
+// brands.
+func (db *DB) RequestRereads(ctx context.Context, organization, brand *uuid.UUID, days Days) (int64, error) {
+	return requestRereads.run(ctx, db, requestParams{organization, brand, days.First, days.Last})
 }
 
-// QueueStale queues those of the brands of which a reading is older than the brand's
-// revision and extractVersion, and returns how many were not queued already. One that
-// could not be read again whole is left alone for most of a day.
-func (db *DB) QueueStale(ctx context.Context, stale []StaleBrand, extractVersion int) (int64, error) {
-	p := staleParams{ExtractVersion: extractVersion}
-	for _, s := range stale {
-		p.Brands = append(p.Brands, s.BrandID)
-		p.Revisions = append(p.Revisions, s.Revision)
-		p.ExtractVersions = append(p.ExtractVersions, int32(s.ExtractVersion))
+// QueueOutdated queues those of the brands whose oldest reading is older than their revision and extractVersion, and
+// returns how many it queued. One whose last reread left answers over is not queued again for most of a day.
+func (db *DB) QueueOutdated(ctx context.Context, outdated []OutdatedBrand, extractVersion int) (int64, error) {
+	p := outdatedParams{ExtractVersion: extractVersion}
+	for _, b := range outdated {
+		p.Brands = append(p.Brands, b.BrandID)
+		p.Revisions = append(p.Revisions, b.Revision)
+		p.ExtractVersions = append(p.ExtractVersions, int32(b.ExtractVersion))
 	}
-	return queueStale.run(ctx, db, p)
+	return queueOutdated.run(ctx, db, p)
 }
 
-// Rereads lists what is to be, is and was read again, of one brand, or of an
-// organization's, or of all (nil); what is under way first.
+// Rereads lists the rereads of one brand, or of an organization's, or of all (nil); unfinished ones first.
 func (db *DB) Rereads(ctx context.Context, organization, brand *uuid.UUID) ([]RereadState, error) {
 	return rereads.all(ctx, db, rereadsOf{organization, brand})
 }
 
-// RereadsWaiting says how much there is to be done now.
+// RereadsWaiting counts the rereads that are due now.
 func (db *DB) RereadsWaiting(ctx context.Context) (RereadsWaiting, error) {
-	return rereadsWaiting.one(ctx, db, struct{}{})
+	return rereadsWaiting.one(ctx, db, none{})
 }

@@ -14,9 +14,9 @@ import (
 
 const lease = time.Minute
 
-func rereader(t *testing.T, db *postgres.DB) *postgres.Rereader {
+func rereader(t *testing.T, db *postgres.DB) *postgres.RereadQueue {
 	t.Helper()
-	r, err := db.NewRereader(lease)
+	r, err := db.NewRereadQueue(lease)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,18 +57,18 @@ func (w *world) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
 	return all[0]
 }
 
-func claimed(t *testing.T, r *postgres.Rereader) postgres.Reread {
+func claimed(t *testing.T, r *postgres.RereadQueue) postgres.Reread {
 	t.Helper()
-	got, err := r.Claim(t.Context())
+	got, err := r.Lease(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-func wantNothingDue(t *testing.T, r *postgres.Rereader) {
+func wantNothingDue(t *testing.T, r *postgres.RereadQueue) {
 	t.Helper()
-	if got, err := r.Claim(t.Context()); !errors.Is(err, postgres.ErrNotFound) {
+	if got, err := r.Lease(t.Context()); !errors.Is(err, postgres.ErrNotFound) {
 		t.Fatalf("claimed %+v, %v; want nothing due", got, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestEditsQueueOneReread(t *testing.T) {
 		t.Errorf("58 s after the first edit due in %v s, want 2", d)
 	}
 	w.elapse(t, 3*time.Second)
-	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.ours.organization.ID || !got.Anew || got.CursorDay != nil {
+	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.ours.organization.ID || !got.FromStart || got.CursorDay != nil {
 		t.Errorf("claimed %+v", got)
 	}
 	w.exec(t, "UPDATE public.brands SET industry = 'x' WHERE id = $1", brand)
@@ -110,7 +110,7 @@ func TestEditsQueueOneReread(t *testing.T) {
 	}
 }
 
-func at(t *testing.T, r *postgres.Rereader, brand uuid.UUID, p postgres.Page) (asked bool) {
+func at(t *testing.T, r *postgres.RereadQueue, brand uuid.UUID, p postgres.Page) (asked bool) {
 	t.Helper()
 	asked, err := r.Advance(t.Context(), brand, p)
 	if err != nil {
@@ -137,29 +137,29 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 	wantNothingDue(t, heir)
 	w.elapse(t, 2*lease)
 	got := claimed(t, heir)
-	if got.Anew || got.CursorDay == nil || !got.CursorDay.Equal(day) || got.CursorID == nil || *got.CursorID != id || got.LeftOver != 1 {
+	if got.FromStart || got.CursorDay == nil || !got.CursorDay.Equal(day) || got.CursorID == nil || *got.CursorID != id || got.LeftOver != 1 {
 		t.Errorf("the heir has %+v", got)
 	}
 	if s := w.state(t, brand); s.Done != 5 || s.Total != 7 || s.Revision != 3 || s.ExtractVersion != 2 || s.State != "reading" {
 		t.Errorf("%+v", s)
 	}
-	if _, err := killed.Hold(t.Context(), brand); !errors.Is(err, postgres.ErrLost) {
+	if _, err := killed.Extend(t.Context(), brand); !errors.Is(err, postgres.ErrLeaseLost) {
 		t.Errorf("whoever lost it holds it: %v", err)
 	}
-	if _, err := killed.Advance(t.Context(), brand, postgres.Page{}); !errors.Is(err, postgres.ErrLost) {
+	if _, err := killed.Advance(t.Context(), brand, postgres.Page{}); !errors.Is(err, postgres.ErrLeaseLost) {
 		t.Errorf("whoever lost it went on: %v", err)
 	}
 	if err := killed.Finish(t.Context(), brand, "", 0); err != nil || w.state(t, brand).State != "reading" {
 		t.Errorf("whoever lost it ended it: %v", err)
 	}
-	if err := heir.Leave(t.Context(), brand, 0, ""); err != nil {
+	if err := heir.Pause(t.Context(), brand, 0, ""); err != nil {
 		t.Fatal(err)
 	}
-	if again := claimed(t, killed); again.Anew {
+	if again := claimed(t, killed); again.FromStart {
 		t.Errorf("what was left is begun anew: %+v", again)
 	}
 	w.exec(t, "DELETE FROM public.brands WHERE id = $1", brand)
-	if _, err := killed.Hold(t.Context(), brand); !errors.Is(err, postgres.ErrLost) {
+	if _, err := killed.Extend(t.Context(), brand); !errors.Is(err, postgres.ErrLeaseLost) {
 		t.Errorf("of a brand that is gone: %v", err)
 	}
 }
@@ -180,15 +180,15 @@ func TestAnEditDuringARereadBeginsItAnew(t *testing.T) {
 	if !at(t, r, brand, page) {
 		t.Error("not asked for again after the edit")
 	}
-	if asked, err := r.Hold(t.Context(), brand); err != nil || !asked {
+	if asked, err := r.Extend(t.Context(), brand); err != nil || !asked {
 		t.Errorf("Hold() = %v, %v", asked, err)
 	}
-	if err := r.Leave(t.Context(), brand, 0, ""); err != nil {
+	if err := r.Pause(t.Context(), brand, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	wantNothingDue(t, r)
 	w.elapse(t, time.Minute)
-	if got := claimed(t, r); !got.Anew || got.CursorDay != nil || w.state(t, brand).Done != 0 {
+	if got := claimed(t, r); !got.FromStart || got.CursorDay != nil || w.state(t, brand).Done != 0 {
 		t.Errorf("claimed %+v", got)
 	}
 	// An edit while the last page is under way is not forgotten by its end.
@@ -197,7 +197,7 @@ func TestAnEditDuringARereadBeginsItAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.elapse(t, 10*time.Second)
-	if got := claimed(t, r); !got.Anew {
+	if got := claimed(t, r); !got.FromStart {
 		t.Errorf("claimed %+v", got)
 	}
 }
@@ -218,7 +218,7 @@ func TestTheRereadOfAnEditIsFollowedByALateOne(t *testing.T) {
 	}
 	wantNothingDue(t, r)
 	w.elapse(t, 3*time.Minute)
-	if got := claimed(t, r); !got.Anew {
+	if got := claimed(t, r); !got.FromStart {
 		t.Errorf("claimed %+v", got)
 	}
 	if err := r.Finish(t.Context(), brand, "2 answers did not land", 2*time.Minute); err != nil {
@@ -236,33 +236,33 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 	w.settle(t)
 	ours, other, r := w.ours.brand.ID, w.other.brand.ID, rereader(t, w.db)
 	revision := one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", ours)
-	queue := func(want int64, stale ...postgres.StaleBrand) {
+	queue := func(want int64, stale ...postgres.OutdatedBrand) {
 		t.Helper()
-		got, err := w.db.QueueStale(t.Context(), stale, 2)
+		got, err := w.db.QueueOutdated(t.Context(), stale, 2)
 		if err != nil || got != want {
 			t.Errorf("queued %d, %v; want %d", got, err, want)
 		}
 	}
 	queue(0)
-	queue(0, postgres.StaleBrand{BrandID: ours, Revision: revision, ExtractVersion: 2}, postgres.StaleBrand{BrandID: uuid.Must(uuid.NewV7())})
-	queue(0, postgres.StaleBrand{BrandID: ours, Revision: revision + 1, ExtractVersion: 1})
-	queue(1, postgres.StaleBrand{BrandID: ours, Revision: revision, ExtractVersion: 1})
-	queue(1, postgres.StaleBrand{BrandID: ours, Revision: revision - 1, ExtractVersion: 3}, postgres.StaleBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
+	queue(0, postgres.OutdatedBrand{BrandID: ours, Revision: revision, ExtractVersion: 2}, postgres.OutdatedBrand{BrandID: uuid.Must(uuid.NewV7())})
+	queue(0, postgres.OutdatedBrand{BrandID: ours, Revision: revision + 1, ExtractVersion: 1})
+	queue(1, postgres.OutdatedBrand{BrandID: ours, Revision: revision, ExtractVersion: 1})
+	queue(1, postgres.OutdatedBrand{BrandID: ours, Revision: revision - 1, ExtractVersion: 3}, postgres.OutdatedBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
 	w.rename(t, other, "Emca")
 	w.elapse(t, 10*time.Second)
 	if got := claimed(t, r); got.BrandID != other {
 		t.Errorf("what the sweep found comes before an edit: %+v", got)
 	}
-	if got := claimed(t, r); got.BrandID != ours || !got.Anew {
+	if got := claimed(t, r); got.BrandID != ours || !got.FromStart {
 		t.Errorf("claimed %+v", got)
 	}
-	queue(0, postgres.StaleBrand{BrandID: ours}) // in hand already
+	queue(0, postgres.OutdatedBrand{BrandID: ours}) // in hand already
 	if err := r.Finish(t.Context(), ours, "2 answers stand as they were", 0); err != nil {
 		t.Fatal(err)
 	}
-	queue(0, postgres.StaleBrand{BrandID: ours}) // they would be refused again
+	queue(0, postgres.OutdatedBrand{BrandID: ours}) // they would be refused again
 	w.exec(t, "UPDATE private.rereads SET finished_at = finished_at - interval '21 hours' WHERE brand_id = $1", ours)
-	queue(1, postgres.StaleBrand{BrandID: ours})
+	queue(1, postgres.OutdatedBrand{BrandID: ours})
 	if got := claimed(t, r); got.BrandID != ours {
 		t.Errorf("claimed %+v", got)
 	}
@@ -270,7 +270,7 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.elapse(t, time.Hour)
-	if got := claimed(t, r); got.BrandID != other || got.Anew { // its lease has passed; the swept one has no late look
+	if got := claimed(t, r); got.BrandID != other || got.FromStart { // its lease has passed; the swept one has no late look
 		t.Errorf("claimed %+v", got)
 	}
 	wantNothingDue(t, r)
@@ -281,7 +281,7 @@ func TestRereadsTakeTurns(t *testing.T) {
 	w := newWorld(t)
 	w.settle(t)
 	r := rereader(t, w.db)
-	if n, err := w.db.AskRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 2 {
+	if n, err := w.db.RequestRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 2 {
 		t.Fatalf("asked for %d, %v; want 2", n, err)
 	}
 	waiting, err := w.db.RereadsWaiting(t.Context())
@@ -292,7 +292,7 @@ func TestRereadsTakeTurns(t *testing.T) {
 	for range 4 {
 		got := claimed(t, r)
 		turns = append(turns, got.BrandID)
-		if err := r.Leave(t.Context(), got.BrandID, 0, "clickhouse away"); err != nil {
+		if err := r.Pause(t.Context(), got.BrandID, 0, "clickhouse away"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,11 +302,11 @@ func TestRereadsTakeTurns(t *testing.T) {
 	if s := w.state(t, turns[0]); s.LastError != "clickhouse away" || s.State != "reading" {
 		t.Errorf("%+v", s)
 	}
-	if err := r.Leave(t.Context(), turns[0], time.Minute, ""); err != nil { // not in hand: changes nothing
+	if err := r.Pause(t.Context(), turns[0], time.Minute, ""); err != nil { // not in hand: changes nothing
 		t.Fatal(err)
 	}
 	paused := claimed(t, r).BrandID
-	if err := r.Leave(t.Context(), paused, time.Minute, "again"); err != nil {
+	if err := r.Pause(t.Context(), paused, time.Minute, "again"); err != nil {
 		t.Fatal(err)
 	}
 	if got := claimed(t, r); got.BrandID == paused {
@@ -327,7 +327,7 @@ func TestDaysOfAReread(t *testing.T) {
 				*day = &at
 			}
 		}
-		if n, err := w.db.AskRereads(t.Context(), &organization, &brand, days); err != nil || n != 1 {
+		if n, err := w.db.RequestRereads(t.Context(), &organization, &brand, days); err != nil || n != 1 {
 			t.Fatalf("asked for %d, %v", n, err)
 		}
 	}

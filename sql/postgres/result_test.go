@@ -29,18 +29,18 @@ func result(b postgres.Brand, p postgres.Prompt, n int) postgres.Result {
 	}
 }
 
-func keep(t *testing.T, db *postgres.DB, first ...postgres.Result) postgres.Kept {
+func keep(t *testing.T, db *postgres.DB, first ...postgres.Result) postgres.ResultCounts {
 	t.Helper()
-	added, _, err := db.KeepResults(t.Context(), first, nil, lately)
+	added, _, err := db.StoreResults(t.Context(), first, nil, lately)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return added
 }
 
-func keepRereads(t *testing.T, db *postgres.DB, rereads ...postgres.Result) postgres.Kept {
+func keepRereads(t *testing.T, db *postgres.DB, rereads ...postgres.Result) postgres.ResultCounts {
 	t.Helper()
-	_, changed, err := db.KeepResults(t.Context(), nil, rereads, lately)
+	_, changed, err := db.StoreResults(t.Context(), nil, rereads, lately)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAResultIsKeptWhole(t *testing.T) {
 	bare := postgres.Result{
 		ID: uuid.NewV5(p.ID, "bare"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID, Platform: "openai", Sample: 1, AnsweredAt: lately, Sentiment: "unknown",
 	}
-	if got := keep(t, db, full, bare); got != (postgres.Kept{Live: 2, Current: 2, Added: 2}) {
+	if got := keep(t, db, full, bare); got != (postgres.ResultCounts{Live: 2, Current: 2, Added: 2}) {
 		t.Errorf("kept %+v", got)
 	}
 	for id, want := range map[uuid.UUID]string{
@@ -118,18 +118,18 @@ func TestAResultChangesOnlyByANewerReread(t *testing.T) {
 		return r
 	}
 	for _, c := range []struct {
-		keep  func(*testing.T, *postgres.DB, ...postgres.Result) postgres.Kept
+		keep  func(*testing.T, *postgres.DB, ...postgres.Result) postgres.ResultCounts
 		r     postgres.Result
-		means postgres.Kept
+		means postgres.ResultCounts
 		shows string
 	}{
-		{keep, reading(2, 2, 1), postgres.Kept{Added: 1}, "1 told with 1"},
-		{keep, reading(3, 3, 2), postgres.Kept{}, "1 told with 1"},
-		{keepRereads, reading(2, 2, 3), postgres.Kept{}, "1 told with 1"},
-		{keepRereads, reading(1, 3, 3), postgres.Kept{}, "1 told with 1"},
-		{keepRereads, reading(2, 3, 4), postgres.Kept{Changed: 1}, "4 told with 1"},
-		{keepRereads, reading(2, 3, 5), postgres.Kept{}, "4 told with 1"},
-		{keepRereads, reading(3, 1, 6), postgres.Kept{Changed: 1}, "6 told with 1"},
+		{keep, reading(2, 2, 1), postgres.ResultCounts{Added: 1}, "1 told with 1"},
+		{keep, reading(3, 3, 2), postgres.ResultCounts{}, "1 told with 1"},
+		{keepRereads, reading(2, 2, 3), postgres.ResultCounts{}, "1 told with 1"},
+		{keepRereads, reading(1, 3, 3), postgres.ResultCounts{}, "1 told with 1"},
+		{keepRereads, reading(2, 3, 4), postgres.ResultCounts{Changed: 1}, "4 told with 1"},
+		{keepRereads, reading(2, 3, 5), postgres.ResultCounts{}, "4 told with 1"},
+		{keepRereads, reading(3, 1, 6), postgres.ResultCounts{Changed: 1}, "6 told with 1"},
 	} {
 		c.means.Live, c.means.Current = 1, 1
 		if got := c.keep(t, db, c.r); got != c.means {
@@ -169,7 +169,7 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	for name, spoil := range orphans {
 		r := result(b, p[0], 1)
 		spoil(&r)
-		if got := keep(t, w.db, r); got != (postgres.Kept{}) {
+		if got := keep(t, w.db, r); got != (postgres.ResultCounts{}) {
 			t.Errorf("%s: kept %+v", name, got)
 		}
 	}
@@ -192,7 +192,7 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 			t.Errorf("%s: %d results are left, want %d", c.text, n, c.want)
 		}
 	}
-	if got := keep(t, w.db, result(b, p[1], 2)); got != (postgres.Kept{}) {
+	if got := keep(t, w.db, result(b, p[1], 2)); got != (postgres.ResultCounts{}) {
 		t.Errorf("a late one of a deleted brand: %+v", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestAWriterNeverWaitsForADeletion(t *testing.T) {
 		if _, err := tx.Exec(t.Context(), text, p.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = db.KeepResults(t.Context(), []postgres.Result{result(b, p, 1)}, nil, lately)
+		_, _, err = db.StoreResults(t.Context(), []postgres.Result{result(b, p, 1)}, nil, lately)
 		if err == nil || errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "55P03") {
 			t.Errorf("beside %s: %v", text, err)
 		}
@@ -252,16 +252,16 @@ func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
 	gemini := at(0, -7)
 	gemini.Platform, gemini.ID = "gemini", uuid.NewV5(gemini.ID, "gemini")
 
-	if got := keep(t, db, at(0, -3), at(0, -2), at(1, -9), gemini); got != (postgres.Kept{Live: 4, Current: 3, Added: 3}) {
+	if got := keep(t, db, at(0, -3), at(0, -2), at(1, -9), gemini); got != (postgres.ResultCounts{Live: 4, Current: 3, Added: 3}) {
 		t.Errorf("kept %+v", got)
 	}
 	want("0 gemini -7", "0 openai -2", "1 openai -9")
 	keep(t, db, at(0, -1)) // a history in its order leaves one row
 	want("0 gemini -7", "0 openai -1", "1 openai -9")
-	if got := keep(t, db, at(0, -2)); got != (postgres.Kept{Live: 1}) {
+	if got := keep(t, db, at(0, -2)); got != (postgres.ResultCounts{Live: 1}) {
 		t.Errorf("an older one: %+v", got)
 	}
-	if got := keepRereads(t, db, at(0, -2)); got != (postgres.Kept{Live: 1}) {
+	if got := keepRereads(t, db, at(0, -2)); got != (postgres.ResultCounts{Live: 1}) {
 		t.Errorf("an older one read again: %+v", got)
 	}
 	keep(t, db, at(0, 0), at(0, 1), at(0, 2), at(1, 1))
@@ -289,7 +289,7 @@ func TestAResultThatCannotBeKeptIsRefused(t *testing.T) {
 	} {
 		bad := result(b, p, 2)
 		spoil(&bad)
-		if _, _, err := db.KeepResults(t.Context(), []postgres.Result{result(b, p, 1), bad}, nil, lately); !errors.Is(err, postgres.ErrRefused) {
+		if _, _, err := db.StoreResults(t.Context(), []postgres.Result{result(b, p, 1), bad}, nil, lately); !errors.Is(err, postgres.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -374,9 +374,9 @@ func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
 		}
 		keep(t, db, r)
 	}
-	var last *postgres.StaleResult
+	var last *postgres.OutdatedResult
 	for len(want) > 0 {
-		page, err := db.StaleResults(t.Context(), b.ID, 2, last, 7)
+		page, err := db.OutdatedResults(t.Context(), b.ID, 2, last, 7)
 		if err != nil || len(page) == 0 {
 			t.Fatalf("%d are not found: %v", len(want), err)
 		}
@@ -387,7 +387,7 @@ func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
 			delete(want, last.ID)
 		}
 	}
-	if page, err := db.StaleResults(t.Context(), b.ID, 2, last, 7); err != nil || len(page) != 0 {
+	if page, err := db.OutdatedResults(t.Context(), b.ID, 2, last, 7); err != nil || len(page) != 0 {
 		t.Errorf("behind the last %v, %v", page, err)
 	}
 	text, err := os.ReadFile("query/stale_results.sql")

@@ -79,21 +79,12 @@ func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error)
 	return *row.Before, nil
 }
 
-// Also stops the sinks of another shard on the connection of s, with its patience: one
-// that is lost lets all of them go on, and freezes nothing.
-func (s *SinkStop) Also(ctx context.Context, shard int) error {
-	if _, err := stopSinks.run(ctx, s.conn, shardOf{shard}); err != nil {
-		return fmt.Errorf("stop sinks of shard %d: %w", shard, busy(err))
-	}
-	return nil
-}
-
 // Freeze enters every month of a topic before the one that before is in, for ever,
 // and says how many were not frozen yet. It is done on the connection that keeps
 // the sinks from beginning a batch: either no batch was under way, or nothing is
 // frozen.
-func (s *SinkStop) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
-	n, err := freezeMonths.run(ctx, s.conn, freeze{topic, MonthOf(before)})
+func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
+	n, err := freezeMonths.run(ctx, l.conn, freeze{topic, MonthOf(before)})
 	if err != nil {
 		return 0, fmt.Errorf("freeze months of %s before %s: %w", topic, before.Format(time.DateOnly), err)
 	}

@@ -29,23 +29,6 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
--- table private.chores
-CREATE TABLE private.chores (
-    name text NOT NULL,
-    known_since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-    succeeded_at timestamp with time zone,
-    CONSTRAINT chores_pkey PRIMARY KEY (name),
-    CONSTRAINT chores_name_length CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 200)))
-);
-ALTER TABLE private.chores OWNER TO answerscope_owner;
-COMMENT ON TABLE private.chores IS 'When chores of the timetable last succeeded.';
-COMMENT ON COLUMN private.chores.known_since IS 'When a process first had it in its timetable.';
-COMMENT ON COLUMN private.chores.succeeded_at IS 'When its last run that succeeded came to its end; null: none has.';
-ALTER TABLE private.chores ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.chores FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.chores FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT INSERT, SELECT, UPDATE ON private.chores TO answerscope_service;
-
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
     topic text NOT NULL,
@@ -132,6 +115,23 @@ ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.rereads TO answerscope_service;
+
+-- table private.tasks
+CREATE TABLE private.tasks (
+    name text NOT NULL,
+    known_since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    succeeded_at timestamp with time zone,
+    CONSTRAINT tasks_pkey PRIMARY KEY (name),
+    CONSTRAINT tasks_name_length CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 200)))
+);
+ALTER TABLE private.tasks OWNER TO answerscope_owner;
+COMMENT ON TABLE private.tasks IS 'When each scheduled task last succeeded.';
+COMMENT ON COLUMN private.tasks.known_since IS 'When a process first had it in its timetable.';
+COMMENT ON COLUMN private.tasks.succeeded_at IS 'When its last successful run ended; null: it never succeeded.';
+ALTER TABLE private.tasks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.tasks FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.tasks FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT, UPDATE ON private.tasks TO answerscope_service;
 
 -- table private.tombstones
 CREATE TABLE private.tombstones (

@@ -13,9 +13,8 @@ import (
 //go:embed migrate/*.sql query/*.sql roles.sql
 var files embed.FS
 
-// A statement is one file of query/ with the Go types of its parameters and rows.
-// The text sent to the server is the file, byte for byte; the fields of P are $1,
-// $2, … in their order, and the columns are the fields of R by their db tags.
+// A statement is one file of query/ with the Go types of its parameters and rows. The text sent to the server is the
+// file, byte for byte; the fields of P are $1, $2, … in their order, and the columns are the fields of R by db tags.
 type statement[P, R any] struct {
 	name string
 	text string
@@ -70,13 +69,13 @@ func (s statement[P, R]) run(ctx context.Context, on querier, params P) (touched
 }
 
 func (s statement[P, R]) failed(err error) error {
-	return fmt.Errorf("query %s: %w", s.name, verdict(err))
+	return fmt.Errorf("query %s: %w", s.name, typed(err))
 }
 
-// none is the row of a statement that returns nothing.
+// none is the row of a statement that returns nothing, and the parameters of one that takes none.
 type none struct{}
 
-// declared is what every statement says of itself, for the tests.
+// declared lists every statement, for the tests.
 var declared []declaration
 
 type declaration struct {
@@ -92,7 +91,7 @@ func query[P, R any](name string) statement[P, R] {
 	return statement[P, R]{name, text}
 }
 
-// mustRead panics on a missing file: that is a build mistake.
+// mustRead panics on a missing file, which is a mistake of the build.
 func mustRead(path string) string {
 	text, err := files.ReadFile(path)
 	if err != nil {
@@ -101,20 +100,20 @@ func mustRead(path string) string {
 	return string(text)
 }
 
-func arguments(params any) []any {
-	v := reflect.ValueOf(params)
-	args := make([]any, v.NumField())
-	for i := range args {
-		args[i] = argument(v.Field(i))
+// arguments are the fields of params in their order, those of an embedded struct in its place. A nil list is an empty
+// one: no column of ours is null because Go had nothing to put there.
+func arguments(params any) []any { return appendFields(nil, reflect.ValueOf(params)) }
+
+func appendFields(args []any, params reflect.Value) []any {
+	for i := range params.NumField() {
+		switch field := params.Field(i); {
+		case params.Type().Field(i).Anonymous:
+			args = appendFields(args, field)
+		case field.Kind() == reflect.Slice && field.IsNil():
+			args = append(args, reflect.MakeSlice(field.Type(), 0, 0).Interface())
+		default:
+			args = append(args, field.Interface())
+		}
 	}
 	return args
-}
-
-// argument gives a nil list as an empty one: a column of ours is never null
-// because Go had nothing to put there.
-func argument(v reflect.Value) any {
-	if v.Kind() == reflect.Slice && v.IsNil() {
-		return reflect.MakeSlice(v.Type(), 0, 0).Interface()
-	}
-	return v.Interface()
 }

@@ -51,7 +51,7 @@ func (db *DB) DueTombstones(ctx context.Context, again, every time.Duration) ([]
 const tombstonesAtOnce = 500
 
 // Purged notes that what was read as due has been purged since.
-func (db *DB) Purged(ctx context.Context, due []Tombstone) error {
+func (db *DB) MarkPurged(ctx context.Context, due []Tombstone) error {
 	if len(due) == 0 {
 		return nil
 	}

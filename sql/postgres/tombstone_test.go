@@ -33,7 +33,7 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	if len(first) != 1 || first[0].Kind != "brand" || first[0].ID != w.ours.brand.ID || first[0].OrganizationID != w.ours.organization.ID || first[0].PurgedAt != nil {
 		t.Fatalf("due at once: %+v", first)
 	}
-	if err := w.db.Purged(t.Context(), first); err != nil {
+	if err := w.db.MarkPurged(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	if waiting, _, err := w.db.Unpurged(t.Context()); err != nil || waiting != 0 {
@@ -71,7 +71,7 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 	if before, err := db.FrozenBefore(t.Context(), "answers"); err != nil || !before.IsZero() {
 		t.Errorf("frozen before %v, %v", before, err)
 	}
-	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,18 +109,18 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
-	stop, err := db.StopSinks(t.Context(), 0, 50*time.Millisecond)
+	stop, err := db.LockSinksExclusive(t.Context(), 0, 50*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stop.Also(t.Context(), 1); err != nil {
+	if err := stop.AddShard(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if stopped(t, db, 1) {
 		t.Error("the sinks of shard 1 were stopped twice")
 	}
 	busy := hold(t, db, 2)
-	if err := stop.Also(t.Context(), 2); !errors.Is(err, postgres.ErrSinksBusy) {
+	if err := stop.AddShard(t.Context(), 2); !errors.Is(err, postgres.ErrSinksBusy) {
 		t.Errorf("%v beside a batch", err)
 	}
 	busy.Release()

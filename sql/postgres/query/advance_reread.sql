@@ -1,4 +1,4 @@
--- advance_reread: notes a page, and whether the reread has been asked for again. Days and ids are null at the beginning.
+-- advance_reread: saves the progress of a reread after a page, and returns whether it was requested again. Day and id are null at the start.
 UPDATE private.rereads
 SET
     cursor_day = $3,
@@ -13,4 +13,4 @@ SET
     last_error = NULL
 WHERE brand_id = $1
   AND holder = $2
-RETURNING asked_at IS NOT NULL AS asked
+RETURNING asked_at IS NOT NULL AS requested

@@ -1,4 +1,4 @@
--- begin_reread: how many answers a run has before it that has told none yet, of one who has it in hand.
+-- begin_reread: saves how many answers a run that has appended none yet will read.
 UPDATE private.rereads
 SET total = greatest(total, $3)
 WHERE brand_id = $1

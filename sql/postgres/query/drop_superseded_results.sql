@@ -1,5 +1,4 @@
--- drop_superseded_results: deletes, of some pairs of a prompt and a platform, the old
--- results that are not their pair's newest.
+-- drop_superseded_results: deletes the old results of some prompts and platforms that are not the newest of theirs.
 DELETE FROM public.prompt_results AS old
 USING (SELECT DISTINCT
            prompt_id,

@@ -1,5 +1,5 @@
--- finish_reread: ends a run, $3 saying what it could not do. What an edit has asked for is looked at once more $4 seconds later,
--- for answers that were under way with the earlier names. Of a page that landed for whoever was killed nothing is left to find: it is done.
+-- finish_reread: ends a run; $3 is what it could not do. The run of an edit is followed by another one $4 seconds later, for answers
+-- that were under way with the earlier names. Answers of a page that a killed process appended are counted as done.
 UPDATE private.rereads
 SET
     holder = NULL,

@@ -1,2 +1,2 @@
--- lock_lead: whether this connection now leads in something, until it ends.
+-- lock_lead: takes the lock of who leads in $1 for this connection, if it is free.
 SELECT pg_try_advisory_lock(hashtextextended('answerscope_lead ' || $1::text, 0)) AS locked

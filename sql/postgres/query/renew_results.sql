@@ -1,4 +1,4 @@
--- renew_results: gives results the readings that are newer than theirs.
+-- renew_results: updates the readings of results where the given ones are newer.
 UPDATE public.prompt_results AS there
 SET citations = given.citations::jsonb,
     mention_count = given.mention_count,

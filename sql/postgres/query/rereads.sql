@@ -1,4 +1,4 @@
--- rereads: every brand that is or was read again, of one organization, or one brand, or all; what is under way first.
+-- rereads: the state of every reread, of one organization, or one brand, or all; unfinished ones first.
 SELECT
     o.slug AS organization,
     b.slug AS brand,

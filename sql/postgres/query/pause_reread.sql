@@ -1,4 +1,4 @@
--- leave_reread: lets go of a reread that is to go on after a pause of $3 seconds; $4 is why, empty for nothing.
+-- pause_reread: releases a reread that goes on after $3 seconds; $4 is why, empty for no error.
 UPDATE private.rereads
 SET
     holder = NULL,

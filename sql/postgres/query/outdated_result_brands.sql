@@ -1,4 +1,4 @@
--- stale_result_brands: the brands that have results of an earlier reader than $1.
+-- outdated_result_brands: the brands that have results of an extractor before $1.
 SELECT DISTINCT brand_id AS id
 FROM public.prompt_results
 WHERE extract_version < $1

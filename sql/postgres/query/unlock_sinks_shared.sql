@@ -1,2 +1,2 @@
--- let_go_sinks: ends what hold_sinks began on this connection.
+-- unlock_sinks_shared: releases what lock_sinks_shared took on this connection.
 SELECT pg_advisory_unlock_shared(hashtextextended('answerscope_sinks', $1::int)) AS locked

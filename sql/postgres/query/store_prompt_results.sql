@@ -1,13 +1,12 @@
--- keep_prompt_results: keeps results whose brand and prompt are there. A row that is
--- there is only changed when $24 says so, by a newer reading, and then its reading alone.
+-- store_prompt_results: stores results whose brand and prompt exist. An existing row changes only if $24 is set and the
+-- reading is newer, and then in its reading alone.
 --
--- What a row hangs on is held while it is written, and none of it is waited for: a
--- deletion on its way to these rows would wait for this statement in turn. One that
--- is under way makes this statement fail, to be tried again.
+-- The rows that a result refers to are locked, without waiting: a deletion on its way to these rows would wait for this
+-- statement in turn. While one is under way this statement fails, to be tried again.
 WITH organizations AS MATERIALIZED (
     SELECT o.id
     FROM public.organizations AS o
-    WHERE o.id = ANY ($4::uuid[])
+    WHERE o.id = ANY ($13::uuid[])
     FOR KEY SHARE NOWAIT
 ),
 brands AS MATERIALIZED (
@@ -16,7 +15,7 @@ brands AS MATERIALIZED (
         b.organization_id
     FROM public.brands AS b
     JOIN organizations AS o ON o.id = b.organization_id
-    WHERE b.id = ANY ($3::uuid[])
+    WHERE b.id = ANY ($2::uuid[])
     FOR KEY SHARE OF b NOWAIT
 ),
 prompts AS MATERIALIZED (
@@ -26,21 +25,25 @@ prompts AS MATERIALIZED (
         p.organization_id
     FROM public.prompts AS p
     JOIN brands AS b ON (b.id, b.organization_id) = (p.brand_id, p.organization_id)
-    WHERE p.id = ANY ($2::uuid[])
+    WHERE p.id = ANY ($12::uuid[])
     FOR KEY SHARE OF p NOWAIT
 ),
 live AS MATERIALIZED (
     SELECT given.*
     FROM unnest(
-        $1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::text[],
-        $12::int[], $13::int[], $14::int[], $15::text[], $16::int[], $17::text[], $18::text[], $19::uuid[], $20::bigint[], $21::int[], $22::timestamptz[]
+        $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[], $8::int[], $9::text[],
+        $10::bigint[], $11::int[],
+        $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::text[],
+        $20::text[], $21::uuid[], $22::timestamptz[]
     ) AS given (
-        id, prompt_id, brand_id, organization_id, platform, model_used, served_model, region, sample, response, citations,
-        mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions, search_queries, job_id, revision, extract_version, created_at
+        id, brand_id, citations, mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions,
+        revision, extract_version,
+        prompt_id, organization_id, platform, model_used, served_model, region, sample, response,
+        search_queries, job_id, created_at
     )
     JOIN prompts AS p ON (p.id, p.brand_id, p.organization_id) = (given.prompt_id, given.brand_id, given.organization_id)
 ),
--- An old one is kept only as its pair's newest.
+-- An old result is stored only if it is the newest of its prompt and platform.
 current AS (
     SELECT *
     FROM live
@@ -58,7 +61,7 @@ current AS (
                 AND newer.platform = live.platform
                 AND (newer.created_at, newer.id) > (live.created_at, live.id))
 ),
-kept AS (
+stored AS (
     INSERT INTO public.prompt_results AS there (
         id, prompt_id, brand_id, organization_id, platform, model_used, served_model, region, sample, response, citations,
         mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions, search_queries, job_id, revision, extract_version, created_at
@@ -68,7 +71,7 @@ kept AS (
         mention_count, citation_count, nullif(mention_position, 0), sentiment, visibility_score, competitor_mentions::jsonb, search_queries::jsonb,
         nullif(job_id, '00000000-0000-0000-0000-000000000000'), revision, extract_version, created_at
     FROM current
-    ORDER BY id -- two that write the same rows wait for each other in one order
+    ORDER BY id -- two writers of the same rows lock them in one order
     ON CONFLICT (id) DO UPDATE
     SET citations = excluded.citations,
         mention_count = excluded.mention_count,
@@ -89,4 +92,4 @@ SELECT
     (SELECT count(*) FROM current) AS current,
     count(*) FILTER (WHERE is_new) AS added,
     count(*) FILTER (WHERE NOT is_new) AS changed
-FROM kept
+FROM stored

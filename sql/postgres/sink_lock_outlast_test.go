@@ -14,7 +14,7 @@ func TestAStopOutlastsItsProcess(t *testing.T) {
 	other, dsn := migrated(t)
 	w := testkit.NewWire(t, dsn)
 	db := open(t, w.DSN)
-	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestAStopOutlastsItsProcess(t *testing.T) {
 	}
 	patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	hold, err := other.HoldSinks(patience, 0)
+	hold, err := other.LockSinksShared(patience, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func hold(t *testing.T, db *postgres.DB, shard int) *postgres.SinkHold {
+func hold(t *testing.T, db *postgres.DB, shard int) *postgres.SharedSinkLock {
 	t.Helper()
-	h, err := db.HoldSinks(t.Context(), shard)
+	h, err := db.LockSinksShared(t.Context(), shard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func hold(t *testing.T, db *postgres.DB, shard int) *postgres.SinkHold {
 // stopped is whether the sinks could be stopped; they go on at once.
 func stopped(t *testing.T, db *postgres.DB, shard int) bool {
 	t.Helper()
-	stop, err := db.StopSinks(t.Context(), shard, 20*time.Millisecond)
+	stop, err := db.LockSinksExclusive(t.Context(), shard, 20*time.Millisecond)
 	if errors.Is(err, postgres.ErrSinksBusy) {
 		return false
 	}
@@ -70,7 +70,7 @@ func TestBusySinksAreStopped(t *testing.T) {
 	for range 6 {
 		sinks.Go(func() {
 			for ctx.Err() == nil {
-				h, err := db.HoldSinks(ctx, 0)
+				h, err := db.LockSinksShared(ctx, 0)
 				if err != nil {
 					if ctx.Err() == nil {
 						t.Error(err)
@@ -87,7 +87,7 @@ func TestBusySinksAreStopped(t *testing.T) {
 	}
 	for range 5 {
 		before := landed.Load()
-		stop, err := db.StopSinks(t.Context(), 0, 5*time.Second)
+		stop, err := db.LockSinksExclusive(t.Context(), 0, 5*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,14 +125,14 @@ func TestALostHoldIsNoticed(t *testing.T) {
 	if h.Held(t.Context()) == nil {
 		t.Error("a lost hold says it is held")
 	}
-	if _, err := h.Buried(t.Context(), "answers", nil, nil); err == nil {
+	if _, err := h.Tombstones(t.Context(), "answers", nil, nil); err == nil {
 		t.Error("a lost hold says what is buried")
 	}
 	if !stopped(t, db, 0) {
 		t.Error("a lost hold keeps the sinks from being stopped")
 	}
 	h.Release()
-	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 	_, dsn := migrated(t)
 	w := testkit.NewWire(t, dsn)
 	cfg := postgres.DefaultConfig()
-	cfg.DSN, cfg.Silence = w.DSN, 500*time.Millisecond
+	cfg.DSN, cfg.SinkLockTimeout = w.DSN, 500*time.Millisecond
 	db, err := postgres.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 	if first.Held(patience) == nil {
 		t.Error("a server that is silent says that the sinks are held")
 	}
-	if _, err := second.Buried(patience, "answers", nil, nil); err == nil {
+	if _, err := second.Tombstones(patience, "answers", nil, nil); err == nil {
 		t.Error("a server that is silent says what is buried")
 	}
 	first.Release()
@@ -178,13 +178,13 @@ func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 // Nothing is left behind by those who gave up waiting.
 func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
 	db, _ := migrated(t)
-	stop, err := db.StopSinks(t.Context(), 0, time.Second)
+	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := db.HoldSinks(short, 0); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := db.LockSinksShared(short, 0); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("held while stopped: %v", err)
 	}
 	if err := stop.Release(); err != nil {
@@ -193,12 +193,12 @@ func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
 	h := hold(t, db, 0)
 	short, cancel = context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := db.StopSinks(short, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := db.LockSinksExclusive(short, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("stopped beside a batch: %v", err)
 	}
 	long, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	second, err := db.HoldSinks(long, 0)
+	second, err := db.LockSinksShared(long, 0)
 	if err != nil {
 		t.Fatal("whoever gave up stopping still stops:", err)
 	}
@@ -212,9 +212,9 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 	theirs := w.other.brand
 	h := hold(t, w.db, 0)
 	defer h.Release()
-	told := func() postgres.Buried {
+	told := func() postgres.Tombstones {
 		t.Helper()
-		b, err := h.Buried(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
+		b, err := h.Tombstones(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 	if got, want := told().Months, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
 		t.Errorf("frozen %v, want %v", got, want)
 	}
-	if b, err := (*postgres.SinkHold)(nil).Buried(t.Context(), "visits", []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
+	if b, err := (*postgres.SharedSinkLock)(nil).Tombstones(t.Context(), "visits", []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
 		t.Errorf("no hold: buried %v, %v", b, err)
 	}
 }
@@ -258,11 +258,11 @@ func BenchmarkHold(b *testing.B) {
 		brands[i] = uuid.UUID{1, byte(i)}
 	}
 	for b.Loop() {
-		h, err := db.HoldSinks(b.Context(), 0)
+		h, err := db.LockSinksShared(b.Context(), 0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		_, err = h.Buried(b.Context(), "visits", brands, brands[:3])
+		_, err = h.Tombstones(b.Context(), "visits", brands, brands[:3])
 		if err := errors.Join(err, h.Held(b.Context()), h.Held(b.Context())); err != nil {
 			b.Fatal(err)
 		}

@@ -1,0 +1,7 @@
+-- tasks: when each of the scheduled tasks $1 was first known, and when it last succeeded.
+SELECT
+    name,
+    known_since,
+    succeeded_at
+FROM private.tasks
+WHERE name = ANY($1::text[])

@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The sink lock is an advisory lock of Postgres, one for each shard. A sink holds it shared from before a batch is
+// planned until after it is committed; a process that rebuilds a table or freezes a month holds it exclusively, so
+// that no batch is half done meanwhile.
+//
+// The lock ends with its connection, but a plan stays. So the holder of the exclusive lock must also check that no
+// partition has an open plan, and release the lock at once if one has.
+//
+// Every question about the lock is bounded by Config.SinkLockTimeout: after a network failure the kernel reports
+// nothing for a quarter of an hour, and a batch that waits that long looks as if it were under way.
+
+const (
+	// sharedLockTimeout is how long a sink waits for the shared lock before it returns ErrSinksBusy, and retries.
+	sharedLockTimeout = 15 * time.Second
+	// maxSharedLocks bounds the connections that hold it: one for every batch under way.
+	maxSharedLocks = 256
+)
+
+var (
+	lockSinksShared    = query[shardOf, none]("lock_sinks_shared")
+	unlockSinksShared  = query[shardOf, lock]("unlock_sinks_shared")
+	lockSinksExclusive = query[shardOf, none]("lock_sinks_exclusive")
+	tombstonesOfBatch  = query[batchOwners, tombstonesRow]("tombstones_of_batch")
+)
+
+type (
+	shardOf     struct{ Shard int }
+	batchOwners struct {
+		Topic                 string
+		Brands, Organizations []uuid.UUID
+	}
+	tombstonesRow struct {
+		Brands        []uuid.UUID `db:"brands"`
+		Organizations []uuid.UUID `db:"organizations"`
+		Months        []time.Time `db:"months"`
+	}
+)
+
+// ErrSinksBusy says that the sink lock was not free in time: batches were under way, or another process holds it
+// exclusively. The caller may try again later.
+var ErrSinksBusy = errors.New("the sinks are busy")
+
+// SharedSinkLock is the lock under which a sink inserts a batch. A nil one is that of a target without the lock: it
+// is always held, and finds no tombstones. It is not safe for concurrent use.
+type SharedSinkLock struct {
+	conn    *pgxpool.Conn
+	shard   int
+	timeout time.Duration
+}
+
+// LockSinksShared waits while another process holds the sink lock of a shard exclusively; after 15 s it returns
+// ErrSinksBusy.
+func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, error) {
+	ctx, cancel := context.WithTimeout(ctx, sharedLockTimeout+db.sinkLockTimeout)
+	defer cancel()
+	conn, err := db.sinkLocks.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
+	}
+	if _, err := lockSinksShared.run(ctx, conn, shardOf{shard}); err != nil {
+		discard(conn)
+		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
+	}
+	return &SharedSinkLock{conn, shard, db.sinkLockTimeout}, nil
+}
+
+// Held is nil if the lock was held all the time since it was taken: once lost with its connection it stays lost. A
+// sink asks after it has planned a batch. It may lose the lock after that, since the open plan then stops the others.
+func (l *SharedSinkLock) Held(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	return held(ctx, l.conn.Conn(), l.shard, l.timeout)
+}
+
+func held(ctx context.Context, conn *pgx.Conn, shard int, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := conn.Ping(ctx); err != nil {
+		return fmt.Errorf("lost the sink lock of shard %d: %w", shard, err)
+	}
+	return nil
+}
+
+// Tombstones are the deletions and frozen months that a batch must respect.
+type Tombstones struct {
+	Brands        map[uuid.UUID]bool
+	Organizations map[uuid.UUID]bool
+	Months        []time.Time // the frozen ones by their first day, UTC, in order
+}
+
+// Tombstones finds which of the given brands and organizations were deleted, and which months of a topic (without its
+// prefix) are frozen. No month is frozen while the lock is held or a plan is open; a brand may be deleted at any time.
+// An answer proves, as Held does, that the lock was not lost before.
+func (l *SharedSinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
+	if l == nil {
+		return Tombstones{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	row, err := tombstonesOfBatch.one(ctx, l.conn, batchOwners{topic, brands, organizations})
+	if err != nil {
+		return Tombstones{}, err
+	}
+	return Tombstones{set(row.Brands), set(row.Organizations), row.Months}, nil
+}
+
+func set(ids []uuid.UUID) map[uuid.UUID]bool {
+	all := make(map[uuid.UUID]bool, len(ids))
+	for _, id := range ids {
+		all[id] = true
+	}
+	return all
+}
+
+// Release releases the lock. If the server does not confirm it, the connection is closed, and the lock ends with it.
+func (l *SharedSinkLock) Release() {
+	if l == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if was, err := unlockSinksShared.one(ctx, l.conn, shardOf{l.shard}); err != nil || !was.Locked {
+		discard(l.conn)
+		return
+	}
+	l.conn.Release()
+}
+
+// discard closes a connection of the pool.
+func discard(conn *pgxpool.Conn) {
+	_ = closeConn(conn.Conn()) // the pool drops it in any case
+	conn.Release()
+}
+
+// ExclusiveSinkLock keeps every sink of a shard from beginning a batch. It is not safe for concurrent use.
+type ExclusiveSinkLock struct {
+	conn    *pgx.Conn
+	shard   int
+	timeout time.Duration
+}
+
+// LockSinksExclusive waits until no sink of a shard has a batch under way; after timeout it returns ErrSinksBusy. From
+// its call on sinks begin no batch, because polling would never find all partitions of a busy log between two batches.
+// If a batch hangs, records wait in the log for all of timeout: allow seconds, and more time between two tries.
+func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Duration) (*ExclusiveSinkLock, error) {
+	conn, err := db.openConn(ctx, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
+	}
+	l := &ExclusiveSinkLock{conn, shard, db.sinkLockTimeout}
+	if err := l.AddShard(ctx, shard); err != nil {
+		return nil, errors.Join(err, l.Release())
+	}
+	return l, nil
+}
+
+// AddShard locks the sinks of another shard on the same connection, with the same timeout: if that is lost, so are all
+// locks, and nothing is frozen.
+func (l *ExclusiveSinkLock) AddShard(ctx context.Context, shard int) error {
+	if _, err := lockSinksExclusive.run(ctx, l.conn, shardOf{shard}); err != nil {
+		return fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
+	}
+	return nil
+}
+
+// Held is nil if the lock was held all the time since it was taken.
+func (l *ExclusiveSinkLock) Held(ctx context.Context) error {
+	return held(ctx, l.conn, l.shard, l.timeout)
+}
+
+// Release lets the sinks go on.
+func (l *ExclusiveSinkLock) Release() error { return closeConn(l.conn) }
+
+// busy is ErrSinksBusy if err is a lock timeout of the server.
+func busy(err error) error {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55P03" {
+		return fmt.Errorf("%w: %w", ErrSinksBusy, err)
+	}
+	return err
+}

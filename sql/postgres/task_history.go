@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// TaskHistory has the history of scheduled tasks that all processes share. It is safe for concurrent use.
+type TaskHistory struct{ db *DB }
+
+// TaskHistory is the history that this database has.
+func (db *DB) TaskHistory() TaskHistory { return TaskHistory{db} }
+
+type (
+	taskNames struct{ Names []string }
+	taskName  struct{ Name string }
+	taskRow   struct {
+		Name        string     `db:"name"`
+		KnownSince  time.Time  `db:"known_since"`
+		SucceededAt *time.Time `db:"succeeded_at"`
+	}
+)
+
+var (
+	addTasks      = query[taskNames, none]("add_tasks")
+	tasks         = query[taskNames, taskRow]("tasks")
+	taskSucceeded = query[taskName, none]("task_succeeded")
+)
+
+// Add adds the tasks that are not known yet.
+func (h TaskHistory) Add(ctx context.Context, names []string) error {
+	if _, err := addTasks.run(ctx, h.db, taskNames{names}); err != nil {
+		return fmt.Errorf("add scheduled tasks %q: %w", names, err)
+	}
+	return nil
+}
+
+// Read returns since when tasks have been known, and when those that ever succeeded last did.
+func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded map[string]time.Time, err error) {
+	rows, err := tasks.all(ctx, h.db, taskNames{names})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read scheduled tasks %q: %w", names, err)
+	}
+	known, succeeded = map[string]time.Time{}, map[string]time.Time{}
+	for _, r := range rows {
+		known[r.Name] = r.KnownSince
+		if r.SucceededAt != nil {
+			succeeded[r.Name] = *r.SucceededAt
+		}
+	}
+	return known, succeeded, nil
+}
+
+// Succeeded records that a task has just succeeded.
+func (h TaskHistory) Succeeded(ctx context.Context, name string) error {
+	if _, err := taskSucceeded.run(ctx, h.db, taskName{name}); err != nil {
+		return fmt.Errorf("record success of scheduled task %s: %w", name, err)
+	}
+	return nil
+}
