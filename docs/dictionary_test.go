@@ -9,38 +9,32 @@ import (
 	"testing"
 )
 
-// The dictionary is what an analyst can read, told by the server: tables with their comments, views with the opening comment
-// of their file, their parameters and columns in the words of sql.md, and functions.
+// The dictionary is what an analyst can read, as the server describes it: tables with their comments, views with the opening
+// comment of their file, their parameters and columns, and functions. Its section Words is written by hand and says what each
+// parameter and column of a view means.
 func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	s := setStage(t)
-	d := &dictionary{parameters: words(t, "parameter"), columns: words(t, "column"), used: map[string]bool{}}
-	d.line("# Data dictionary\n")
-	d.line("Everything that an analyst can read, as the server tells it: `go test ./docs -update` writes this page. How to ask is in [sql.md](sql.md).")
+	d := readDictionary(t)
 	views := s.rows(t, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name")
 	tables := s.rows(t, "SELECT name, comment, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine != 'View' ORDER BY name")
 	functions := s.rows(t, "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined' AND startsWith(name, 'answerscope_') ORDER BY name")
 	if len(views) < 9 || len(tables) < 12 || len(functions) < 5 {
 		t.Fatalf("an analyst sees %d views, %d tables, %d functions", len(views), len(tables), len(functions))
 	}
-	d.contents(views, tables)
-	d.line("\n## Views\n\nA view wants all of its parameters.\n\n| parameter | type | |\n|---|---|---|")
-	d.listParameters(t, views)
+	d.line("## Views\n\nA view wants all of its parameters.")
 	for _, v := range views {
 		d.view(t, s, v[0])
 	}
-	d.line("\n## Tables\n\nPartitions are months. What a table is sorted by is what makes a question fast.")
-	for _, table := range tables {
-		d.table(t, s, table[0], table[1], table[2])
-	}
+	d.tables(t, s, tables)
 	d.line("\n## Functions\n")
 	for _, f := range functions {
 		says, code := definition(t, "function", f[0])
 		arguments, _, _ := strings.Cut(code, " ->")
 		d.line("- `" + f[0] + arguments + "`: " + says)
 	}
-	for _, word := range append(d.parameters, d.columns...) {
-		if !d.used[word.name] {
-			t.Errorf("sql.md has a word %s that no view has", word.name)
+	for _, word := range slices.Concat(d.parameters, d.columns) {
+		if !d.used[word] {
+			t.Errorf("Words has %s, which no view has", word)
 		}
 	}
 	d.compare(t)
@@ -48,80 +42,44 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 
 type dictionary struct {
 	text                strings.Builder
-	parameters, columns []word
+	parameters, columns []string // words of the section Words, in its order
 	used                map[string]bool
 }
 
-// A word of sql.md: a parameter or a column of the named views.
-type word struct{ name, meaning string }
+var wordLine = regexp.MustCompile("(?m)^- `([a-z_.]+)`: \\S.*$")
 
-var wordLine = regexp.MustCompile(`^\| ([a-z_.]+) \| (.+) \|$`)
-
-// words are those of the table in sql.md whose first heading is kind, in its order.
-func words(t *testing.T, kind string) (all []word) {
+// readDictionary starts a dictionary with what the page says by hand: everything up to the section Views.
+func readDictionary(t *testing.T) *dictionary {
 	t.Helper()
-	text, err := os.ReadFile("sql.md")
-	if err != nil {
-		t.Fatal(err)
+	written, _, _ := strings.Cut(read(t, "dictionary.md"), "## Views\n")
+	parameters, columns, ok := strings.Cut(written, "\nColumns of views:\n")
+	if !ok {
+		t.Fatal("dictionary.md has no words of columns")
 	}
-	_, table, _ := strings.Cut(string(text), "\n| "+kind+" | meaning |\n|---|---|\n")
-	for line := range strings.Lines(table) {
-		m := wordLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-		if m == nil {
-			break
-		}
-		all = append(all, word{m[1], m[2]})
+	d := &dictionary{parameters: wordsOf(parameters), columns: wordsOf(columns), used: map[string]bool{}}
+	d.text.WriteString(written)
+	return d
+}
+
+func wordsOf(text string) (words []string) {
+	for _, m := range wordLine.FindAllStringSubmatch(text, -1) {
+		words = append(words, m[1])
 	}
-	if len(all) == 0 {
-		t.Fatalf("sql.md has no words of a %s", kind)
-	}
-	return all
+	return words
 }
 
 func (d *dictionary) line(text string) { d.text.WriteString(text + "\n") }
 
-// meaning is that of a word in a view.
-func (d *dictionary) meaning(t *testing.T, words []word, view, name string) string {
+// use marks the word that explains a name of a view.
+func (d *dictionary) use(t *testing.T, words []string, view, name string) {
 	t.Helper()
-	for _, wanted := range []string{view + "." + name, name} {
-		if i := slices.IndexFunc(words, func(w word) bool { return w.name == wanted }); i >= 0 {
-			d.used[wanted] = true
-			return words[i].meaning
+	for _, word := range []string{view + "." + name, name} {
+		if slices.Contains(words, word) {
+			d.used[word] = true
+			return
 		}
 	}
-	t.Errorf("%s of view %s has no meaning: give it a line under Words in sql.md", name, view)
-	return ""
-}
-
-func (d *dictionary) contents(views, tables [][]string) {
-	for _, list := range []struct {
-		name string
-		of   [][]string
-	}{{"Views", views}, {"Tables", tables}} {
-		var links []string
-		for _, one := range list.of {
-			links = append(links, fmt.Sprintf("[`%s`](#%s)", one[0], one[0]))
-		}
-		d.line("\n" + list.name + ": " + strings.Join(links, ", ") + ".")
-	}
-}
-
-// listParameters tells those of all views once, in the order of sql.md.
-func (d *dictionary) listParameters(t *testing.T, views [][]string) {
-	t.Helper()
-	types := map[string]string{}
-	for _, v := range views {
-		for name, kind := range parametersOf(t, v[0]) {
-			d.meaning(t, d.parameters, v[0], name)
-			if types[name] != "" && types[name] != kind {
-				t.Errorf("parameter %s is %s and %s", name, types[name], kind)
-			}
-			types[name] = kind
-		}
-	}
-	for _, p := range d.parameters {
-		d.line(fmt.Sprintf("| `%s` | %s | %s |", p.name, types[p.name], p.meaning))
-	}
+	t.Errorf("%s of view %s has no meaning: give it a line under Words in dictionary.md", name, view)
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):([^}]+)\}`)
@@ -155,19 +113,21 @@ func (d *dictionary) view(t *testing.T, s *stage, name string) {
 	t.Helper()
 	says, _ := definition(t, "query", name)
 	types := parametersOf(t, name)
-	var signature, call []string
+	var signature, call, columns []string
 	for _, p := range d.parameters {
-		kind, ok := types[p.name]
-		if !ok {
-			continue
+		if kind, ok := types[p]; ok {
+			signature = append(signature, p+" "+kind)
+			call = append(call, p+" = "+valueOf(kind))
 		}
-		signature = append(signature, p.name)
-		call = append(call, p.name+" = "+valueOf(kind))
 	}
-	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\n| column | type | |\n|---|---|---|", name, capital(says), name, strings.Join(signature, ", ")))
+	for p := range types {
+		d.use(t, d.parameters, name, p)
+	}
 	for _, column := range s.rows(t, fmt.Sprintf("DESCRIBE (SELECT * FROM %s(%s))", name, strings.Join(call, ", "))) {
-		d.line(fmt.Sprintf("| `%s` | %s | %s |", column[0], column[1], d.meaning(t, d.columns, name, column[0])))
+		columns = append(columns, fmt.Sprintf("`%s` %s", column[0], column[1]))
+		d.use(t, d.columns, name, column[0])
 	}
+	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\nColumns: %s", name, capital(says), name, strings.Join(signature, ", "), strings.Join(columns, ", ")))
 }
 
 // valueOf is any value of a parameter's type.
@@ -186,17 +146,41 @@ func valueOf(kind string) string {
 	return "1"
 }
 
-func (d *dictionary) table(t *testing.T, s *stage, name, says, sorted string) {
+// tables lists the columns that three or more tables share once, before those of each table.
+func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 	t.Helper()
-	if says == "" {
-		t.Errorf("table %s has no comment", name)
-	}
-	d.line(fmt.Sprintf("\n### %s\n\n%s Sorted by `%s`.\n\n| column | type | |\n|---|---|---|", name, says, sorted))
-	for _, column := range s.rows(t, "SELECT name, type, comment FROM system.columns WHERE database = currentDatabase() AND table = '"+name+"' ORDER BY position") {
-		if column[2] == "" {
-			t.Errorf("column %s of %s has no comment", column[0], name)
+	rows := s.rows(t, "SELECT table, name, type, comment FROM system.columns WHERE database = currentDatabase() ORDER BY table, position")
+	columns, count := map[string][]string{}, map[string]int{}
+	var shared []string
+	for _, row := range rows {
+		if !slices.ContainsFunc(tables, func(t []string) bool { return t[0] == row[0] }) {
+			continue
 		}
-		d.line(fmt.Sprintf("| `%s` | %s | %s |", column[0], column[1], column[2]))
+		if row[3] == "" {
+			t.Errorf("column %s of %s has no comment", row[1], row[0])
+		}
+		line := fmt.Sprintf("- `%s` %s: %s", row[1], row[2], row[3])
+		columns[row[0]] = append(columns[row[0]], line)
+		if count[line]++; count[line] == 3 {
+			shared = append(shared, line)
+		}
+	}
+	d.line("\n## Tables\n\nPartitions are months. A question is fast when it filters by what a table is sorted by. Columns of three or more tables:\n")
+	d.line(strings.Join(shared, "\n"))
+	for _, table := range tables {
+		if table[1] == "" {
+			t.Errorf("table %s has no comment", table[0])
+		}
+		var others []string
+		var also []string
+		for _, line := range columns[table[0]] {
+			if name, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " "); slices.Contains(shared, line) {
+				also = append(also, name)
+			} else {
+				others = append(others, line)
+			}
+		}
+		d.line(fmt.Sprintf("\n### %s\n\n%s Sorted by `%s`. It shares %s.\n\n%s", table[0], table[1], table[2], strings.Join(also, ", "), strings.Join(others, "\n")))
 	}
 }
 
@@ -208,11 +192,7 @@ func (d *dictionary) compare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile("dictionary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
+	if got != read(t, "dictionary.md") {
 		t.Errorf("dictionary.md is not what an analyst can read; review the change and run with -update. It should be:\n%s", got)
 	}
 }
