@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The dictionary is what an analyst can read, as the server describes it: tables with their comments, views with the opening
@@ -68,7 +69,31 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-func (d *dictionary) line(text string) { d.text.WriteString(text + "\n") }
+// line writes a paragraph, an item or a heading, in lines of at most 120 columns.
+func (d *dictionary) line(text string) {
+	for line := range strings.Lines(text + "\n") {
+		column := 0
+		for i, word := range strings.Split(strings.TrimSuffix(line, "\n"), " ") {
+			width := utf8.RuneCountInString(word)
+			switch {
+			case i == 0:
+			case column+1+width > 120 && !strings.HasPrefix(line, "`"):
+				d.text.WriteString("\n")
+				column = 0
+				if strings.HasPrefix(line, "- ") {
+					d.text.WriteString("  ")
+					column = 2
+				}
+			default:
+				d.text.WriteString(" ")
+				column++
+			}
+			d.text.WriteString(word)
+			column += width
+		}
+		d.text.WriteString("\n")
+	}
+}
 
 // use marks the word that explains a name of a view.
 func (d *dictionary) use(t *testing.T, words []string, view, name string) {

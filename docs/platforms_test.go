@@ -1,12 +1,14 @@
 package docs_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/answerscope/answerscope/collector/referral"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/useragent"
 )
 
@@ -17,7 +19,7 @@ func TestPlatformsAreThoseOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := withRows(t, string(text), "| platform | | hosts | further words |\n|---|---|---|---|\n", platformRows())
-	want = withRows(t, want, "| crawler | operator | platform | purpose |\n|---|---|---|---|\n", crawlerRows())
+	want = withRows(t, want, "| operator | training | search | user |\n|---|---|---|---|\n", crawlerRows())
 	if want == string(text) {
 		return
 	}
@@ -46,13 +48,28 @@ func platformRows() (rows string) {
 	return rows
 }
 
+// crawlerRows has a row for each operator, those with an AI platform first, and one for crawlers of unknown operators.
 func crawlerRows() (rows string) {
+	purposes := []event.Purpose{event.PurposeTraining, event.PurposeSearch, event.PurposeUser}
+	var operators []string
+	names := map[string]map[event.Purpose][]string{}
 	for _, crawler := range useragent.Crawlers() {
-		platform := ""
+		operator := cmp.Or(crawler.Operator, "unknown")
 		if crawler.Platform != "" {
-			platform = "`" + crawler.Platform + "`"
+			operator += " (`" + crawler.Platform + "`)"
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s | %s |\n", crawler.Name, crawler.Operator, platform, crawler.Purpose)
+		if names[operator] == nil {
+			operators, names[operator] = append(operators, operator), map[event.Purpose][]string{}
+		}
+		of := names[operator]
+		of[event.Purpose(crawler.Purpose)] = append(of[event.Purpose(crawler.Purpose)], "`"+crawler.Name+"`")
+	}
+	for _, operator := range operators {
+		rows += "| " + operator
+		for _, purpose := range purposes {
+			rows += " | " + strings.Join(names[operator][purpose], ", ")
+		}
+		rows += " |\n"
 	}
 	return rows
 }
