@@ -8,70 +8,79 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// answersTold is how many answers of 3 to 8 KB the bench takes from the log to
-// the views.
-var answersTold = 12_000
+// answersCount is how many answers of 3 to 8 KB the bench takes from the log to the views.
+var answersCount = 12_000
 
-// answers measures rows a second from the log through extract into the landing
-// table and the targets of its views. Its ceilings, in the same run, are reading
-// the same topic alone, reading the answers alone (extract, one core), and
-// landing the same answers, read beforehand, in batches of the same size.
-func answers(ctx context.Context, o Options) (Result, error) {
-	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
-	l, err := newLaboratory(ctx)
+// answers measures rows a second from the log through extract into the landing table and the targets of its views. Its
+// ceilings, in the same run, are reading the same topic alone, extracting the answers alone (one core), and inserting the
+// same answers, extracted beforehand, in batches of the same size.
+func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
+	records, err := s.appendAnswers(ctx, answersCount)
 	if err != nil {
-		return r, err
+		return err
 	}
-	defer l.close()
-	if err := l.startBroker(ctx, o.Broker); err != nil {
-		return r, err
-	}
-	records, err := l.tell(ctx, answersTold)
-	if err != nil {
-		return r, err
-	}
-	n := float64(answersTold)
+	n := float64(answersCount)
 
 	read := &counting{}
-	took, err := consumeAll(ctx, l, l.reading("read", event.TopicAnswers), read, &read.records, answersTold)
+	took, err := consumeAll(ctx, s, s.consumer("read", "", event.TopicAnswers), read, &read.records, answersCount)
 	if err != nil {
-		return r, err
+		return err
 	}
 	r.Ceilings["read_per_s"] = n / took.Seconds()
 
-	warehouse, err := l.warehouse(ctx, "landed")
+	warehouse, err := s.warehouse(ctx, "inserted")
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer warehouse.Close()
-	if err := land(ctx, &r, sink.New(warehouse, prometheus.NewRegistry(), l.log), records); err != nil {
-		return r, err
+	if err := extractAndInsert(ctx, r, sink.New(warehouse, prometheus.NewRegistry(), s.log), records); err != nil {
+		return err
 	}
 
-	whole, err := l.warehouse(ctx, "whole")
+	whole, err := s.warehouse(ctx, "whole")
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer whole.Close()
-	landing := &landings{Answers: sink.New(whole, prometheus.NewRegistry(), l.log)}
-	if took, err = consumeAll(ctx, l, l.reading("whole", event.TopicAnswers), landing, &landing.records, answersTold); err != nil {
-		return r, err
+	target := &countedAnswers{Answers: sink.New(whole, prometheus.NewRegistry(), s.log)}
+	if took, err = consumeAll(ctx, s, s.consumer("whole", "", event.TopicAnswers), target, &target.records, answersCount); err != nil {
+		return err
 	}
 	r.Figures["answers"] = n
 	r.Figures["rows_per_s"] = n / took.Seconds()
 	r.Ratios["insert"] = r.Figures["rows_per_s"] / r.Ceilings["insert_per_s"]
 	r.Ratios["read"] = r.Figures["rows_per_s"] / r.Ceilings["read_per_s"]
 	r.Ratios["ceiling"] = r.Figures["rows_per_s"] * (1/r.Ceilings["insert_per_s"] + 1/r.Ceilings["read_per_s"] + 1/r.Ceilings["extract_per_s"])
-	return r, nil
+	return nil
 }
 
-// land measures extract and insert apart.
-func land(ctx context.Context, r *Result, s *sink.Answers, records []consume.Record) error {
+// appendAnswers appends n answers and returns them as records.
+func (s *stack) appendAnswers(ctx context.Context, n int) ([]consume.Record, error) {
+	records := make([]consume.Record, n)
+	appended := make([]producer.Record, n)
+	for i := range n {
+		a := someAnswer(i)
+		value, err := event.EncodeAnswer(nil, &a)
+		if err != nil {
+			return nil, err
+		}
+		records[i] = consume.Record{Topic: event.TopicAnswers, Offset: int64(i), Value: value}
+		appended[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
+	}
+	return records, s.appending(ctx, "", func(log *producer.Producer) error {
+		_, err := log.AppendAll(ctx, event.TopicAnswers, appended)
+		return err
+	})
+}
+
+// extractAndInsert measures both apart.
+func extractAndInsert(ctx context.Context, r *Result, s *sink.Answers, records []consume.Record) error {
 	var extracting, inserting time.Duration
 	const size = 2000
 	for first := 0; first < len(records); first += size {
@@ -97,7 +106,7 @@ func land(ctx context.Context, r *Result, s *sink.Answers, records []consume.Rec
 	return nil
 }
 
-// counting takes records and does nothing with them.
+// counting is a target that counts records and drops them.
 type counting struct{ records atomic.Int64 }
 
 func (*counting) Version() int      { return extract.Version }
@@ -113,16 +122,16 @@ func (*counting) Position(context.Context, string, int32) (int64, bool, error) {
 	return 0, false, nil
 }
 
-// landings counts what the sink has landed.
-type landings struct {
+// countedAnswers counts what the sink has inserted.
+type countedAnswers struct {
 	*sink.Answers
 	records atomic.Int64
 }
 
-func (l *landings) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
-	err := l.Answers.Land(ctx, b, ours)
+func (c *countedAnswers) Land(ctx context.Context, b *consume.Batch[sink.Item], checkOwnership func() error) error {
+	err := c.Answers.Land(ctx, b, checkOwnership)
 	if err == nil {
-		l.records.Add(int64(len(b.Items)))
+		c.records.Add(int64(len(b.Items)))
 	}
 	return err
 }

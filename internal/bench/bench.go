@@ -1,5 +1,5 @@
-// Package bench measures this machine: what each part does a second, beside the
-// ceiling that it is held against in the same run.
+// Package bench measures this machine: what each part does a second, beside the ceiling that it is held against in the
+// same run.
 package bench
 
 import (
@@ -11,39 +11,35 @@ import (
 	"strings"
 )
 
-// Options are what benches are asked with.
+// Options are settings of a run.
 type Options struct {
-	Broker string                           // "embedded" or "apache", for those that need one; "" is embedded
-	Tell   func(format string, args ...any) // how a long one goes on; nil tells nobody
+	Broker   string                           // embedded or apache, for benches that need one; "" is embedded
+	Progress func(format string, args ...any) // reports the steps of a long bench; nil discards them
 }
 
-func (o Options) tell(format string, args ...any) {
-	if o.Tell != nil {
-		o.Tell(format, args...)
-	}
-}
-
-// Result is what one bench measured. Rates are per second, times in
-// milliseconds, memory in bytes. A ratio is a figure over its ceiling, so that
-// machines can be compared.
+// Result is what one bench measured. Rates are per second, times in milliseconds, memory in bytes. A ratio is a figure
+// over its ceiling, so that machines can be compared.
 type Result struct {
 	Bench    string             `json:"bench"`
 	Figures  map[string]float64 `json:"figures"`
 	Ceilings map[string]float64 `json:"ceilings"`
 	Ratios   map[string]float64 `json:"ratios"`
 	Machine  Machine            `json:"machine"`
-	Lines    []string           `json:"-"` // for people, instead of the values that bear the first word of one
+	Lines    []string           `json:"-"` // for people; they replace the values whose key begins with a line's first word
 }
 
-// benches are the benchmarks by name.
-var benches = map[string]func(context.Context, Options) (Result, error){
-	"answers":   answers,
-	"codec":     codec,
-	"collector": collectors,
-	"extract":   extraction,
-	"freshness": freshness,
-	"pipeline":  pipeline,
-	"query":     query,
+// A bench measures into r, on a stack of the engines that it needs.
+type bench struct {
+	need engines
+	run  func(ctx context.Context, o Options, s *stack, r *Result) error
+}
+
+var benches = map[string]bench{
+	"answers":   {engines{clickhouse: true, broker: true}, answers},
+	"collector": {engines{postgres: true, broker: true}, collectors},
+	"freshness": {engines{clickhouse: true, postgres: true, broker: true}, freshness},
+	"pipeline":  {engines{clickhouse: true, postgres: true, broker: true}, pipeline},
+	"query":     {engines{clickhouse: true, postgres: true}, query},
 }
 
 // Names lists the benches.
@@ -51,15 +47,23 @@ func Names() []string { return slices.Sorted(maps.Keys(benches)) }
 
 // Run measures one bench.
 func Run(ctx context.Context, name string, o Options) (Result, error) {
-	run, ok := benches[name]
+	r := Result{Bench: name, Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
+	b, ok := benches[name]
 	if !ok {
-		return Result{}, fmt.Errorf("bench %q: want one of %s", name, strings.Join(Names(), ", "))
+		return r, fmt.Errorf("bench %q: want one of %s", name, strings.Join(Names(), ", "))
 	}
-	r, err := run(ctx, o)
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	s, err := startStack(ctx, b.need, o.Broker)
 	if err != nil {
-		return Result{}, fmt.Errorf("bench %s: %w", name, err)
+		return r, fmt.Errorf("bench %s: %w", name, err)
 	}
-	r.Bench, r.Machine = name, thisMachine()
+	defer s.close()
+	if err := b.run(ctx, o, s, &r); err != nil {
+		return r, fmt.Errorf("bench %s: %w", name, err)
+	}
+	r.Machine = thisMachine()
 	return r, nil
 }
 
@@ -75,7 +79,7 @@ func (r Result) Print(w io.Writer) error {
 		values map[string]float64
 		digits int
 	}{{"figures", r.Figures, 0}, {"ceilings", r.Ceilings, 0}, {"ratios", r.Ratios, 2}} {
-		keys := slices.DeleteFunc(slices.Sorted(maps.Keys(part.values)), r.inLines)
+		keys := slices.DeleteFunc(slices.Sorted(maps.Keys(part.values)), r.hasLine)
 		if len(keys) == 0 {
 			continue
 		}
@@ -92,9 +96,8 @@ func (r Result) Print(w io.Writer) error {
 	return err
 }
 
-// inLines tells whether a line says a value already: a-name_p50_ms is said by
-// the line that begins with a-name.
-func (r Result) inLines(key string) bool {
+// hasLine tells whether a line shows a value already: that of a-name_p50_ms begins with a-name.
+func (r Result) hasLine(key string) bool {
 	subject, _, _ := strings.Cut(key, "_")
 	return slices.ContainsFunc(r.Lines, func(line string) bool { return strings.HasPrefix(line, subject+" ") })
 }

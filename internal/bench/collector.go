@@ -1,15 +1,14 @@
 package bench
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,9 +21,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// collecting is how beacons are sent: over how many connections, of how many sites, how often, after how many times that
-// do not count, and for how long each time. Over few connections most of them wait for the batch under way, and what is
-// measured is how long a broker takes rather than how much a collector does.
+// collecting is how beacons are sent: over how many connections, of how many sites, in how many rounds after how many that
+// do not count, and for how long each time. Over few connections most of them wait for the batch under way, and the figure
+// is how long a broker takes rather than how much a collector does.
 var collecting = struct {
 	connections, sites, rounds, warm int
 	time                             time.Duration
@@ -33,219 +32,166 @@ var collecting = struct {
 // noLimit is the site limit of a bench, since all its beacons are of a few sites.
 const noLimit = 10_000_000
 
-// collectors measures beacons a second that answerscope collector, as anybody starts it, answers with 204 because the
-// log has them, how long each takes, and the most memory that is resident of it.
+// collectors measures beacons a second that answerscope collector, as a person starts it, answers with 204 because the log
+// has them, how long each takes, and the most memory that is resident of it.
 //
-// Beside it, in every round, by the same requests over as many connections: a fiber handler that reads the body and
-// answers 204; the collector's handler without its append; that handler with one synchronous write of kafka-go a
-// request; and with one that kafka-go groups with others. What sends, the collector, and what it is held against are processes of their own; the embedded broker is
-// in that of the bench.
-func collectors(ctx context.Context, o Options) (_ Result, err error) {
-	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
-	l, err := emptyLaboratory()
+// Beside it, in every round, its ceilings are measured by the same requests over as many connections. The sender, the
+// collector and the ceilings are processes of their own; the embedded broker is in that of the bench.
+func collectors(ctx context.Context, o Options, s *stack, r *Result) (err error) {
+	c, err := startContest(ctx, s)
 	if err != nil {
-		return r, err
+		return err
 	}
-	defer l.close()
-	a, err := l.startContest(ctx, o.Broker)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, a.stop()) }()
-	all := map[string]*loadResult{}
+	defer func() { err = errors.Join(err, c.stop()) }()
 	for round := 1 - collecting.warm; round <= collecting.rounds; round++ { // Apache Kafka compiles itself for half a minute
-		o.tell("  round %d of %d", round, collecting.rounds) // 0 and below warm up, and count for nothing
-		if err := a.round(ctx, round, all); err != nil {
-			return r, err
+		o.Progress("  round %d of %d", round, collecting.rounds) // 0 and below warm up, and count for nothing
+		if err := c.round(ctx, round); err != nil {
+			return err
 		}
 	}
-	if err := a.onTheLog(ctx); err != nil {
-		return r, err
+	if err := c.awaitLog(ctx, s.connection); err != nil {
+		return err
 	}
-	full, half := all[full], all[half]
-	r.Figures["accepted_per_s"] = full.accepted()
-	r.Figures["half_load_per_s"] = half.accepted()
+	at := func(name string) *loadResult {
+		slices.Sort(c.results[name].Times)
+		return c.results[name]
+	}
+	r.Figures["accepted_per_s"] = at(full).accepted()
+	r.Figures["half_load_per_s"] = at(half).accepted()
 	for _, p := range []int{50, 99} {
-		r.Figures[fmt.Sprintf("p%d_ms", p)] = full.Times.percentile(float64(p))
-		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = half.Times.percentile(float64(p))
+		r.Figures[fmt.Sprintf("p%d_ms", p)] = percentile(at(full).Times, float64(p))
+		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = percentile(at(half).Times, float64(p))
 	}
-	r.Figures["rss_bytes"] = float64(a.collector.memory())
+	r.Figures["rss_bytes"] = float64(c.collector.memory())
 	for ratio, name := range map[string]string{"ceiling": read, "handler": handler, "naive": naive, "grouped": grouped} {
-		r.Ceilings[name+"_per_s"] = all[name].accepted()
+		r.Ceilings[name+"_per_s"] = at(name).accepted()
 		r.Ratios[ratio] = r.Figures["accepted_per_s"] / r.Ceilings[name+"_per_s"]
 	}
-	return r, nil
+	return nil
 }
 
-// What is measured in a round.
+// What a round measures beside the ceilings: the collector as fast as it can, and at half of that rate.
 const (
-	full    = "collector"
-	half    = "half load"
-	read    = "read"
-	handler = "handler"
-	naive   = "naive"
-	grouped = "grouped"
+	full = "collector"
+	half = "half load"
 )
 
-// An arena is a collector with what it is held against, and requests for them.
-type arena struct {
-	connection producer.Connection
-	collector  *child
-	ceilings   *child
-	addresses  map[string]string // of each but half
-	requests   [][]byte
-	accepted   int64 // beacons that the collector has answered with 204, of all rounds
+// A contest is a collector and its ceilings, and requests for them.
+type contest struct {
+	collector, ceilings *child
+	addresses           map[string]string // of the collector and of the ceilings
+	requests            [][]byte
+	results             map[string]*loadResult // of the rounds that count
+	accepted            int64                  // beacons that the collector has answered with 204, of all rounds
 }
 
-// startContest starts engines, a collector, and its ceilings.
-func (l *laboratory) startContest(ctx context.Context, broker string) (_ *arena, err error) {
-	if err := l.startBroker(ctx, broker); err != nil {
-		return nil, err
-	}
+// startContest starts a collector and its ceilings.
+func startContest(ctx context.Context, s *stack) (_ *contest, err error) {
 	const plain = "plain."
-	if err := l.createTopics(ctx, plain); err != nil {
+	if err := s.createTopics(ctx, plain); err != nil {
 		return nil, err
 	}
-	db, err := l.startPostgres(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	a := &arena{connection: l.connection, addresses: map[string]string{}}
-	if a.requests, err = beacons(ctx, db, collecting.sites); err != nil {
+	c := &contest{addresses: map[string]string{}, results: map[string]*loadResult{}}
+	if c.requests, err = beacons(ctx, s, collecting.sites); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.stop())
+			err = errors.Join(err, c.stop())
 		}
 	}()
-	if err := a.startCollector(ctx, l); err != nil {
+	if err := c.startCeilings(ctx, ceilingsTask{s.postgres, s.connection.Brokers, plain, s.dir}); err != nil {
 		return nil, err
 	}
-	return a, a.startCeilings(ctx, ceilingsAsked{l.control, l.connection.Brokers, plain, l.dir})
+	return c, c.startCollector(ctx, s)
 }
 
-func (a *arena) startCollector(ctx context.Context, l *laboratory) error {
+func (c *contest) startCollector(ctx context.Context, s *stack) error {
 	cmd, err := answerscope(ctx, []string{
-		"ANSWERSCOPE_POSTGRES_DSN=" + l.control, "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(l.connection.Brokers, ","),
-		"ANSWERSCOPE_DATA_DIR=" + filepath.Join(l.dir, "collector"), "ANSWERSCOPE_SITE_LIMIT=" + strconv.Itoa(noLimit),
+		"ANSWERSCOPE_POSTGRES_DSN=" + s.postgres, "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(s.connection.Brokers, ","),
+		"ANSWERSCOPE_DATA_DIR=" + filepath.Join(s.dir, "collector"), "ANSWERSCOPE_SITE_LIMIT=" + strconv.Itoa(noLimit),
 	}, "collector", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	var line string
-	if a.collector, line, err = startTelling(ctx, cmd); err != nil {
+	if c.collector, err = startChild(cmd, nil); err != nil {
 		return err
 	}
-	a.addresses[full] = strings.TrimPrefix(line, "ready http://")
-	return nil
+	line, err := c.collector.awaitReady(ctx)
+	c.addresses[full] = strings.TrimPrefix(line, "ready http://")
+	return err
 }
 
-func (a *arena) startCeilings(ctx context.Context, asked ceilingsAsked) error {
+func (c *contest) startCeilings(ctx context.Context, task ceilingsTask) error {
 	cmd, err := answerscope(ctx, nil, "bench", "--part", "ceilings")
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(asked)
+	in, err := cmd.StdinPipe() // stays open until the bench ends
 	if err != nil {
-		return fmt.Errorf("ask for ceilings: %w", err)
+		return fmt.Errorf("start ceilings: %w", err)
 	}
-	in, err := cmd.StdinPipe() // stays open: its end is theirs
-	if err != nil {
-		return fmt.Errorf("ask for ceilings: %w", err)
-	}
-	go func() { _, _ = in.Write(text) }() // a process that has ended says why itself
-	var line string
-	if a.ceilings, line, err = startTelling(ctx, cmd); err != nil {
+	if c.ceilings, err = startChild(cmd, nil); err != nil {
 		return err
 	}
-	var at ceilingsAt
-	if err := json.Unmarshal([]byte(line), &at); err != nil {
+	if err := json.NewEncoder(in).Encode(task); err != nil {
+		return fmt.Errorf("start ceilings: %w:\n%s", err, c.ceilings.last())
+	}
+	line, err := c.ceilings.awaitReady(ctx)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(line), &c.addresses); err != nil {
 		return fmt.Errorf("read addresses of ceilings %q: %w", line, err)
 	}
-	a.addresses[read], a.addresses[handler], a.addresses[naive], a.addresses[grouped] = at.Read, at.Handler, at.Naive, at.Grouped
 	return nil
 }
 
-// startTelling starts a command and returns the first line that it tells.
-func startTelling(ctx context.Context, cmd *exec.Cmd) (*child, string, error) {
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, "", fmt.Errorf("start %s: %w", cmd.Args[1], err)
-	}
-	c, err := startChild(cmd, nil)
-	if err != nil {
-		return nil, "", err
-	}
-	told := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(out).ReadString('\n')
-		told <- strings.TrimSpace(line)
-	}()
-	select {
-	case line := <-told:
-		if line != "" {
-			return c, line, nil
-		}
-		<-c.ended
-		return c, "", fmt.Errorf("%s ended before it was ready:\n%s", c.name, c.last())
-	case <-time.After(time.Minute):
-		err = errors.New("after a minute")
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	return c, "", errors.Join(fmt.Errorf("%s is not ready: %w:\n%s", c.name, err, c.last()), c.stop())
-}
-
-// stop ends the processes that were started.
-func (a *arena) stop() error {
+// stop ends both processes.
+func (c *contest) stop() error {
 	var errs []error
-	for _, c := range []*child{a.collector, a.ceilings} {
-		if c == nil {
-			continue
-		}
-		select {
-		case <-c.ended:
-		default:
-			errs = append(errs, c.stop())
+	for _, one := range []*child{c.collector, c.ceilings} {
+		if one != nil {
+			errs = append(errs, one.stop())
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // round measures each once, in another order than the round before, and the collector at half of what it has just
-// taken. What came of round 0 and those before is not kept.
-func (a *arena) round(ctx context.Context, round int, all map[string]*loadResult) error {
+// accepted. Results of round 0 and those before are dropped.
+func (c *contest) round(ctx context.Context, round int) error {
 	each := []string{full, read, handler, naive, grouped}
 	for i := range each {
 		name := each[(i+round+collecting.warm)%len(each)]
-		result, err := a.measure(ctx, name, 0)
+		result, err := c.measure(ctx, name, 0)
 		if err != nil {
 			return err
 		}
-		results := map[string]loadResult{name: result}
+		c.keep(round, name, result)
 		if name == full {
-			if results[half], err = a.measure(ctx, full, result.accepted()/2); err != nil {
+			if result, err = c.measure(ctx, full, result.accepted()/2); err != nil {
 				return err
 			}
-		}
-		for name, result := range results {
-			if round <= 0 {
-				continue
-			}
-			if all[name] == nil {
-				all[name] = &loadResult{Statuses: map[int]int64{}}
-			}
-			all[name].add(&result)
-			all[name].Took += result.Took
+			c.keep(round, half, result)
 		}
 	}
 	return nil
 }
 
-func (a *arena) measure(ctx context.Context, name string, rate float64) (loadResult, error) {
-	plan := loadPlan{Address: a.addresses[name], Requests: a.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time}
+func (c *contest) keep(round int, name string, result loadResult) {
+	if round <= 0 {
+		return
+	}
+	if c.results[name] == nil {
+		c.results[name] = &loadResult{Statuses: map[int]int64{}}
+	}
+	c.results[name].add(&result)
+	c.results[name].Took += result.Took
+}
+
+func (c *contest) measure(ctx context.Context, name string, rate float64) (loadResult, error) {
+	plan := loadPlan{Address: c.addresses[name], Requests: c.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time}
 	result, err := plan.apart(ctx)
 	if err == nil {
 		err = result.onlyAccepted()
@@ -254,50 +200,51 @@ func (a *arena) measure(ctx context.Context, name string, rate float64) (loadRes
 		return result, fmt.Errorf("measure %s: %w", name, err)
 	}
 	if name == full {
-		a.accepted += result.Statuses[http.StatusNoContent]
+		c.accepted += result.Statuses[http.StatusNoContent]
 	}
 	return result, nil
 }
 
-// onTheLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own
-// disk for a moment come later, and one that was dropped would never.
-func (a *arena) onTheLog(ctx context.Context) error {
-	transport, err := a.connection.Transport(event.TopicVisits)
+// awaitLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own disk
+// for a moment come later, and one that was dropped would never.
+func (c *contest) awaitLog(ctx context.Context, connection producer.Connection) error {
+	transport, err := connection.Transport(event.TopicVisits)
 	if err != nil {
 		return err
 	}
 	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: a.connection.Address(), Transport: transport}
-	var ends []kafka.OffsetRequest
+	client := &kafka.Client{Addr: connection.Address(), Transport: transport}
+	ends := map[string][]kafka.OffsetRequest{}
 	for partition := range producer.DefaultTopicsConfig().Partitions {
-		ends = append(ends, kafka.LastOffsetOf(partition))
+		ends[event.TopicVisits] = append(ends[event.TopicVisits], kafka.LastOffsetOf(partition))
 	}
-	look, late := time.NewTicker(50*time.Millisecond), time.After(time.Minute)
-	defer look.Stop()
-	for {
-		found, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{event.TopicVisits: ends}})
+	var n int64
+	limited, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = poll(limited, 50*time.Millisecond, func() (bool, error) {
+		found, err := client.ListOffsets(limited, &kafka.ListOffsetsRequest{Topics: ends})
 		if err != nil {
-			return fmt.Errorf("read the ends of visits: %w", err)
+			return false, fmt.Errorf("read the ends of visits: %w", err)
 		}
-		var n int64
+		n = 0
 		for _, partition := range found.Topics[event.TopicVisits] {
 			n += partition.LastOffset
 		}
-		if n >= a.accepted {
-			return nil
-		}
-		select {
-		case <-look.C:
-		case <-late:
-			return fmt.Errorf("%d beacons were answered with 204, and the log has %d visits", a.accepted, n)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return n >= c.accepted, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%d beacons were answered with 204, and the log has %d visits: %w", c.accepted, n, err)
 	}
+	return nil
 }
 
-// beacons makes brands, and the request in which a browser tells of a visit to the site of each.
-func beacons(ctx context.Context, db *postgres.DB, sites int) ([][]byte, error) {
+// beacons creates brands, and makes the request in which a browser reports a visit to the site of each.
+func beacons(ctx context.Context, s *stack, sites int) ([][]byte, error) {
+	db, err := s.openPostgres(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
 	organization, err := db.AddOrganization(ctx, "Bench", "bench")
 	if err != nil {
 		return nil, err

@@ -3,11 +3,12 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -22,48 +23,38 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// flowing is how many visits a second flow while the bench looks, for how long,
-// and how often it asks the API whether a record shows.
+// flowing is how many visits a second flow while the bench measures, for how long, and how often it asks the API for a
+// record.
 var flowing = struct {
 	rate  int
 	time  time.Duration
 	every time.Duration
 }{5000, time.Minute, 25 * time.Millisecond}
 
-// freshness measures how long a record takes from the call that appends it until
-// the API counts it, while 5,000 visits a second flow: one visit after the other in
-// /api/v1/ai-traffic, and beside them one answer after the other in
+// freshness measures how long a record takes from the call that appends it until the API counts it, while 5,000 visits a
+// second flow: one visit after the other in /api/v1/ai-traffic, and beside them one answer after the other in
 // /api/v1/visibility-summary.
-func freshness(ctx context.Context, o Options) (_ Result, err error) {
-	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
-	l, err := newLaboratory(ctx)
+func freshness(ctx context.Context, o Options, s *stack, r *Result) (err error) {
+	w, err := s.watch(ctx)
 	if err != nil {
-		return r, err
+		return err
 	}
-	defer l.close()
-	if err := l.startBroker(ctx, o.Broker); err != nil {
-		return r, err
-	}
-	s, err := l.watch(ctx)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, w.close()) }()
 
-	o.tell("  %d visits a second for %s", flowing.rate, flowing.time)
+	o.Progress("  %d visits a second for %s", flowing.rate, flowing.time)
 	var visits, answers []time.Duration
 	var flowed atomic.Int64
-	err = l.appending(ctx, "", func(log *producer.Producer) error {
+	err = s.appending(ctx, "", func(log *producer.Producer) error {
 		until, end := context.WithTimeout(ctx, flowing.time)
 		defer end()
-		both, ctx := errgroup.WithContext(ctx)
-		both.Go(func() error { return flow(ctx, until, log, &flowed) })
-		both.Go(func() (err error) { visits, err = s.visits(ctx, until, log); return err })
-		both.Go(func() (err error) { answers, err = s.answers(ctx, until, log); return err })
-		return both.Wait()
+		all, ctx := errgroup.WithContext(ctx)
+		all.Go(func() error { return flow(ctx, until, log, &flowed) })
+		all.Go(func() (err error) { visits, err = w.measure(ctx, until, log, w.visitProbe()); return err })
+		all.Go(func() (err error) { answers, err = w.measure(ctx, until, log, w.answerProbe()); return err })
+		return all.Wait()
 	})
 	if err != nil {
-		return r, err
+		return err
 	}
 	r.Figures["flow_per_s"] = float64(flowed.Load()) / flowing.time.Seconds()
 	r.Ceilings["flow_per_s"] = float64(flowing.rate)
@@ -77,11 +68,10 @@ func freshness(ctx context.Context, o Options) (_ Result, err error) {
 			r.Figures[key] = max(r.Figures[key], r.Figures[name+"_"+key])
 		}
 	}
-	return r, nil
+	return nil
 }
 
-// flow appends visits at the rate, until told; those that a slow moment left
-// behind are made good.
+// flow appends visits at the rate, until until ends; those that a slow moment has delayed are made up for.
 func flow(ctx, until context.Context, log *producer.Producer, flowed *atomic.Int64) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -109,12 +99,12 @@ func flow(ctx, until context.Context, log *producer.Producer, flowed *atomic.Int
 	}
 }
 
-// A watch looks how long records take: a pipeline and a service beside it.
+// A watch measures when records are counted: by a pipeline, and a service beside it.
 type watch struct {
 	at     *service
 	client *http.Client
-	brand  tracked
-	closes []func() error
+	brand  brand
+	closes []func() error // in this order
 }
 
 func (w *watch) close() error {
@@ -126,28 +116,28 @@ func (w *watch) close() error {
 }
 
 // watch starts a pipeline from the topics to a warehouse, and a service over it.
-func (l *laboratory) watch(ctx context.Context) (*watch, error) {
-	db, err := l.startPostgres(ctx)
+func (s *stack) watch(ctx context.Context) (*watch, error) {
+	db, err := s.openPostgres(ctx)
 	if err != nil {
 		return nil, err
 	}
-	brands, err := track(ctx, db, 1)
+	brands, err := addBrands(ctx, db, 1)
 	if err != nil {
 		return nil, err
 	}
-	warehouse, err := l.warehouse(ctx, "watched")
+	warehouse, err := s.warehouse(ctx, "watched")
 	if err != nil {
 		return nil, err
 	}
-	if err := mirrored(ctx, l, db, warehouse, 1); err != nil {
+	if err := mirrorBrands(ctx, s.log, db, warehouse, 1); err != nil {
 		return nil, err
 	}
 	w := &watch{client: newClient(2), brand: brands[0]}
-	if w.at, err = l.serve(ctx, db, warehouse); err != nil {
+	if w.at, err = serve(ctx, s.log, db, warehouse); err != nil {
 		return nil, err
 	}
 	sinks, stop := context.WithCancel(ctx)
-	ended, err := l.sinks(sinks, db, warehouse)
+	ended, err := s.sinks(sinks, db, warehouse)
 	w.closes = []func() error{w.at.stop, func() error { stop(); return ended() }, warehouse.Close, func() error { db.Close(); return nil }}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -155,16 +145,16 @@ func (l *laboratory) watch(ctx context.Context) (*watch, error) {
 	return w, nil
 }
 
-// sinks starts those of both topics, and returns how to wait for their end.
-func (l *laboratory) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
+// sinks starts those of answers and visits, and returns how to wait for their end.
+func (s *stack) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
 	var both errgroup.Group
-	told, seen := l.reading("answers", event.TopicAnswers), l.visits("visits")
-	told.Gate, seen.Gate = db.LockSinksShared, db.LockSinksShared
-	answers, err := consume.New(told, sink.New(warehouse, prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
+	ofAnswers, ofVisits := s.consumer("answers", "", event.TopicAnswers), s.consumer("visits", "", event.TopicVisits)
+	ofAnswers.Gate, ofVisits.Gate = db.LockSinksShared, db.LockSinksShared
+	answers, err := consume.New(ofAnswers, sink.New(warehouse, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return both.Wait, err
 	}
-	visits, err := consume.New(seen, sink.NewVisits(warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), l.log), prometheus.NewRegistry(), l.log)
+	visits, err := consume.New(ofVisits, sink.NewVisits(warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return both.Wait, err
 	}
@@ -173,67 +163,58 @@ func (l *laboratory) sinks(ctx context.Context, db *postgres.DB, warehouse *clic
 	return both.Wait, nil
 }
 
-// visits appends one visit after the other, and tells how long each took to show.
-func (w *watch) visits(ctx, until context.Context, log *producer.Producer) ([]time.Duration, error) {
-	return w.each(ctx, until, "ai-traffic", func(i int) error {
+// A probe is a kind of record, and the figure that counts it.
+type probe struct {
+	topic, endpoint string
+	figure          *regexp.Regexp
+	record          func(i int) (key, value []byte, err error)
+}
+
+func (w *watch) visitProbe() probe {
+	return probe{event.TopicVisits, "ai-traffic", regexp.MustCompile(`"total_visits":(\d+)`), func(i int) (key, value []byte, err error) {
 		v := someVisit(i)
 		v.OrganizationID, v.BrandID = w.brand.organization, w.brand.id
-		value, err := event.EncodeVisit(nil, &v)
-		if err != nil {
-			return err
-		}
-		return log.Append(ctx, event.TopicVisits, nil, value)
-	}, func(body []byte) (n int, err error) {
-		var shown struct {
-			Visits int `json:"total_visits"`
-		}
-		err = json.Unmarshal(body, &shown)
-		return shown.Visits, err
-	})
+		value, err = event.EncodeVisit(nil, &v)
+		return nil, value, err
+	}}
 }
 
-// answers does the same with answers.
-func (w *watch) answers(ctx, until context.Context, log *producer.Producer) ([]time.Duration, error) {
-	return w.each(ctx, until, "visibility-summary", func(i int) error {
+func (w *watch) answerProbe() probe {
+	return probe{event.TopicAnswers, "visibility-summary", regexp.MustCompile(`"resultCount":(\d+)`), func(i int) (key, value []byte, err error) {
 		a := someAnswer(i)
 		a.OrganizationID, a.Brand.ID = w.brand.organization, w.brand.id
-		value, err := event.EncodeAnswer(nil, &a)
-		if err != nil {
-			return err
-		}
-		return log.Append(ctx, event.TopicAnswers, event.AnswerKey(a.Brand.ID), value)
-	}, func(body []byte) (n int, err error) {
-		var shown struct{ Totals struct{ ResultCount int } }
-		err = json.Unmarshal(body, &shown)
-		return shown.Totals.ResultCount, err
-	})
+		value, err = event.EncodeAnswer(nil, &a)
+		return event.AnswerKey(a.Brand.ID), value, err
+	}}
 }
 
-// each appends records until told, one when the last one shows.
-func (w *watch) each(ctx, until context.Context, endpoint string, appendOne func(i int) error, count func(body []byte) (int, error)) ([]time.Duration, error) {
+// measure appends records until until ends, one when the last one is counted, and returns how long each took to be.
+func (w *watch) measure(ctx, until context.Context, log *producer.Producer, p probe) ([]time.Duration, error) {
 	window := question{brand: w.brand, from: start.Truncate(24 * time.Hour), days: 30}
-	look := time.NewTicker(flowing.every)
-	defer look.Stop()
 	var took []time.Duration
 	for until.Err() == nil {
-		begin := time.Now()
-		if err := appendOne(len(took)); err != nil {
+		key, value, err := p.record(len(took))
+		if err != nil {
 			return nil, err
 		}
-		for shown := 0; shown <= len(took); {
-			select {
-			case <-look.C:
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
+		begin := time.Now()
+		if err := log.Append(ctx, p.topic, key, value); err != nil {
+			return nil, err
+		}
+		err = poll(ctx, flowing.every, func() (bool, error) {
 			var body bytes.Buffer
-			err := w.at.read(ctx, w.client, api+endpoint, window, "", &body)
-			if err != nil {
-				return nil, err
+			if err := w.at.ask(ctx, w.client, api+p.endpoint, window, "", &body); err != nil {
+				return false, err
 			}
-			if shown, err = count(body.Bytes()); err != nil {
-				return nil, fmt.Errorf("read %s: %w", endpoint, err)
+			m := p.figure.FindSubmatch(body.Bytes())
+			if m == nil {
+				return false, fmt.Errorf("no %s in %.300s", p.figure, body.Bytes())
 			}
+			n, err := strconv.Atoi(string(m[1]))
+			return n > len(took), err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("measure %s: %w", p.endpoint, err)
 		}
 		took = append(took, time.Since(begin))
 	}

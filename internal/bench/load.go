@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +24,10 @@ type loadPlan struct {
 
 // A loadResult is what came back.
 type loadResult struct {
-	Statuses map[int]int64 `json:"statuses"` // answers by status
-	Broken   int64         `json:"broken"`   // requests whose connection ended before the answer
-	Took     time.Duration `json:"took"`     // from the first request to the last answer
-	Times    histogram     `json:"times"`    // of answers: since the request was sent or, at a rate, since it was due
+	Statuses map[int]int64   `json:"statuses"` // answers by status
+	Broken   int64           `json:"broken"`   // requests whose connection ended before the answer
+	Took     time.Duration   `json:"took"`     // from the first request to the last answer
+	Times    []time.Duration `json:"times"`    // of answers, sorted: since the request was sent or, at a rate, since it was due
 }
 
 func (p loadPlan) validate() error {
@@ -39,46 +41,41 @@ func (p loadPlan) validate() error {
 	return errors.Join(errs...)
 }
 
-// patience is how long an answer may take after the last request was sent.
-const patience = 10 * time.Second
+// answerTimeout is how long an answer may take after the last request was sent.
+const answerTimeout = 10 * time.Second
 
-// run sends until the time is over, and waits for what is under way. It is meant for a process of its own, since it
-// takes as much of the machine as the server lets it.
+// run sends until the time is over, and waits for what is under way. It is meant for a process of its own, since it takes
+// as much of the machine as the server lets it.
 func (p loadPlan) run(ctx context.Context) (loadResult, error) {
 	if err := p.validate(); err != nil {
 		return loadResult{}, fmt.Errorf("plan load: %w", err)
 	}
-	lines := make([]*wire, p.Connections)
-	for i := range lines {
-		w, err := dialWire(ctx, p.Address)
-		if err != nil {
-			return loadResult{}, err
-		}
-		defer w.close()
-		lines[i] = w
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { // a read does not look at a context
-		for _, w := range lines {
-			w.close()
+	wires := make([]*wire, p.Connections)
+	for i := range wires {
+		wires[i] = &wire{address: p.Address}
+		if err := wires[i].connect(ctx); err != nil {
+			return loadResult{}, err
 		}
-	})()
+	}
 	begin := time.Now()
 	until := begin.Add(p.Time)
 	due := p.schedule(begin)
 	var each sync.WaitGroup
-	taken := make([]loadResult, p.Connections)
-	for i, w := range lines {
-		w.bound(until.Add(patience))
-		each.Go(func() { taken[i] = w.send(ctx, p.Requests[i%len(p.Requests)], until, due) })
+	results := make([]loadResult, p.Connections)
+	for i, w := range wires {
+		w.deadline = until.Add(answerTimeout)
+		_ = w.conn.SetDeadline(w.deadline) // fails on a closed connection, as the next write will
+		each.Go(func() { results[i] = w.send(ctx, p.Requests[i%len(p.Requests)], until, due) })
 	}
 	each.Wait()
-	whole := loadResult{Statuses: map[int]int64{}, Took: time.Since(begin)}
-	for i := range taken {
-		whole.add(&taken[i])
+	all := loadResult{Statuses: map[int]int64{}, Took: time.Since(begin)}
+	for i := range results {
+		all.add(&results[i])
 	}
-	return whole, context.Cause(ctx)
+	slices.Sort(all.Times)
+	return all, context.Cause(ctx)
 }
 
 // schedule says when the next request is due: a time that has passed already, where no connection was free at it.
@@ -89,6 +86,52 @@ func (p loadPlan) schedule(begin time.Time) func() time.Time {
 	var next atomic.Int64
 	apart := float64(time.Second) / p.Rate
 	return func() time.Time { return begin.Add(time.Duration(float64(next.Add(1)-1) * apart)) }
+}
+
+// add adds the answers of another result to r.
+func (r *loadResult) add(other *loadResult) {
+	for status, n := range other.Statuses {
+		r.Statuses[status] += n
+	}
+	r.Broken += other.Broken
+	r.Times = append(r.Times, other.Times...)
+}
+
+// accepted is how many a second were answered with 204.
+func (r *loadResult) accepted() float64 {
+	return float64(r.Statuses[http.StatusNoContent]) / r.Took.Seconds()
+}
+
+// onlyAccepted says what else came back, if anything did.
+func (r *loadResult) onlyAccepted() error {
+	if len(r.Statuses) == 1 && r.Statuses[http.StatusNoContent] > 0 && r.Broken == 0 {
+		return nil
+	}
+	return fmt.Errorf("answers by status are %v, and %d connections broke: want 204 alone", r.Statuses, r.Broken)
+}
+
+// A wire is one connection that sends requests and reads answers of HTTP/1.1 with as little work as can be: the sender
+// shares the machine with what is measured, and net/http would take the larger part of it.
+type wire struct {
+	address  string
+	deadline time.Time
+	conn     net.Conn
+	buffer   [4 << 10]byte // longer than every answer of a collector
+}
+
+// connect opens the connection, in place of an earlier one. It is closed when ctx ends.
+func (w *wire) connect(ctx context.Context) error {
+	if w.conn != nil {
+		_ = w.conn.Close()
+	}
+	conn, err := (&net.Dialer{Timeout: answerTimeout}).DialContext(ctx, "tcp", w.address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", w.address, err)
+	}
+	context.AfterFunc(ctx, func() { _ = conn.Close() }) // a read does not look at a context
+	_ = conn.SetDeadline(w.deadline)
+	w.conn = conn
+	return nil
 }
 
 // send sends one request over and over. due is nil where each follows the last one's answer.
@@ -106,35 +149,42 @@ func (w *wire) send(ctx context.Context, request []byte, until time.Time, due fu
 		status, err := w.ask(request)
 		if err != nil {
 			r.Broken++
-			if w.again(ctx) != nil {
-				break // the server has gone
-			}
-			continue
+		} else {
+			r.Times = append(r.Times, time.Since(since))
+			r.Statuses[status]++
 		}
-		r.Times.add(time.Since(since))
-		r.Statuses[status]++
+		if status != http.StatusNoContent && w.connect(ctx) != nil { // any other answer may have a body, which is not read
+			break
+		}
 	}
 	return r
 }
 
-// add takes another result to r, of the same time.
-func (r *loadResult) add(other *loadResult) {
-	for status, n := range other.Statuses {
-		r.Statuses[status] += n
+// ask sends a whole request and reads the headers of its answer, of which it returns the status.
+func (w *wire) ask(request []byte) (status int, err error) {
+	if _, err := w.conn.Write(request); err != nil {
+		return 0, fmt.Errorf("send request: %w", err)
 	}
-	r.Broken += other.Broken
-	r.Times.merge(&other.Times)
+	for n := 0; n < len(w.buffer); {
+		m, err := w.conn.Read(w.buffer[n:])
+		n += m
+		if text := w.buffer[:n]; bytes.Contains(text, []byte("\r\n\r\n")) {
+			return statusOf(text)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read answer: %w", err)
+		}
+	}
+	return 0, errors.New("read answer: headers longer than 4 KB")
 }
 
-// accepted is how many a second were answered with 204.
-func (r *loadResult) accepted() float64 {
-	return float64(r.Statuses[http.StatusNoContent]) / r.Took.Seconds()
-}
-
-// onlyAccepted says what else came back, if anything did.
-func (r *loadResult) onlyAccepted() error {
-	if len(r.Statuses) == 1 && r.Statuses[http.StatusNoContent] > 0 && r.Broken == 0 {
-		return nil
+// statusOf reads the status of an answer from its headers.
+func statusOf(text []byte) (status int, err error) {
+	if !bytes.HasPrefix(text, []byte("HTTP/1.1 ")) || len(text) < 12 {
+		return 0, fmt.Errorf("read answer: %.100q is not HTTP/1.1", text)
 	}
-	return fmt.Errorf("answers by status are %v, and %d connections broke: want 204 alone", r.Statuses, r.Broken)
+	for _, digit := range text[9:12] {
+		status = status*10 + int(digit-'0')
+	}
+	return status, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,39 +16,22 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// streaming is how many visits of some 380 bytes the bench takes from the log to
-// the views, and how often.
+// streaming is how many visits of some 380 bytes the bench takes from the log to the views, and how often.
 var streaming = struct{ visits, rounds int }{1_000_000, 3}
 
-// pipeline measures visits a second from a topic of six partitions into the
-// landing table and the targets of its views, and the most memory that it takes:
-// of a process of its own, answerscope pipeline as anybody starts it, from the
-// moment in which it has its partitions.
+// pipeline measures visits a second from a topic of six partitions into the landing table and the targets of its views,
+// and the most memory that it takes: of a process of its own, answerscope pipeline as a person starts it, from the moment
+// in which it has its partitions.
 //
-// Beside it, in every round: the same rows, made beforehand, inserted by as many
-// writers in batches of the same size; and reading the topic alone. Doing one after
-// the other would take the time of both: that is the ceiling.
-func pipeline(ctx context.Context, o Options) (_ Result, err error) {
-	r := Result{Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
-	l, err := newLaboratory(ctx)
-	if err != nil {
-		return r, err
-	}
-	defer l.close()
-	if err := l.startBroker(ctx, o.Broker); err != nil {
-		return r, err
-	}
-	db, err := l.startPostgres(ctx)
-	if err != nil {
-		return r, err
-	}
-	db.Close()
-	var all measured
+// Beside it, in every round: the same rows, made beforehand, inserted by as many writers in batches of the same size; and
+// reading the topic alone. Doing one after the other would take the time of both: that is the ceiling.
+func pipeline(ctx context.Context, o Options, s *stack, r *Result) error {
+	var all streamed
 	for round := range 1 + streaming.rounds {
-		o.tell("  round %d of %d", round, streaming.rounds) // 0 warms the engine up, which compiles expressions and reads its own code from disk
-		one, err := l.streamRound(ctx, round)
+		o.Progress("  round %d of %d", round, streaming.rounds) // 0 warms the engine up, which compiles expressions and reads its own code from disk
+		one, err := s.streamRound(ctx, round)
 		if err != nil {
-			return r, err
+			return err
 		}
 		if round > 0 {
 			all.add(one)
@@ -63,144 +47,161 @@ func pipeline(ctx context.Context, o Options) (_ Result, err error) {
 	r.Ratios["insert"] = all.inserting.Seconds() / all.whole.Seconds()
 	r.Ratios["read"] = all.reading.Seconds() / all.whole.Seconds()
 	r.Ratios["ceiling"] = (all.inserting + all.reading).Seconds() / all.whole.Seconds()
-	return r, nil
+	return nil
 }
 
-// measured is what rounds took: in all, reading alone and inserting alone.
-type measured struct {
+// streamed is how long rounds took: in all, reading alone and inserting alone.
+type streamed struct {
 	whole, reading, inserting time.Duration
 	size                      int   // bytes of a record
 	memory                    int64 // bytes at most
 }
 
-func (m *measured) add(one measured) {
+func (m *streamed) add(one streamed) {
 	m.whole, m.reading, m.inserting = m.whole+one.whole, m.reading+one.reading, m.inserting+one.inserting
 	m.size, m.memory = one.size, max(m.memory, one.memory)
 }
 
-func (l *laboratory) streamRound(ctx context.Context, round int) (m measured, err error) {
+func (s *stack) streamRound(ctx context.Context, round int) (m streamed, err error) {
 	prefix := fmt.Sprintf("round-%d.", round)
-	if m.size, err = l.tellVisits(ctx, prefix, streaming.visits); err != nil {
+	if m.size, err = s.appendVisits(ctx, prefix, streaming.visits); err != nil {
 		return m, err
 	}
-	if m.whole, m.memory, err = l.stream(ctx, prefix, round); err != nil {
+	if m.whole, m.memory, err = s.stream(ctx, prefix, round); err != nil {
 		return m, err
 	}
-	if m.reading, err = l.readAlone(ctx, prefix); err != nil {
+	read := &counting{}
+	m.reading, err = consumeAll(ctx, s, s.consumer(prefix+"alone", prefix, event.TopicVisits), read, &read.records, streaming.visits)
+	if err != nil {
 		return m, err
 	}
-	m.inserting, err = l.insertAlone(ctx, round)
+	m.inserting, err = s.insertAlone(ctx, round)
 	return m, err
 }
 
-// streamed is the i-th of visits of some 380 bytes.
-func streamed(i int) event.Visit {
+// shortVisit is the i-th of visits of some 380 bytes.
+func shortVisit(i int) event.Visit {
 	v := someVisit(i)
 	v.PlatformBy, v.Screen, v.Language = "", "", ""
 	return v
 }
 
-// tellVisits appends n visits to a topic of their own, and returns the size of the
-// last one's record.
-func (l *laboratory) tellVisits(ctx context.Context, prefix string, n int) (size int, err error) {
-	if err := l.createTopics(ctx, prefix); err != nil {
+// appendVisits appends n visits to topics of a prefix, and returns the size of the last one's record.
+func (s *stack) appendVisits(ctx context.Context, prefix string, n int) (size int, err error) {
+	if err := s.createTopics(ctx, prefix); err != nil {
 		return 0, err
 	}
 	const atOnce = 10_000
-	err = l.appending(ctx, prefix, func(log *producer.Producer) error {
-		some := make([]producer.Record, 0, atOnce)
-		for i := range n {
-			v := streamed(i)
-			value, err := event.EncodeVisit(nil, &v)
-			if err != nil {
-				return err
-			}
-			size = len(value)
-			if some = append(some, producer.Record{Value: value}); len(some) < atOnce && i < n-1 {
-				continue
+	err = s.appending(ctx, prefix, func(log *producer.Producer) error {
+		for first := 0; first < n; first += atOnce {
+			var some []producer.Record
+			for i := first; i < min(first+atOnce, n); i++ {
+				v := shortVisit(i)
+				value, err := event.EncodeVisit(nil, &v)
+				if err != nil {
+					return err
+				}
+				size = len(value)
+				some = append(some, producer.Record{Value: value})
 			}
 			if _, err := log.AppendAll(ctx, event.TopicVisits, some); err != nil {
 				return err
 			}
-			some = some[:0]
 		}
 		return nil
 	})
 	return size, err
 }
 
-// visits is how a new group reads topic visits, as the pipeline does.
-func (l *laboratory) visits(group string) consume.Config {
-	cfg := l.reading(group, event.TopicVisits)
-	cfg.Limits = sink.LimitsOfVisits(cfg.Limits)
-	return cfg
-}
-
-// stream has a pipeline take a topic into a fresh warehouse.
-func (l *laboratory) stream(ctx context.Context, prefix string, round int) (took time.Duration, memory int64, err error) {
+// stream measures how long a pipeline takes to bring a topic into a fresh warehouse, and its memory.
+func (s *stack) stream(ctx context.Context, prefix string, round int) (took time.Duration, memory int64, err error) {
 	name := fmt.Sprintf("streamed_%d", round)
-	warehouse, err := l.warehouse(ctx, name)
+	warehouse, err := s.warehouse(ctx, name)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, warehouse.Close()) }()
-	p, err := l.startPipeline(ctx, name, prefix)
+	p, assigned, err := s.startPipeline(ctx, name, prefix)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	begin, err := p.assigned(ctx)
-	if err != nil {
+	var begin time.Time
+	select {
+	case begin = <-assigned:
+	case <-p.ended:
+		return 0, 0, fmt.Errorf("pipeline ended before it had partitions:\n%s", p.last())
+	case <-ctx.Done():
+		return 0, 0, context.Cause(ctx)
+	}
+	if err := awaitVisits(ctx, p, warehouse); err != nil {
 		return 0, 0, err
 	}
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
+	return time.Since(begin), p.memory(), eachVisitOnce(ctx, warehouse)
+}
+
+// startPipeline starts a pipeline, and returns when it was given the partitions of topic visits.
+func (s *stack) startPipeline(ctx context.Context, database, prefix string) (*child, <-chan time.Time, error) {
+	cmd, err := answerscope(ctx, []string{
+		"ANSWERSCOPE_CLICKHOUSE_DSN=" + s.database(database), "ANSWERSCOPE_POSTGRES_DSN=" + s.postgres,
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(s.connection.Brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + prefix,
+	}, "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	assigned := make(chan time.Time, 1)
+	p, err := startChild(cmd, func(line string) {
+		if strings.Contains(line, `msg="partitions assigned"`) && strings.Contains(line, "topic="+prefix+event.TopicVisits+" ") {
+			select {
+			case assigned <- time.Now():
+			default: // not the first time
+			}
+		}
+	})
+	return p, assigned, err
+}
+
+// awaitVisits waits until a pipeline has brought every visit into the table and its sums.
+func awaitVisits(ctx context.Context, p *child, warehouse *clickhouse.Conn) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
 	for rows := uint64(0); rows < uint64(streaming.visits); {
 		select {
-		case <-look.C:
+		case <-tick.C:
 		case <-p.ended:
-			return 0, 0, fmt.Errorf("pipeline ended with %d of %d visits:\n%s", rows, streaming.visits, p.last())
+			return fmt.Errorf("pipeline ended with %d of %d visits:\n%s", rows, streaming.visits, p.last())
 		case <-ctx.Done():
-			return 0, 0, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		// The table knows its number of rows: to add up the sums each time, too, took a
-		// third of the engine's work.
-		if err = warehouse.QueryRow(ctx, "SELECT count() FROM visits").Scan(&rows); err != nil {
-			return 0, 0, fmt.Errorf("count visits: %w", err)
-		}
-		if rows >= uint64(streaming.visits) {
-			rows, err = landed(ctx, warehouse)
-		} else if rows > uint64(streaming.visits)*9/10 {
-			look.Reset(10 * time.Millisecond) // the end is to be seen when it comes
+		// The table knows its number of rows: to add up the sums each time, too, took a third of the engine's work.
+		err := warehouse.QueryRow(ctx, "SELECT count() FROM visits").Scan(&rows)
+		if err == nil && rows >= uint64(streaming.visits) {
+			rows, _, err = countVisits(ctx, warehouse)
 		}
 		if err != nil {
-			return 0, 0, err
+			return fmt.Errorf("count visits: %w", err)
+		}
+		if rows > uint64(streaming.visits)*9/10 {
+			tick.Reset(10 * time.Millisecond) // to see the end when it comes
 		}
 	}
-	return time.Since(begin), p.memory(), landedAll(ctx, warehouse)
+	return nil
 }
 
-// readAlone takes the topic nowhere.
-func (l *laboratory) readAlone(ctx context.Context, prefix string) (time.Duration, error) {
-	read, cfg := &counting{}, l.visits(prefix+"alone")
-	cfg.Topic = prefix + cfg.Topic
-	return consumeAll(ctx, l, cfg, read, &read.records, streaming.visits)
-}
-
-// insertAlone takes the same rows into a fresh warehouse without a log.
-func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Duration, err error) {
-	warehouse, err := l.warehouse(ctx, fmt.Sprintf("inserted_%d", round))
+// insertAlone measures how long the same rows take into a fresh warehouse without a log.
+func (s *stack) insertAlone(ctx context.Context, round int) (took time.Duration, err error) {
+	warehouse, err := s.warehouse(ctx, fmt.Sprintf("inserted_%d", round))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, warehouse.Close()) }()
-	size := l.visits("").Limits.Records
+	size := s.consumer("", "", event.TopicVisits).Limits.Records
 	partitions := producer.DefaultTopicsConfig().Partitions
 	rows, packer := make([][]clickhouse.PackedVisit, partitions), clickhouse.VisitPacker{}
 	for i := range streaming.visits {
 		partition := i % partitions
 		at := consume.Record{Topic: event.TopicVisits, Partition: int32(partition), Offset: int64(i / partitions)}
-		v := streamed(i)
+		v := shortVisit(i)
 		row, err := sink.VisitRow(&at, &v)
 		if err != nil {
 			return 0, err
@@ -208,12 +209,12 @@ func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Dura
 		rows[partition] = append(rows[partition], packer.Pack(&row))
 	}
 	begin := time.Now()
-	writers, ctx := errgroup.WithContext(ctx)
+	writers, within := errgroup.WithContext(ctx)
 	for partition, mine := range rows {
 		writers.Go(func() error {
 			for first := 0; first < len(mine); first += size {
 				some := mine[first:min(first+size, len(mine))]
-				if err := clickhouse.Visits.Insert(ctx, warehouse, fmt.Sprintf("%d@%d", partition, first), some); err != nil {
+				if err := clickhouse.Visits.Insert(within, warehouse, fmt.Sprintf("%d@%d", partition, first), some); err != nil {
 					return err
 				}
 			}
@@ -223,29 +224,25 @@ func (l *laboratory) insertAlone(ctx context.Context, round int) (took time.Dura
 	if err := writers.Wait(); err != nil {
 		return 0, err
 	}
-	took = time.Since(begin)
-	return took, landedAll(ctx, warehouse)
+	return time.Since(begin), eachVisitOnce(ctx, warehouse)
 }
 
-// landed is how many visits are in the table and in its sums.
-func landed(ctx context.Context, warehouse *clickhouse.Conn) (rows uint64, err error) {
-	const question = "SELECT least((SELECT count() FROM visits), (SELECT toUInt64(sum(visits)) FROM visit_daily))"
-	if err := warehouse.QueryRow(ctx, question).Scan(&rows); err != nil {
-		return 0, fmt.Errorf("count visits: %w", err)
+// countVisits counts those of the table and those of its sums, and returns the fewer and the more of both.
+func countVisits(ctx context.Context, warehouse *clickhouse.Conn) (least, most uint64, err error) {
+	const question = `
+		WITH (SELECT count() FROM visits) AS rows, (SELECT toUInt64(sum(visits)) FROM visit_daily) AS summed
+		SELECT least(rows, summed), greatest(rows, summed)`
+	if err := warehouse.QueryRow(ctx, question).Scan(&least, &most); err != nil {
+		return 0, 0, fmt.Errorf("count visits: %w", err)
 	}
-	return rows, nil
+	return least, most, nil
 }
 
-// landedAll sees that each visit is there once.
-func landedAll(ctx context.Context, warehouse *clickhouse.Conn) error {
-	const question = "SELECT greatest((SELECT count() FROM visits), (SELECT toUInt64(sum(visits)) FROM visit_daily))"
-	var most uint64
-	if err := warehouse.QueryRow(context.WithoutCancel(ctx), question).Scan(&most); err != nil {
-		return fmt.Errorf("count visits: %w", err)
-	}
-	least, err := landed(context.WithoutCancel(ctx), warehouse)
+// eachVisitOnce checks that each visit was inserted once.
+func eachVisitOnce(ctx context.Context, warehouse *clickhouse.Conn) error {
+	least, most, err := countVisits(ctx, warehouse)
 	if want := uint64(streaming.visits); err == nil && (least != want || most != want) {
-		err = fmt.Errorf("%d to %d visits have landed, want %d", least, most, want)
+		err = fmt.Errorf("%d to %d visits were inserted, want %d", least, most, want)
 	}
 	return err
 }

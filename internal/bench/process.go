@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// answerscope is a command of this binary that is to run as a person would start it: without our settings, but those
-// of env.
+// answerscope is a command of this binary as a person would start it: with no settings of the bench's, but env.
 func answerscope(ctx context.Context, env []string, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -38,40 +37,63 @@ func answerscope(ctx context.Context, env []string, args ...string) (*exec.Cmd, 
 type child struct {
 	name  string
 	cmd   *exec.Cmd
+	ready chan string // the first line of its stdout
 	ended chan struct{}
 
 	mu  sync.Mutex
 	log []string // its last lines
 }
 
-// startChild starts a command. Each line of its log goes to hear, if there is one.
-func startChild(cmd *exec.Cmd, hear func(line string)) (*child, error) {
-	c := &child{name: strings.Join(cmd.Args[1:2], " "), cmd: cmd, ended: make(chan struct{})}
-	lines, err := cmd.StderrPipe()
+// startChild starts a command. Each line of its log is given to onLog, unless that is nil.
+func startChild(cmd *exec.Cmd, onLog func(line string)) (*child, error) {
+	c := &child{name: strings.Join(cmd.Args[1:2], " "), cmd: cmd, ready: make(chan string, 1), ended: make(chan struct{})}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	log, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	go c.follow(lines, hear)
+	go func() {
+		line, _ := bufio.NewReader(out).ReadString('\n') // "" where it ended before
+		c.ready <- strings.TrimSpace(line)
+	}()
+	go c.follow(log, onLog)
 	return c, nil
 }
 
-// follow reads what it logs until it ends.
-func (c *child) follow(log io.Reader, hear func(line string)) {
+// awaitReady returns the first line of the command's stdout.
+func (c *child) awaitReady(ctx context.Context) (line string, err error) {
+	select {
+	case line = <-c.ready:
+	case <-time.After(time.Minute):
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if line == "" {
+		err = fmt.Errorf("%s is not ready:\n%s", c.name, c.last())
+	}
+	return line, err
+}
+
+// follow reads the log until the process ends.
+func (c *child) follow(log io.Reader, onLog func(line string)) {
 	defer close(c.ended)
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		line := lines.Text()
-		if hear != nil {
-			hear(line)
+		if onLog != nil {
+			onLog(line)
 		}
 		c.mu.Lock()
 		c.log = append(c.log[max(0, len(c.log)-50):], line)
 		c.mu.Unlock()
 	}
-	_ = c.cmd.Wait() // what it said tells more
+	_ = c.cmd.Wait() // its log says more than its status
 }
 
 func (c *child) last() string {
@@ -80,8 +102,7 @@ func (c *child) last() string {
 	return strings.Join(c.log, "\n")
 }
 
-// memory is the most that was resident of it, in bytes; 0 where the system does not
-// tell.
+// memory is the most that was resident, in bytes; 0 where the system has no such figure.
 func (c *child) memory() int64 {
 	text := field(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid), "VmHWM")
 	kB, err := strconv.ParseInt(strings.TrimSuffix(text, " kB"), 10, 64)
@@ -91,11 +112,9 @@ func (c *child) memory() int64 {
 	return kB << 10
 }
 
-// stop ends it in order.
+// stop ends the process in order.
 func (c *child) stop() error {
-	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stop %s: %w", c.name, err)
-	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-c.ended:
 		return nil
@@ -107,30 +126,31 @@ func (c *child) stop() error {
 }
 
 // parts of benches run in processes of their own, apart from what they measure, or what is measured beside them.
-var parts = map[string]func(ctx context.Context, asked io.Reader, told io.Writer) error{
-	"load":     loading,
+var parts = map[string]func(ctx context.Context, in io.Reader, out io.Writer) error{
+	"load":     load,
 	"ceilings": ceilings,
 }
 
-// Part is such a process: it reads what it is asked as JSON, and tells its result as a line of JSON.
-func Part(ctx context.Context, name string, asked io.Reader, told io.Writer) error {
+// Part is such a process: it reads its task as JSON and writes its result as a line of JSON.
+func Part(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 	run, ok := parts[name]
 	if !ok {
 		return fmt.Errorf("no part of a bench: %q", name)
 	}
-	return run(ctx, asked, told)
+	return run(ctx, in, out)
 }
 
-func loading(ctx context.Context, asked io.Reader, told io.Writer) error {
+// load runs a plan.
+func load(ctx context.Context, in io.Reader, out io.Writer) error {
 	var plan loadPlan
-	if err := json.NewDecoder(asked).Decode(&plan); err != nil {
+	if err := json.NewDecoder(in).Decode(&plan); err != nil {
 		return fmt.Errorf("read plan: %w", err)
 	}
 	result, err := plan.run(ctx)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(told).Encode(result)
+	return json.NewEncoder(out).Encode(result)
 }
 
 // apart runs a plan in a process of its own.
@@ -139,18 +159,18 @@ func (p loadPlan) apart(ctx context.Context) (result loadResult, err error) {
 	if err != nil {
 		return result, err
 	}
-	asked, err := json.Marshal(p)
+	plan, err := json.Marshal(p)
 	if err != nil {
 		return result, fmt.Errorf("plan load: %w", err)
 	}
-	var said bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(asked), &said
-	told, err := cmd.Output()
+	var log bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(plan), &log
+	text, err := cmd.Output()
 	if err == nil {
-		err = json.Unmarshal(told, &result)
+		err = json.Unmarshal(text, &result)
 	}
 	if err != nil {
-		return result, errors.Join(fmt.Errorf("load %s: %w\n%s", p.Address, err, &said), context.Cause(ctx))
+		return result, errors.Join(fmt.Errorf("load %s: %w\n%s", p.Address, err, &log), context.Cause(ctx))
 	}
 	return result, nil
 }

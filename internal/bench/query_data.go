@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -20,11 +21,11 @@ import (
 
 var (
 	//go:embed query/answers.sql
-	landAnswers string
+	insertAnswers string
 	//go:embed query/visits.sql
-	landVisits string
+	insertVisits string
 	//go:embed query/crawls.sql
-	landCrawls string
+	insertCrawls string
 )
 
 // The shape of the data, which answers.sql knows too.
@@ -38,36 +39,36 @@ const (
 // firstDay is the first of the days that have answers.
 var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A tracked brand, and the key that may ask about it.
-type tracked struct {
+// A brand, and the key that may ask about it.
+type brand struct {
 	id           uuid.UUID
 	organization uuid.UUID
 	key          string
 }
 
-// track makes organizations with their brands, competitors, prompts and keys.
-func track(ctx context.Context, db *postgres.DB, n int) ([]tracked, error) {
-	var all []tracked
+// addBrands creates organizations with their brands, competitors, prompts and keys.
+func addBrands(ctx context.Context, db *postgres.DB, n int) ([]brand, error) {
+	var all []brand
 	var organization postgres.Organization
 	var key apikey.Key
 	for i := range n {
 		var err error
 		if i%brandsOfOne == 0 {
-			if organization, key, err = open(ctx, db, i/brandsOfOne); err != nil {
+			if organization, key, err = addOrganization(ctx, db, i/brandsOfOne); err != nil {
 				return nil, err
 			}
 		}
-		id, err := trackOne(ctx, db, organization.ID, i)
+		id, err := addBrand(ctx, db, organization.ID, i)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, tracked{id, organization.ID, key.Text})
+		all = append(all, brand{id, organization.ID, key.Text})
 	}
 	return all, nil
 }
 
-// open makes an organization with a user and a key.
-func open(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, apikey.Key, error) {
+// addOrganization creates one with a user and a key.
+func addOrganization(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, apikey.Key, error) {
 	name := fmt.Sprintf("organization-%d", i)
 	o, err := db.AddOrganization(ctx, name, name)
 	if err != nil {
@@ -82,7 +83,7 @@ func open(ctx context.Context, db *postgres.DB, i int) (postgres.Organization, a
 	return o, key, err
 }
 
-func trackOne(ctx context.Context, db *postgres.DB, organization uuid.UUID, i int) (uuid.UUID, error) {
+func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i int) (uuid.UUID, error) {
 	slug := fmt.Sprintf("brand-%03d", i)
 	b := postgres.NewBrand{Name: fmt.Sprintf("Brand %03d", i), Slug: slug, Domains: []string{slug + ".example"}}
 	for r := range rivalsOfOne {
@@ -104,65 +105,47 @@ func trackOne(ctx context.Context, db *postgres.DB, organization uuid.UUID, i in
 	return made.ID, err
 }
 
-// mirrored copies what was tracked to a warehouse and returns once it is there.
-func mirrored(ctx context.Context, l *laboratory, db *postgres.DB, to *clickhouse.Conn, brands int) error {
-	copies, err := mirror.New(mirror.DefaultConfig(), db, to, prometheus.NewRegistry(), l.log)
+// mirrorBrands copies what was added to the dimensions of a warehouse, and returns once it is there.
+func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *clickhouse.Conn, brands int) error {
+	copies, err := mirror.New(mirror.DefaultConfig(), db, to, prometheus.NewRegistry(), log)
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
-	stopped := make(chan error, 1)
-	go func() { stopped <- copies.Run(running) }()
-	err = dimensionsAre(ctx, to, uint64(brands*(1+promptsOfOne+rivalsOfOne+topicsOfOne)))
-	stop()
-	if ended := <-stopped; err == nil {
-		err = ended
-	}
-	return err
-}
-
-func dimensionsAre(ctx context.Context, warehouse *clickhouse.Conn, want uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	const question = `
 		SELECT (SELECT uniqExact(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
 			+ (SELECT uniqExact(id) FROM dimension_prompts) + (SELECT uniqExact(id) FROM dimension_topics)`
-	patience, done := context.WithTimeout(ctx, time.Minute)
-	defer done()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for {
-		var there uint64
-		if err := warehouse.QueryRow(patience, question).Scan(&there); err != nil {
-			return fmt.Errorf("count mirrored rows: %w", err)
-		}
-		if there == want {
-			return nil
-		}
-		select {
-		case <-look.C:
-		case <-patience.Done():
-			return fmt.Errorf("mirror: %d rows after a minute, want %d", there, want)
-		}
+	var there, want = uint64(0), uint64(brands * (1 + promptsOfOne + rivalsOfOne + topicsOfOne))
+	err = beside(ctx, copies.Run, func(ctx context.Context) error {
+		return poll(ctx, 20*time.Millisecond, func() (bool, error) {
+			err := to.QueryRow(ctx, question).Scan(&there)
+			return there == want, err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("mirror %d rows, of which %d are there: %w", want, there, err)
 	}
+	return nil
 }
 
-// A load is what goes into one warehouse.
-type load struct {
+// data is how much goes into one warehouse.
+type data struct {
 	brands, days, visits, samples int // visits a day of a brand, and as many crawls; they do not grow with samples
 }
 
-// fill lands a load month by month, a month of a table as one insert, so that
-// every view of answers, visits and crawls fills. Landing tables, which no figure is
-// read from, stay as they land; the rest is merged to the end: what is measured
-// is not how far the merges of so quick a load have come.
-func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(string, ...any)) error {
+// fill inserts month by month, a month of a table at once, so that every view of answers, visits and crawls fills. Landing
+// tables, which no figure is read from, are left as inserted; the rest is merged to the end: the figures should not depend
+// on how far merges have come.
+func fill(ctx context.Context, warehouse *clickhouse.Conn, d data, progress func(string, ...any)) error {
 	tables, err := tablesOf(ctx, warehouse)
 	if err != nil {
 		return err
 	}
 	for _, table := range tables {
-		// Nobody misses this data after a loss of power, and syncing took as long as all else.
+		// This data need not survive a loss of power, and syncing took as long as all else.
 		if err := warehouse.Exec(ctx, "ALTER TABLE "+table+" MODIFY SETTING fsync_after_insert = 0, fsync_part_directory = 0"); err != nil {
-			return fmt.Errorf("let %s land without a sync: %w", table, err)
+			return fmt.Errorf("turn off syncs of %s: %w", table, err)
 		}
 		if slices.Contains(landing, table) {
 			if err := warehouse.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
@@ -170,7 +153,7 @@ func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(str
 			}
 		}
 	}
-	last := firstDay.AddDate(0, 0, l.days)
+	last := firstDay.AddDate(0, 0, d.days)
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for from := firstDay; from.Before(last); {
@@ -180,10 +163,10 @@ func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(str
 		}
 		month, days := from, int(to.Sub(from).Hours()/24)
 		group.Go(func() error {
-			if err := fillDays(within, warehouse, l, month, days); err != nil {
-				return err
+			if err := fillDays(within, warehouse, d, month, days); err != nil {
+				return fmt.Errorf("insert %s: %w", month.Format("2006-01"), err)
 			}
-			tell("  landed %s with %d samples", month.Format("2006-01"), l.samples)
+			progress("  inserted %s with %d samples", month.Format("2006-01"), d.samples)
 			return nil
 		})
 		from = to
@@ -191,13 +174,12 @@ func fill(ctx context.Context, warehouse *clickhouse.Conn, l load, tell func(str
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return merge(ctx, warehouse, tables, tell)
+	return merge(ctx, warehouse, tables, progress)
 }
 
-// atOnce is how many inserts or merges of a load are under way.
+// atOnce is how many inserts or merges are under way.
 const atOnce = 2
 
-// landing are the tables that facts land in.
 var landing = []string{"answers", "visits", "crawls"}
 
 func tablesOf(ctx context.Context, warehouse *clickhouse.Conn) ([]string, error) {
@@ -211,24 +193,22 @@ func tablesOf(ctx context.Context, warehouse *clickhouse.Conn) ([]string, error)
 	return tables, nil
 }
 
-func fillDays(ctx context.Context, warehouse *clickhouse.Conn, l load, from time.Time, days int) error {
-	args := func(more ...any) []any {
-		return append(more, driver.Named("first_day", string(clickhouse.DayOf(from))), driver.Named("days", days), driver.Named("brands", l.brands))
-	}
-	if err := warehouse.Exec(ctx, landAnswers, args(driver.Named("samples", l.samples))...); err != nil {
-		return fmt.Errorf("land answers of %s: %w", from.Format("2006-01"), err)
-	}
-	if err := warehouse.Exec(ctx, landVisits, args(driver.Named("visits", l.visits))...); err != nil {
-		return fmt.Errorf("land visits of %s: %w", from.Format("2006-01"), err)
-	}
-	if err := warehouse.Exec(ctx, landCrawls, args(driver.Named("crawls", l.visits))...); err != nil {
-		return fmt.Errorf("land crawls of %s: %w", from.Format("2006-01"), err)
+func fillDays(ctx context.Context, warehouse *clickhouse.Conn, d data, from time.Time, days int) error {
+	for _, of := range []struct {
+		statement, parameter string
+		value                int
+	}{{insertAnswers, "samples", d.samples}, {insertVisits, "visits", d.visits}, {insertCrawls, "crawls", d.visits}} {
+		err := warehouse.Exec(ctx, of.statement, driver.Named(of.parameter, of.value), driver.Named("first_day", string(clickhouse.DayOf(from))),
+			driver.Named("days", days), driver.Named("brands", d.brands))
+		if err != nil {
+			return fmt.Errorf("%s: %w", of.parameter, err)
+		}
 	}
 	return nil
 }
 
 // merge merges every table but the landing ones to one part a month.
-func merge(ctx context.Context, warehouse *clickhouse.Conn, tables []string, tell func(string, ...any)) error {
+func merge(ctx context.Context, warehouse *clickhouse.Conn, tables []string, progress func(string, ...any)) error {
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, table := range tables {
@@ -239,7 +219,7 @@ func merge(ctx context.Context, warehouse *clickhouse.Conn, tables []string, tel
 			if err := warehouse.Exec(within, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 				return fmt.Errorf("merge %s: %w", table, err)
 			}
-			tell("  merged %s", table)
+			progress("  merged %s", table)
 			return nil
 		})
 	}

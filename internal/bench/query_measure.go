@@ -12,12 +12,10 @@ import (
 // A way of asking the i-th question.
 type way func(ctx context.Context, i int) error
 
-// inTurn lets clients ask without a pause, one way for a turn, then the next,
-// some rounds of all of them, so that what else the machine does meets all of
-// them alike. It returns how long each call took, by way, sorted. Before them each
-// way asks so many first questions, that are not counted: what they read comes from
-// the disk on machines that take memory back which nobody touched for minutes.
-func inTurn(ctx context.Context, clients, first, rounds int, turn time.Duration, ways ...way) ([][]time.Duration, error) {
+// alternate lets clients ask without a pause, one way for a time, then the next, some rounds of all of them, so that other
+// load of the machine meets all ways alike. It returns how long each call took, by way, sorted. Before them each way asks so
+// many first questions, that are not counted: what they read comes from disk on machines that take idle memory back.
+func alternate(ctx context.Context, clients, first, rounds int, each time.Duration, ways ...way) ([][]time.Duration, error) {
 	took := make([][]time.Duration, len(ways))
 	asked := make([]atomic.Int64, len(ways))
 	for w, ask := range ways {
@@ -27,7 +25,7 @@ func inTurn(ctx context.Context, clients, first, rounds int, turn time.Duration,
 	}
 	for range rounds {
 		for w, ask := range ways {
-			end := time.Now().Add(turn)
+			end := time.Now().Add(each)
 			times, err := together(ctx, clients, &asked[w], ask, func() bool { return time.Now().Before(end) })
 			if err != nil {
 				return nil, err
@@ -41,8 +39,7 @@ func inTurn(ctx context.Context, clients, first, rounds int, turn time.Duration,
 	return took, nil
 }
 
-// together lets clients ask as long as more says, each the next question as soon as
-// its last one is answered.
+// together lets clients ask while more is true, each the next question as soon as its last one is answered.
 func together(ctx context.Context, clients int, asked *atomic.Int64, ask way, more func() bool) ([]time.Duration, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -14,16 +14,15 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 )
 
-// A recorder is a connection to the warehouse that keeps what each request asks
-// of it, so that the driver can be asked the same without the service.
+// A recorder is a connection to the warehouse that keeps the queries of each request, so that the driver can be asked the
+// same without the service.
 type recorder struct {
 	driver.Conn
 	mu    sync.Mutex
 	calls map[string][]call // by the request's id
 }
 
-// A call is one view asked by a request: its text, parameters and settings, and
-// when.
+// A call is one query of a request: its text, parameters and settings, and when.
 type call struct {
 	ctx        context.Context // keeps the settings
 	rows       reflect.Type
@@ -43,8 +42,7 @@ func (r *recorder) Select(ctx context.Context, rows any, text string, params ...
 	return err
 }
 
-// take returns what a request asked, in steps: the calls of a step were under
-// way at the same time.
+// take returns the calls of a request, in steps: the calls of a step were under way at the same time.
 func (r *recorder) take(id string) [][]call {
 	r.mu.Lock()
 	calls := r.calls[id]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -30,13 +31,13 @@ type service struct {
 
 const api = "/api/v1/"
 
-func (l *laboratory) serve(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (*service, error) {
+func serve(ctx context.Context, log *slog.Logger, db *postgres.DB, warehouse *clickhouse.Conn) (*service, error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	server := httpd.New(httpd.DefaultConfig(), listener, l.log, prometheus.NewRegistry())
-	keys := apikey.New(db, l.log)
+	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
+	keys := apikey.New(db, log)
 	metrics.New(db, warehouse, time.Now).Mount(server.App, keys)
 
 	s := &service{url: server.URL()}
@@ -55,13 +56,13 @@ func (l *laboratory) serve(ctx context.Context, db *postgres.DB, warehouse *clic
 
 // A question is one brand and one window.
 type question struct {
-	brand tracked
+	brand brand
 	from  time.Time
 	days  int
 }
 
 // questions are n of them at random, the same on every run.
-func questions(n int, brands []tracked, days, window int) []question {
+func questions(n int, brands []brand, days, window int) []question {
 	dice := rand.New(rand.NewPCG(4, 2))
 	all := make([]question, n)
 	for i := range all {
@@ -70,14 +71,8 @@ func questions(n int, brands []tracked, days, window int) []question {
 	return all
 }
 
-// ask asks an endpoint a question and reads the answer to its end. The id is the
-// request's.
-func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, id string) error {
-	return s.read(ctx, client, path, q, id, io.Discard)
-}
-
-// read is ask, and copies the answer.
-func (s *service) read(ctx context.Context, client *http.Client, path string, q question, id string, to io.Writer) error {
+// ask asks an endpoint a question, and copies the answer. The id is the request's.
+func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, id string, to io.Writer) error {
 	window := url.Values{
 		"brand_id":  {q.brand.id.String()},
 		"date_from": {q.from.Format(time.DateOnly)},
@@ -105,8 +100,7 @@ func (s *service) read(ctx context.Context, client *http.Client, path string, q 
 	return nil
 }
 
-// An endpoint is one that asks the warehouse, and what it asks for each of the
-// questions.
+// An endpoint is one that asks the warehouse, with what it asks for each of the questions.
 type endpoint struct {
 	path  string
 	asked [][][]call
@@ -114,12 +108,11 @@ type endpoint struct {
 
 func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 
-// learn asks every path every question over a recorder, and returns those that
-// asked the warehouse. So nobody has to tell the bench which endpoints there
-// are, or which views they run.
-func (l *laboratory) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, all []question) (_ []endpoint, err error) {
+// learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench needs
+// no list of endpoints and of the views that they run.
+func learn(ctx context.Context, log *slog.Logger, db *postgres.DB, warehouse *clickhouse.Conn, all []question) (_ []endpoint, err error) {
 	r := &recorder{Conn: warehouse.Conn, calls: map[string][]call{}}
-	s, err := l.serve(ctx, db, &clickhouse.Conn{Conn: r})
+	s, err := serve(ctx, log, db, &clickhouse.Conn{Conn: r})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +124,7 @@ func (l *laboratory) learn(ctx context.Context, db *postgres.DB, warehouse *clic
 		e := endpoint{path: path}
 		for i, q := range all {
 			id := fmt.Sprintf("bench-%d", i)
-			if err := s.ask(ctx, client, path, q, id); err != nil {
+			if err := s.ask(ctx, client, path, q, id, io.Discard); err != nil {
 				return nil, err
 			}
 			steps := r.take(id)

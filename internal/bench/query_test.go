@@ -18,16 +18,16 @@ import (
 // URLs and brands, and come to the same wherever they are loaded again.
 func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	db, first, grown, again := aControlPlane(t), aWarehouse(t), aWarehouse(t), aWarehouse(t)
-	small := load{brands: 11, days: 35, visits: 3, samples: 1}
-	if _, err := track(t.Context(), db, small.brands); err != nil {
+	small := data{brands: 11, days: 35, visits: 3, samples: 1}
+	if _, err := addBrands(t.Context(), db, small.brands); err != nil {
 		t.Fatal(err)
 	}
-	if err := mirrored(t.Context(), &laboratory{log: slog.New(slog.NewTextHandler(t.Output(), nil))}, db, first, small.brands); err != nil {
+	if err := mirrorBrands(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), db, first, small.brands); err != nil {
 		t.Fatal(err)
 	}
 	large := small
 	large.samples = 10
-	for warehouse, l := range map[*clickhouse.Conn]load{first: small, grown: large, again: large} {
+	for warehouse, l := range map[*clickhouse.Conn]data{first: small, grown: large, again: large} {
 		if warehouse != first {
 			if err := copyDimensions(t.Context(), first, ask[string](t, warehouse, "SELECT currentDatabase()")); err != nil {
 				t.Fatal(err)
@@ -69,25 +69,25 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	}
 }
 
-func TestACallIsToldWithThoseBesideIt(t *testing.T) {
+func TestCallsOfOneTimeAreOneStep(t *testing.T) {
 	begin := time.Unix(0, 0)
 	at := func(text string, from, to int) call {
 		return call{text: text, begin: begin.Add(time.Duration(from)), end: begin.Add(time.Duration(to))}
 	}
 	r := &recorder{calls: map[string][]call{"one": {at("c", 30, 40), at("b", 11, 20), at("a", 10, 12), at("d", 35, 36)}}}
-	var told [][]string
+	var taken [][]string
 	for _, step := range r.take("one") {
 		var texts []string
 		for _, c := range step {
 			texts = append(texts, c.text)
 		}
-		told = append(told, texts)
+		taken = append(taken, texts)
 	}
-	if want := [][]string{{"a", "b"}, {"c", "d"}}; !slices.EqualFunc(told, want, slices.Equal) {
-		t.Errorf("take() = %v, want %v", told, want)
+	if want := [][]string{{"a", "b"}, {"c", "d"}}; !slices.EqualFunc(taken, want, slices.Equal) {
+		t.Errorf("take() = %v, want %v", taken, want)
 	}
 	if r.take("one") != nil {
-		t.Error("what was taken is still there")
+		t.Error("calls that were taken are still there")
 	}
 }
 
@@ -109,19 +109,18 @@ func TestPercentileIsTheNearestRank(t *testing.T) {
 func TestAskingEndsWithTheFirstRefusal(t *testing.T) {
 	refused := errors.New("refused")
 	var asked atomic.Int64
-	_, err := inTurn(t.Context(), 4, 0, 1, time.Minute, func(context.Context, int) error {
+	_, err := alternate(t.Context(), 4, 0, 1, time.Minute, func(context.Context, int) error {
 		if asked.Add(1) == 10 {
 			return refused
 		}
 		return nil
 	})
 	if !errors.Is(err, refused) {
-		t.Errorf("inTurn() = %v", err)
+		t.Errorf("alternate() = %v", err)
 	}
 }
 
-// Endpoints are found, not listed: one that stopped asking the warehouse would be
-// missed by nobody but this.
+// Endpoints are found, not listed: only this test would miss one that stopped asking the warehouse.
 func everyEndpointIsMeasured(t *testing.T, r Result) {
 	t.Helper()
 	for _, name := range []string{

@@ -42,7 +42,7 @@ func (c *bench) Run(ctx context.Context, p *process) error {
 	}
 	for _, name := range names {
 		p.say("bench %s …", name)
-		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Tell: p.say})
+		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Progress: p.say})
 		if err != nil {
 			return err
 		}

@@ -27,92 +27,92 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// ceilingsAsked are the engines of a collector, and a directory.
-type ceilingsAsked struct {
+// What a collector is held against. Each has a listener with the collector's settings.
+const (
+	read    = "read"    // reads the body and answers 204
+	handler = "handler" // the collector's handler, which appends nothing
+	naive   = "naive"   // the collector's handler, which has kafka-go write each visit by itself and waits for it
+	grouped = "grouped" // the same, but kafka-go waits a millisecond for up to a hundred to write together
+)
+
+// ceilingsTask is where the ceilings find their engines.
+type ceilingsTask struct {
 	Postgres string   `json:"postgres"`
 	Brokers  []string `json:"brokers"`
 	Prefix   string   `json:"prefix"` // of the topics that are written to
 	Dir      string   `json:"dir"`
 }
 
-// ceilingsAt are the addresses of what a collector is held against. Each has a listener with the collector's settings.
-type ceilingsAt struct {
-	Read    string `json:"read"`    // reads the body and answers 204
-	Handler string `json:"handler"` // the collector's handler, which appends nothing
-	Naive   string `json:"naive"`   // the collector's handler, which has kafka-go write each visit by itself and waits for it
-	Grouped string `json:"grouped"` // the same, but kafka-go waits a millisecond for up to a hundred to write together
-}
-
-// ceilings serves them until it is stopped, or asked stops.
-func ceilings(ctx context.Context, asked io.Reader, told io.Writer) error {
-	var a ceilingsAsked
-	if err := json.NewDecoder(asked).Decode(&a); err != nil {
-		return fmt.Errorf("read what is asked: %w", err)
+// ceilings prints the address of each, and serves them until ctx or in ends, which is when the bench has ended.
+func ceilings(ctx context.Context, in io.Reader, out io.Writer) error {
+	var task ceilingsTask
+	if err := json.NewDecoder(in).Decode(&task); err != nil {
+		return fmt.Errorf("read task: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		defer cancel()
-		_, _ = io.Copy(io.Discard, asked) // until whoever asked has gone
+		_, _ = io.Copy(io.Discard, in)
 	}()
 	cfg := postgres.DefaultConfig()
-	cfg.DSN = a.Postgres
+	cfg.DSN = task.Postgres
 	db, err := postgres.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	running, ctx := errgroup.WithContext(ctx)
-	c := contest{a, slog.New(slog.NewTextHandler(os.Stderr, nil)), running}
-	at, err := c.start(ctx, db)
+	running, within := errgroup.WithContext(ctx)
+	c := ceilingsServer{task, slog.New(slog.NewTextHandler(os.Stderr, nil)), running}
+	addresses, err := c.start(within, db)
 	if err == nil {
-		err = json.NewEncoder(told).Encode(at)
+		err = json.NewEncoder(out).Encode(addresses)
 	}
 	if err != nil {
 		cancel()
+		_ = running.Wait()
+		return err
 	}
-	ended := running.Wait()
-	if err == nil && ctx.Err() == nil {
-		err = ended
+	if err := running.Wait(); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil // it was stopped
 }
 
-// contest is what runs in the process of the ceilings.
-type contest struct {
-	ceilingsAsked
+// ceilingsServer is the process of the ceilings.
+type ceilingsServer struct {
+	ceilingsTask
 	log     *slog.Logger
 	running *errgroup.Group
 }
 
-func (c *contest) start(ctx context.Context, db *postgres.DB) (at ceilingsAt, err error) {
-	asked, err := c.parts(ctx, db)
+// start starts every ceiling, and returns their addresses by name.
+func (c *ceilingsServer) start(ctx context.Context, db *postgres.DB) (map[string]string, error) {
+	parts, err := c.parts(ctx, db)
 	if err != nil {
-		return at, err
+		return nil, err
 	}
-	if at.Read, err = c.reader(ctx); err != nil {
-		return at, err
+	addresses := map[string]string{}
+	if addresses[read], err = c.startReader(ctx); err != nil {
+		return nil, err
 	}
-	asked.Append = func(context.Context, string, ...[]byte) error { return nil }
-	if at.Handler, err = c.collector(ctx, asked); err != nil {
-		return at, err
+	for name, writer := range map[string]*kafka.Writer{
+		handler: nil,
+		naive:   {BatchSize: 1},
+		grouped: {BatchTimeout: time.Millisecond}, // by default it waits a second for a hundred
+	} {
+		if parts.Append, err = c.append(ctx, writer); err != nil {
+			return nil, err
+		}
+		if addresses[name], err = c.startCollector(ctx, parts); err != nil {
+			return nil, err
+		}
 	}
-	// A kafka-go Writer, shared by all requests. By default it waits a second for a hundred, which would be no contest.
-	if asked.Append, err = c.plainly(ctx, &kafka.Writer{BatchSize: 1}); err != nil {
-		return at, err
-	}
-	if at.Naive, err = c.collector(ctx, asked); err != nil {
-		return at, err
-	}
-	if asked.Append, err = c.plainly(ctx, &kafka.Writer{BatchTimeout: time.Millisecond}); err != nil {
-		return at, err
-	}
-	at.Grouped, err = c.collector(ctx, asked)
-	return at, err
+	return addresses, nil
 }
 
 // parts are those of a collector, but for its append.
-func (c *contest) parts(ctx context.Context, db *postgres.DB) (collector.Parts, error) {
+func (c *ceilingsServer) parts(ctx context.Context, db *postgres.DB) (collector.Parts, error) {
 	known := site.DefaultConfig()
 	known.File = filepath.Join(c.Dir, "sites.json")
 	sites, err := site.New(known, db, prometheus.NewRegistry(), c.log)
@@ -125,20 +125,12 @@ func (c *contest) parts(ctx context.Context, db *postgres.DB) (collector.Parts, 
 	}
 	c.running.Go(func() error { return sites.Run(ctx) })
 	c.running.Go(func() error { return visitors.Run(ctx) })
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for sites.Ready(ctx) != nil {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return collector.Parts{}, context.Cause(ctx)
-		}
-	}
-	return collector.Parts{Sites: sites, Visitors: visitors, Agents: useragent.New()}, nil
+	err = poll(ctx, 10*time.Millisecond, func() (bool, error) { return sites.Ready(ctx) == nil, nil })
+	return collector.Parts{Sites: sites, Visitors: visitors, Agents: useragent.New()}, err
 }
 
-// reader is fiber alone.
-func (c *contest) reader(ctx context.Context) (address string, err error) {
+// startReader starts fiber alone.
+func (c *ceilingsServer) startReader(ctx context.Context) (address string, err error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -159,8 +151,7 @@ func (c *contest) reader(ctx context.Context) (address string, err error) {
 	return listener.Addr().String(), nil
 }
 
-// collector is one with other parts.
-func (c *contest) collector(ctx context.Context, parts collector.Parts) (address string, err error) {
+func (c *ceilingsServer) startCollector(ctx context.Context, parts collector.Parts) (address string, err error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -177,8 +168,12 @@ func (c *contest) collector(ctx context.Context, parts collector.Parts) (address
 	return listener.Addr().String(), nil
 }
 
-// plainly writes as anybody would with kafka-go, with acks of all replicas.
-func (c *contest) plainly(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
+// append writes as a plain program would with kafka-go: by one Writer for all requests, with acks of all replicas. A nil
+// writer appends nothing.
+func (c *ceilingsServer) append(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
+	if writer == nil {
+		return func(context.Context, string, ...[]byte) error { return nil }, nil
+	}
 	topic := c.Prefix + event.TopicVisits
 	connection := producer.Connection{Brokers: c.Brokers}
 	transport, err := connection.Transport(topic)
