@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,21 +19,22 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// demo is all, with something to look at.
+// demo is all, with sample data.
 type demo struct {
 	listening  `embed:""`
 	collecting `embed:""`
 }
 
 func (demo) Help() string {
-	return `Runs everything, as all does, and sees to it that the data directory holds an organization, a brand with competitors
-and 60 days of answers, visits and requests of AI crawlers. They are simulated, and say so wherever they appear. Once they answer queries, a new API key
-(the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try with their answers, and
-the address of a page that shows the pixel at work.
+	return `Runs everything, as all does, and fills the data directory with an organization, a brand with competitors and 60 days of
+answers, visits and requests of AI crawlers. They are simulated, and say so wherever they appear. Once they answer
+queries, a new API key (the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try
+with their answers, and the address of a page that shows the pixel at work.
 
 Example:
 
@@ -54,59 +56,106 @@ func (c *demo) Run(ctx context.Context, p *process) error {
 	return p.everything(ctx, "demo", c.listening, &c.collecting, func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }, page.assemble)
 }
 
-// showDemo fills in what the data directory lacks, waits until it answers queries, and shows how to ask.
+// showDemo appends what the data directory lacks, waits until it answers queries, and shows how to ask.
 func showDemo(ctx context.Context, s *service, page *demoPage) error {
-	sample, err := settleDemo(ctx, s)
+	sample, err := fillDemo(ctx, s)
 	if err != nil {
-		return fmt.Errorf("settle demo: %w", err)
+		return fmt.Errorf("fill demo: %w", err)
 	}
-	text, err := renewDemoKey(ctx, s.db, sample.organization, demoEmail)
+	key, err := renewDemoKey(ctx, s.db, sample.organization, demoEmail)
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
-	v := caller{base: s.url(), key: text}
-	if err := sample.await(ctx, s, v); err != nil {
+	api := apiClient{base: s.url(), key: key}
+	if err := sample.await(ctx, s, api); err != nil {
 		return err
 	}
-	if err := sample.tour(ctx, s, v); err != nil {
+	if err := sample.tour(ctx, s, api); err != nil {
 		return err
 	}
-	if err := page.settle(ctx, s); err != nil {
-		return fmt.Errorf("settle demo page: %w", err)
+	if err := page.fill(ctx, s); err != nil {
+		return fmt.Errorf("fill demo page: %w", err)
 	}
-	return s.print(text)
+	return s.print(key)
 }
 
-// demoSample is what the demo has to show.
+// demoSample is the data of the demo.
 type demoSample struct {
-	organization postgres.Organization
-	brand        answer.Snapshot
-	from, until  time.Time
-	answers      int // of the window that are in some figure
-	views        int // the same of visits
-	crawls       int // and of requests of AI crawlers
+	organization           postgres.Organization
+	brand                  answer.Snapshot
+	from, until            time.Time
+	answers, views, crawls int // of the window that are in some figure
 }
 
-// settleDemo makes the organization, its user and its brand, and brings in what is missing of its answers.
-func settleDemo(ctx context.Context, s *service) (demoSample, error) {
+// fillDemo creates the organization, its user and its brand, and appends the history, of which duplicates are dropped.
+func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	until := time.Now().UTC().Truncate(time.Millisecond)
-	sample := demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
+	d := &demoSample{from: until.AddDate(0, 0, 1-demoDays).Truncate(24 * time.Hour), until: until}
 	var err error
-	if sample.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
-		return sample, err
+	if d.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
+		return nil, err
+	}
+	brand, _, err := intake.EnsureBrand(ctx, s.db, d.organization.ID, simulator.DemoBrand())
+	if err != nil {
+		return nil, err
+	}
+	if d.brand, err = answer.ReadSnapshot(ctx, s.db, brand.ID); err != nil {
+		return nil, err
+	}
+	prompts, err := demoPrompts(ctx, s.db, brand.ID)
+	if err != nil {
+		return nil, err
 	}
 	in, err := intake.New(intake.DefaultConfig(), s.appends, s.db, landings{s.warehouse}, time.Now)
 	if err != nil {
-		return sample, err
+		return nil, err
 	}
-	brand, _, err := intake.EnsureBrand(ctx, s.db, sample.organization.ID, simulator.DemoBrand())
+	return d, d.append(ctx, s, in, prompts)
+}
+
+func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, prompts []simulator.Asked) error {
+	config := simulator.DefaultConfig()
+	config.Seed = demoSeed
+	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
+	platform, err := simulator.New(config)
 	if err != nil {
-		return sample, err
+		return err
 	}
-	if sample.brand, err = answer.ReadSnapshot(ctx, s.db, brand.ID); err != nil {
-		return sample, err
+	plan := simulator.Plan{Snapshot: d.brand, Models: simulator.Models, From: d.from, Until: d.until, Prompts: prompts}
+	meter := s.meter("simulated answers", int64(plan.Runs()))
+	_, err = in.Append(ctx, counted(meter, platform.History(plan), &d.answers, func(a *event.Answer) bool { return a.GivenUp == nil }))
+	meter.end()
+	if err != nil {
+		return err
 	}
-	return sample, sample.bring(ctx, s, in)
+	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
+	meter = s.meter("simulated visits", 0)
+	_, err = in.AppendVisits(ctx, counted(meter, platform.Visits(site), &d.views, func(v *event.Visit) bool { return v.Event == event.VisitView }))
+	meter.end()
+	if err != nil {
+		return err
+	}
+	meter = s.meter("simulated requests of AI crawlers", 0)
+	_, err = in.AppendCrawls(ctx, counted(meter, platform.Crawls(site), &d.crawls, func(*event.Crawl) bool { return true }))
+	meter.end()
+	return err
+}
+
+// counted is a history that is shown on a meter, and of which those facts are counted that are in some figure.
+func counted[T any](m *meter, history iter.Seq[T], n *int, counts func(*T) bool) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		done := int64(0)
+		for fact := range history {
+			if counts(&fact) {
+				*n++
+			}
+			if !yield(fact) {
+				return
+			}
+			done++
+			m.reach(done)
+		}
+	}
 }
 
 func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
@@ -124,72 +173,6 @@ func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email st
 		})
 	}
 	return organization, err
-}
-
-// bring appends the history, of which intake leaves out what has landed.
-func (d *demoSample) bring(ctx context.Context, s *service, in *intake.Intake) error {
-	config := simulator.DefaultConfig()
-	config.Seed = demoSeed
-	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
-	platform, err := simulator.New(config)
-	if err != nil {
-		return err
-	}
-	plan := simulator.Plan{Snapshot: d.brand, Models: simulator.Models, From: d.from, Until: d.until}
-	if plan.Prompts, err = demoPrompts(ctx, s.db, d.brand.Brand.ID); err != nil {
-		return err
-	}
-	if err := d.bringAnswers(ctx, s, in, platform, plan); err != nil {
-		return err
-	}
-	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
-	return errors.Join(d.bringVisits(ctx, s, in, platform, site), d.bringCrawls(ctx, s, in, platform, site))
-}
-
-func (d *demoSample) bringAnswers(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.Plan) error {
-	meter := s.meter("simulated answers", int64(plan.Runs()))
-	defer meter.end()
-	_, err := in.Append(ctx, told(meter, platform.History(plan), func(a *event.Answer) {
-		if a.GivenUp == nil {
-			d.answers++
-		}
-	}))
-	return err
-}
-
-// bringVisits appends all visits, of which the sink leaves out what has landed.
-func (d *demoSample) bringVisits(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.SitePlan) error {
-	meter := s.meter("simulated visits", 0)
-	defer meter.end()
-	_, err := in.AppendVisits(ctx, told(meter, platform.Visits(plan), func(v *event.Visit) {
-		if v.Event == event.VisitView {
-			d.views++
-		}
-	}))
-	return err
-}
-
-// bringCrawls appends all crawls, of which the sink leaves out what has landed.
-func (d *demoSample) bringCrawls(ctx context.Context, s *service, in *intake.Intake, platform *simulator.Simulator, plan simulator.SitePlan) error {
-	meter := s.meter("simulated requests of AI crawlers", 0)
-	defer meter.end()
-	_, err := in.AppendCrawls(ctx, told(meter, platform.Crawls(plan), func(*event.Crawl) { d.crawls++ }))
-	return err
-}
-
-// told is a history whose facts are counted, and shown on a meter.
-func told[T any](m *meter, history iter.Seq[T], count func(*T)) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		n := int64(0)
-		for fact := range history {
-			count(&fact)
-			if !yield(fact) {
-				return
-			}
-			n++
-			m.reach(n)
-		}
-	}
 }
 
 func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simulator.Asked, error) {
@@ -227,31 +210,27 @@ func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Or
 }
 
 // await waits until the sample is in the API's figures.
-func (d *demoSample) await(ctx context.Context, s *service, v caller) error {
-	var summary struct {
-		Totals struct {
-			ResultCount int `json:"resultCount"`
-		} `json:"totals"`
+func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error {
+	for _, f := range []struct {
+		of, endpoint, field string
+		want                int
+	}{
+		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
+		{"crawls", "ai-crawlers", "total_requests", d.crawls},
+	} {
+		meter := s.meter(f.of+" in the API's figures", int64(f.want))
+		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s", f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
+		err := api.await(ctx, path, f.field, f.want, meter)
+		meter.end()
+		if err != nil {
+			return err
+		}
 	}
-	var traffic struct {
-		TotalVisits int `json:"total_visits"`
-	}
-	var crawlers struct {
-		TotalRequests int `json:"total_requests"`
-	}
-	window := fmt.Sprintf("?brand_id=%s&date_from=%s&date_to=%s", d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
-	err := v.await(ctx, s.meter("answers in the API's figures", int64(d.answers)), "/api/v1/visibility-summary"+window, &summary, &summary.Totals.ResultCount, d.answers)
-	if err != nil {
-		return err
-	}
-	if err := v.await(ctx, s.meter("visits in the API's figures", int64(d.views)), "/api/v1/ai-traffic"+window, &traffic, &traffic.TotalVisits, d.views); err != nil {
-		return err
-	}
-	return v.await(ctx, s.meter("crawls in the API's figures", int64(d.crawls)), "/api/v1/ai-crawlers"+window, &crawlers, &crawlers.TotalRequests, d.crawls)
+	return nil
 }
 
 // tour shows requests with their answers, and one figure by SQL.
-func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
+func (d *demoSample) tour(ctx context.Context, s *service, api apiClient) error {
 	s.say("\nAsk the API (all figures are of simulated answers):")
 	for _, path := range []string{
 		"/api/v1/whoami",
@@ -261,11 +240,11 @@ func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
 		"/api/v1/ai-traffic?brand_id=" + d.brand.Brand.ID.String(),
 		"/api/v1/ai-crawlers?brand_id=" + d.brand.Brand.ID.String(),
 	} {
-		body, err := v.get(ctx, path)
+		body, err := api.get(ctx, path)
 		if err != nil {
 			return err
 		}
-		s.say("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", v.key, v.base, path, strings.TrimSpace(string(body)))
+		s.say("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", api.key, api.base, path, strings.TrimSpace(string(body)))
 	}
 	question := d.question()
 	var score *float64
@@ -273,7 +252,7 @@ func (d *demoSample) tour(ctx context.Context, s *service, v caller) error {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
 	s.say("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
-	s.say("Let somebody ask in SQL who sees this organization and no other:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
+	s.say("Add an analyst, who asks in SQL and sees this organization alone:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
 	return nil
 }
 
@@ -284,8 +263,8 @@ func (d *demoSample) question() string {
 		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }
 
-// sqlClient is a command that asks the warehouse a question: by HTTP where the engine is embedded, since everyone has
-// curl, and else by the client that whoever runs the server has.
+// sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the client of
+// the server's operator.
 func (s *service) sqlClient(question string) string {
 	if s.HasWarehouse() {
 		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.ClickHouse.Masked()+s.Shards.Masked())
@@ -306,15 +285,15 @@ func number(v *float64) string {
 	return fmt.Sprint(*v)
 }
 
-// A caller asks the API as a client does.
-type caller struct{ base, key string }
+// An apiClient asks the API as its users do.
+type apiClient struct{ base, key string }
 
-func (v caller) get(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+path, nil)
+func (c apiClient) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", "Bearer "+v.key)
+	request.Header.Set("Authorization", "Bearer "+c.key)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("ask the API: %w", err)
@@ -330,27 +309,28 @@ func (v caller) get(ctx context.Context, path string) ([]byte, error) {
 	return body, nil
 }
 
-// await asks until figure, a field of body, is what it should be.
-func (v caller) await(ctx context.Context, meter *meter, path string, body any, figure *int, want int) error {
-	defer meter.end()
-	look := time.NewTicker(200 * time.Millisecond)
-	defer look.Stop()
+// await asks until the first field of that name is at least what it should be.
+func (c apiClient) await(ctx context.Context, path, field string, want int, meter *meter) error {
+	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
 	for {
-		text, err := v.get(ctx, path)
+		body, err := c.get(ctx, path)
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(text, body); err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+		m := figure.FindSubmatch(body)
+		if m == nil {
+			return fmt.Errorf("GET %s: no %s in %s", path, field, body)
 		}
-		meter.reach(int64(*figure))
-		if *figure >= want {
+		n, err := strconv.Atoi(string(m[1]))
+		if err != nil {
+			return fmt.Errorf("GET %s: %w", path, err)
+		}
+		meter.reach(int64(n))
+		if n >= want {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
+		if err := lifecycle.Pause(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 )
 
-// The page's brand has an organization of its own, so that its visits, which are somebody's own, are not among the
-// simulated ones.
+// The page's brand has an organization of its own, so that its real visits are not among the simulated ones.
 const (
 	demoPageName  = "Demo page"
 	demoPageSlug  = "demo-page"
@@ -32,14 +31,14 @@ var demoPageTemplate = template.Must(template.New("demo page").Parse(demoPageTex
 // A demoPage is a site with the pixel, on an origin of its own, that shows what the API makes of its visits.
 type demoPage struct {
 	listener net.Listener
-	shows    atomic.Pointer[demoShop] // nil until there is something to show
+	shop     atomic.Pointer[demoShop] // nil until it is ready
 }
 
 // A demoShop is the brand whose site the page is.
 type demoShop struct {
 	tag   template.HTML
 	brand string
-	api   caller
+	api   apiClient
 }
 
 // assemble adds the page to a service.
@@ -57,8 +56,8 @@ func (d *demoPage) url() string {
 	return "http://localhost:" + port + "/"
 }
 
-// settle makes the brand and gives the page what it shows.
-func (d *demoPage) settle(ctx context.Context, s *service) error {
+// fill creates the brand and gives the page its content.
+func (d *demoPage) fill(ctx context.Context, s *service) error {
 	organization, err := demoOrganization(ctx, s.db, demoPageName, demoPageSlug, demoPageEmail)
 	if err != nil {
 		return err
@@ -79,7 +78,7 @@ func (d *demoPage) settle(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	d.shows.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), caller{s.url(), key}}) //nolint:gosec // ours, of an address and an id that were checked
+	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.url(), key}}) //nolint:gosec // made of an address and an id that were checked
 	s.say("See the pixel at work, on a page that shows what the API makes of your own visits:\n\n  %s\n", d.url())
 	return nil
 }
@@ -98,18 +97,18 @@ func (d *demoPage) run(ctx context.Context) error {
 }
 
 func (d *demoPage) page(w http.ResponseWriter, _ *http.Request) {
-	shop := d.shows.Load()
+	shop := d.shop.Load()
 	if shop == nil {
 		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = demoPageTemplate.Execute(w, map[string]any{"Tag": shop.tag, "Text": string(shop.tag)}) // the client is gone: nobody to tell
+	_ = demoPageTemplate.Execute(w, map[string]any{"Tag": shop.tag, "Text": string(shop.tag)}) // the client is gone
 }
 
 // figures are the API's of today.
 func (d *demoPage) figures(w http.ResponseWriter, r *http.Request) {
-	shop := d.shows.Load()
+	shop := d.shop.Load()
 	if shop == nil {
 		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
 		return
@@ -121,5 +120,5 @@ func (d *demoPage) figures(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // the client is gone: nobody to tell
+	_, _ = w.Write(body) // the client is gone
 }

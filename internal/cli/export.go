@@ -58,7 +58,7 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
-		out := &counted{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
+		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
 		err = clickhouse.Export(ctx, on.clickhouseConfig(), what, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
@@ -84,14 +84,14 @@ func (c *exports) days() (clickhouse.Exported, error) {
 	return of, err
 }
 
-// counted shows on a meter how much was written.
-type counted struct {
+// meteredWriter shows on a meter how much was written.
+type meteredWriter struct {
 	to    *bufio.Writer
 	meter *meter
 	done  int64
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *meteredWriter) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
 	c.done += int64(n)
 	c.meter.reach(c.done)
