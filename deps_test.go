@@ -12,20 +12,22 @@ var anything = []string{"collector", "ingest", "pipeline", "queryapi", "sql", "d
 // law says, for every tree of this module, which other trees its packages may import. A tree not listed here is a
 // new owner: give it a line, and a reason.
 var law = map[string][]string{
-	"":                 {"internal/cli"}, // main names the command line, nothing else
-	"collector":        {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
-	"ingest":           {"ingest/event", "sql/postgres", "internal"},
-	"ingest/event":     {},                                                     // the contract on the log imports nobody
-	"pipeline":         {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
-	"queryapi":         {"sql", "internal"},                                    // readers never see the log
-	"sql/clickhouse":   {},                                                     // questions and rows, for whoever asks
-	"sql/postgres":     {},                                                     // the same
-	"deploy/engine":    {},                                                     // engines know nothing of what they hold
-	"internal":         {},                                                     // small shared pieces lean on each other only
-	"internal/cli":     anything,                                               // the only place where all meet
-	"internal/bench":   anything,                                               // it measures every room from outside
-	"internal/naive":   {"ingest/event"},                                       // every figure a second time, from the records alone
-	"internal/testkit": anything,                                               // it hands tests every engine and its schema
+	"":                      {"internal/cli"}, // main names the command line, nothing else
+	"collector":             {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
+	"ingest":                {"ingest/event", "sql/postgres", "internal"},
+	"ingest/event":          {},                                                     // the contract on the log imports nobody
+	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
+	"queryapi":              {"sql", "internal"},                                    // readers never see the log
+	"sql/clickhouse":        {},                                                     // connections, rows and questions
+	"sql/clickhouse/schema": {"sql/clickhouse"},                                     // migrations, cluster layout, analysts
+	"sql/clickhouse/rollup": {"sql/clickhouse"},                                     // rollups compared and rebuilt
+	"sql/postgres":          {},                                                     // the same
+	"deploy/engine":         {},                                                     // engines know nothing of what they hold
+	"internal":              {},                                                     // small shared pieces lean on each other only
+	"internal/cli":          anything,                                               // the only place where all meet
+	"internal/bench":        anything,                                               // it measures every room from outside
+	"internal/naive":        {"ingest/event"},                                       // every figure a second time, from the records alone
+	"internal/testkit":      anything,                                               // it hands tests every engine and its schema
 }
 
 // private names the trees that only the given trees may import; tests may import all.
@@ -70,7 +72,7 @@ var homes = []home{
 	{"golang.org/x/term", []string{"internal/cli"}, "is there a terminal to show a bar on, or a password to read"},
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
-	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink"}, "the type that the warehouse's driver takes a Decimal as"},
+	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
 	{"github.com/cenkalti/backoff/v5", []string{"ingest/producer", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql"}, "goroutines that fail together"},

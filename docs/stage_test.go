@@ -29,6 +29,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the results in sql.md, and dictionary.md")
@@ -57,11 +58,11 @@ func setStage(t *testing.T) *stage {
 	if err := os.MkdirAll(users, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ana := clickhouse.Analyst{
+	ana := schema.Analyst{
 		Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID(idOf("acme")), Database: engine.Database, Since: time.Now(),
 		PasswordSHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(password))),
 	}
-	if err := clickhouse.AddAnalyst(users, ana); err != nil {
+	if err := schema.AddAnalyst(users, ana); err != nil {
 		t.Fatal(err)
 	}
 	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: filepath.Dir(users), Home: home, NoSync: true, Log: logTo(t)})
@@ -75,7 +76,7 @@ func setStage(t *testing.T) *stage {
 	})
 	c := clickhouse.DefaultConfig()
 	c.DSN = e.DSN()
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := clickhouse.Open(t.Context(), c)

@@ -20,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -135,7 +136,7 @@ func (s *stack) warehouse(ctx context.Context, name string) (*clickhouse.Conn, e
 		return nil, fmt.Errorf("create database %s: %w", name, err)
 	}
 	cfg.DSN = s.database(name)
-	if err := clickhouse.Migrate(ctx, cfg, func(string) {}); err != nil {
+	if err := schema.Migrate(ctx, cfg, func(string) {}); err != nil {
 		return nil, err
 	}
 	return clickhouse.Open(ctx, cfg)

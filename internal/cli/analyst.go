@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 type analyst struct {
@@ -41,7 +42,7 @@ func (p *process) renewAnalysts(usersDir string) error {
 	if usersDir == "" {
 		return nil
 	}
-	renewed, err := clickhouse.RenewAnalysts(usersDir)
+	renewed, err := schema.RenewAnalysts(usersDir)
 	for _, login := range renewed {
 		p.log.Info("analyst renewed", "login", login)
 	}
@@ -97,11 +98,11 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if dir == "" {
 			return c.hand(p, a, added)
 		}
-		if err := clickhouse.AddAnalyst(dir, a); err != nil {
+		if err := schema.AddAnalyst(dir, a); err != nil {
 			return err
 		}
 		if err := on.admit(ctx, on.clickhouseAs(a.Login(), chosen)); err != nil {
-			_, removed := clickhouse.RemoveAnalyst(dir, a.Organization, a.Name)
+			_, removed := schema.RemoveAnalyst(dir, a.Organization, a.Name)
 			return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s does not let them in: %w", a.Login(), dir, err), removed)
 		}
 		if err := c.report(p, added); err != nil {
@@ -113,13 +114,13 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 }
 
 // analyst is who is to be added.
-func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string) (clickhouse.Analyst, error) {
+func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string) (schema.Analyst, error) {
 	organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 	if err != nil {
-		return clickhouse.Analyst{}, err
+		return schema.Analyst{}, err
 	}
 	sum := sha256.Sum256([]byte(chosen))
-	a := clickhouse.Analyst{
+	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
 		Database: on.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
 		Sharded: on.shards != "",
@@ -131,7 +132,7 @@ func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string
 }
 
 // hand prints the file for somebody to take to the server.
-func (c *analystAdd) hand(p *process, a clickhouse.Analyst, added analystAdded) error {
+func (c *analystAdd) hand(p *process, a schema.Analyst, added analystAdded) error {
 	text, err := a.Configuration()
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ type analystAdded struct {
 	Configuration string `json:"configuration,omitempty"`
 }
 
-func shownAnalyst(a clickhouse.Analyst) analystShown {
+func shownAnalyst(a schema.Analyst) analystShown {
 	return analystShown{a.Login(), a.Name, a.Organization, a.OrganizationID.String(), a.Since}
 }
 
@@ -260,7 +261,7 @@ func (c *analystList) Run(p *process) error {
 	if dir == "" {
 		return errNoUsersDir
 	}
-	list, err := clickhouse.ListAnalysts(dir)
+	list, err := schema.ListAnalysts(dir)
 	if err != nil {
 		return err
 	}
@@ -287,7 +288,7 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 		return errNoUsersDir
 	}
 	return p.with(ctx, needs{ClickHouse: true}, "analyst remove", func(ctx context.Context, on *connections) error {
-		removed, err := clickhouse.RemoveAnalyst(dir, c.Org, c.Name)
+		removed, err := schema.RemoveAnalyst(dir, c.Org, c.Name)
 		if err != nil {
 			return err
 		}
@@ -308,7 +309,7 @@ func expelled(ctx context.Context, e *engines, login string) error {
 		return err
 	}
 	defer conn.Close()
-	there, err := clickhouse.HasUser(ctx, conn, login)
+	there, err := schema.HasUser(ctx, conn, login)
 	if err == nil && there {
 		err = fmt.Errorf("the server still has user %s", login)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -52,7 +53,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
-			scope.Whose = clickhouse.Whose{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
+			scope.Whose = rollup.Whose{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
 		}
 		reconciler, err := p.reconciler(on.engines, on.db, on.warehouse, prometheus.NewRegistry())
 		if err != nil {

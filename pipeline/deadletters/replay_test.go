@@ -21,6 +21,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -127,7 +128,7 @@ func (w *world) reconcile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rollups, err := clickhouse.Rollups(t.Context(), w.conn)
+	rollups, err := rollup.List(t.Context(), w.conn)
 	if err != nil {
 		t.Fatal(err)
 	}

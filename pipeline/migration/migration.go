@@ -12,6 +12,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -57,7 +58,7 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 		add("postgres", names...)
 	}
 	if in.ClickHouse {
-		names, err := clickhouse.Pending(ctx, m.ClickHouse)
+		names, err := schema.Pending(ctx, m.ClickHouse)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, repor
 			if err != nil {
 				return err
 			}
-			if err := clickhouse.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }, open...); err != nil {
+			if err := schema.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }, open...); err != nil {
 				return err
 			}
 		}
@@ -119,7 +120,7 @@ func (m *Migrator) openBatches(ctx context.Context, pending []Step) ([]clickhous
 			names = append(names, s.Name)
 		}
 	}
-	if !clickhouse.Upgrades(names) {
+	if !schema.Upgrades(names) {
 		return nil, nil
 	}
 	if len(m.Topics.Brokers) == 0 {

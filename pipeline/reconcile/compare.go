@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -86,7 +86,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 }
 
 // unread is how many rows ledgers have to read, about.
-func unread(ctx context.Context, ledgers ...*clickhouse.Ledger) (rows uint64, err error) {
+func unread(ctx context.Context, ledgers ...*rollup.Ledger) (rows uint64, err error) {
 	for _, l := range ledgers {
 		n, err := l.Unread(ctx)
 		if err != nil {
@@ -101,21 +101,21 @@ func unread(ctx context.Context, ledgers ...*clickhouse.Ledger) (rows uint64, er
 const merges = 20
 
 // atRest tallies a table into which nothing is inserted. Its parts may be merged.
-func (r *run) atRest(ctx context.Context, l *clickhouse.Ledger) (clickhouse.Tally, error) {
+func (r *run) atRest(ctx context.Context, l *rollup.Ledger) (rollup.Tally, error) {
 	for range merges {
 		tally, settled, err := l.Tally(ctx, r.cfg.Hurry)
 		if err != nil || settled {
 			return tally, err
 		}
 	}
-	return clickhouse.Tally{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotHeld, merges)
+	return rollup.Tally{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotHeld, merges)
 }
 
 // brandsPatience is how much longer sinks are held to learn which brands differ.
 const brandsPatience = 5 * time.Second
 
 // brands are those that differ; none when it takes too long to ask.
-func (r *run) brands(ctx context.Context, c *cell) []clickhouse.Brand {
+func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
 	ctx, cancel := context.WithTimeout(ctx, brandsPatience)
 	defer cancel()
 	brands, err := c.rollup.Brands(ctx, r.conn, c.month, r.scope.Whose, mostBrands)
@@ -126,7 +126,7 @@ func (r *run) brands(ctx context.Context, c *cell) []clickhouse.Brand {
 }
 
 // tooMuch says that a rollup has more of something than its landing rows make.
-func tooMuch(differences []clickhouse.Difference) bool {
+func tooMuch(differences []rollup.Difference) bool {
 	for _, d := range differences {
 		if d.Have.Units > d.Want.Units {
 			return true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // A process that mends is killed at one of some hundred places, where it has said so
@@ -37,7 +37,7 @@ func TestKilledWhileMending(t *testing.T) {
 		case len(report.Findings) == 0:
 			mended++
 			plant()
-		case places(report) != "visit_daily 2026-03 differs" || fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]clickhouse.Difference{surplus(report, planted)}):
+		case places(report) != "visit_daily 2026-03 differs" || fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]rollup.Difference{surplus(report, planted)}):
 			t.Fatalf("killed after %d: %s %+v", most, places(report), report.Findings)
 		}
 	}
@@ -59,9 +59,9 @@ func TestKilledWhileMending(t *testing.T) {
 }
 
 // surplus is a difference of so many visits too much.
-func surplus(r *reconcile.Report, planted int64) clickhouse.Difference {
+func surplus(r *reconcile.Report, planted int64) rollup.Difference {
 	want := r.Findings[0].Differences[0].Want
-	return clickhouse.Difference{Column: "visits", Want: want, Have: clickhouse.Amount{Units: want.Units + planted}}
+	return rollup.Difference{Column: "visits", Want: want, Have: rollup.Amount{Units: want.Units + planted}}
 }
 
 // mendUntilKilled mends in a process that is killed once it has said something to the

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -21,7 +21,7 @@ func (r *run) mend(ctx context.Context, c *cell) (err error) {
 	}
 	defer func() { err = errors.Join(err, anew.Close(context.WithoutCancel(ctx))) }()
 	// Of everybody, whoever's rows were compared: a month is replaced as a whole.
-	wanted, made := c.rollup.Wanted(r.conn, c.month, clickhouse.Whose{}), anew.Ledger()
+	wanted, made := c.rollup.Wanted(r.conn, c.month, rollup.Whose{}), anew.Ledger()
 	return r.held(ctx, task{
 		prepare: func(ctx context.Context) error {
 			if err := anew.Fill(ctx, r.cfg.Calm); err != nil {
@@ -55,7 +55,7 @@ func (r *run) mend(ctx context.Context, c *cell) (err error) {
 
 // proven is nil where what was made is what the view makes of all landing rows, and
 // the month has not been frozen since.
-func (r *run) proven(ctx context.Context, c *cell, wanted, made *clickhouse.Ledger) error {
+func (r *run) proven(ctx context.Context, c *cell, wanted, made *rollup.Ledger) error {
 	want, err := r.atRest(ctx, wanted)
 	if err != nil {
 		return err

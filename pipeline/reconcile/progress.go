@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/answerscope/answerscope/pipeline/consume"
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -37,7 +37,7 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 			if r.scope.Mend == Nothing {
 				return nil
 			}
-			replace := func(ctx context.Context) error { return clickhouse.ReplaceProgress(ctx, r.conn, right) }
+			replace := func(ctx context.Context) error { return rollup.ReplaceProgress(ctx, r.conn, right) }
 			if err := r.standing(ctx, stop, replace); err != nil {
 				return err
 			}
@@ -54,12 +54,12 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 // logs are those of which log_progress has another offset than it should, and all
 // offsets as they should be. What has landed is asked first, and what was reached
 // last, so that both bounds hold beside the sinks but for batches half landed.
-func (r *run) logs(ctx context.Context) (wrong []Log, right clickhouse.Progress, err error) {
-	landed, err := clickhouse.LandedProgress(ctx, r.conn)
+func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err error) {
+	landed, err := rollup.LandedProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := clickhouse.KeptProgress(ctx, r.conn)
+	kept, err := rollup.KeptProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +87,7 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right clickhouse.Progress,
 	return wrong, right, nil
 }
 
-func withDefault(p clickhouse.Progress, log clickhouse.Log, none int64) int64 {
+func withDefault(p rollup.Progress, log rollup.Log, none int64) int64 {
 	if last, ok := p[log]; ok {
 		return last
 	}
@@ -95,15 +95,15 @@ func withDefault(p clickhouse.Progress, log clickhouse.Log, none int64) int64 {
 }
 
 // reached is how far the sinks are.
-func (r *run) reached(ctx context.Context) (clickhouse.Progress, error) {
-	all := clickhouse.Progress{}
+func (r *run) reached(ctx context.Context) (rollup.Progress, error) {
+	all := rollup.Progress{}
 	for _, sink := range r.cfg.Sinks {
 		partitions, err := consume.LastReached(ctx, r.cfg.Connection, sink.Group, sink.Topic)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range partitions {
-			all[clickhouse.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last
+			all[rollup.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last
 		}
 	}
 	return all, nil

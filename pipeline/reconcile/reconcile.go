@@ -13,6 +13,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -75,7 +76,7 @@ const (
 type Scope struct {
 	From, To clickhouse.Month // both included; 0: no bound
 	Landing  string           // landing table whose rollups are compared; "": all
-	Whose    clickhouse.Whose // whose rows are compared; a month is mended for everybody
+	Whose    rollup.Whose     // whose rows are compared; a month is mended for everybody
 	Mend     Mending
 }
 
@@ -85,7 +86,7 @@ func (s Scope) has(month clickhouse.Month) bool {
 
 // all says that log_progress is compared too, which knows no months and no brands.
 func (s Scope) all() bool {
-	return s.From == 0 && s.To == 0 && s.Whose == clickhouse.Whose{} && s.Landing == ""
+	return s.From == 0 && s.To == 0 && s.Whose == rollup.Whose{} && s.Landing == ""
 }
 
 // Reconciler compares and mends. It is safe for concurrent use.
@@ -174,7 +175,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 	}
 	r := &run{c, shard, conn, scope, report}
 	if scope.Mend != Nothing {
-		if err := clickhouse.DropRebuilds(ctx, conn); err != nil {
+		if err := rollup.DropRebuilds(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -205,26 +206,26 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 
 // A cell is a month of a rollup, with what has been read of both sides.
 type cell struct {
-	rollup       *clickhouse.Rollup
+	rollup       *rollup.Rollup
 	month        clickhouse.Month
 	topic        string // of the landing table, without prefix
-	wanted, kept *clickhouse.Ledger
+	wanted, kept *rollup.Ledger
 }
 
 // cells are what is in scope, a rollup's months the latest last. Frozen months are
 // noted in the report.
 func (r *run) cells(ctx context.Context) ([]*cell, error) {
-	rollups, err := clickhouse.Rollups(ctx, r.conn)
+	rollups, err := rollup.List(ctx, r.conn)
 	if err != nil {
 		return nil, err
 	}
 	var cells []*cell
-	for _, rollup := range rollups {
-		topic := strings.TrimSuffix(rollup.Source, strings.TrimPrefix(r.conn.Local("x"), "x"))
+	for _, of := range rollups {
+		topic := strings.TrimSuffix(of.Source, strings.TrimPrefix(r.conn.Local("x"), "x"))
 		if r.scope.Landing != "" && r.scope.Landing != topic {
 			continue
 		}
-		months, err := rollup.Months(ctx, r.conn)
+		months, err := of.Months(ctx, r.conn)
 		if err != nil {
 			return nil, err
 		}
@@ -236,9 +237,9 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 			switch {
 			case !r.scope.has(month):
 			case frozen[month]:
-				r.report.leave(rollup.Table, month)
+				r.report.leave(of.Table, month)
 			default:
-				cells = append(cells, &cell{rollup, month, topic, rollup.Wanted(r.conn, month, r.scope.Whose), rollup.Kept(r.conn, month, r.scope.Whose)})
+				cells = append(cells, &cell{of, month, topic, of.Wanted(r.conn, month, r.scope.Whose), of.Kept(r.conn, month, r.scope.Whose)})
 			}
 		}
 	}
@@ -262,7 +263,7 @@ func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickho
 // settle says of the suspects that were there before anything was compared that the
 // rollups of their months are right.
 func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickhouse.Suspect, report *Report) error {
-	if scope.Whose != (clickhouse.Whose{}) {
+	if scope.Whose != (rollup.Whose{}) {
 		return nil
 	}
 	var settled []clickhouse.Suspect

@@ -11,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // Whatever is planted in any rollup is found, in its month and of its brand, and is
@@ -92,8 +93,8 @@ func TestAScopeIsKeptTo(t *testing.T) {
 		scope reconcile.Scope
 		want  string
 	}{
-		{reconcile.Scope{Whose: clickhouse.Whose{OrganizationID: organization, BrandID: first}}, ""},
-		{reconcile.Scope{Whose: clickhouse.Whose{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
+		{reconcile.Scope{Whose: rollup.Whose{OrganizationID: organization, BrandID: first}}, ""},
+		{reconcile.Scope{Whose: rollup.Whose{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
 		{reconcile.Scope{Landing: "answers"}, ""},
 		{reconcile.Scope{Landing: "visits", From: 202604}, "visit_daily 2026-04 differs"},
 		{reconcile.Scope{To: 202602}, ""},

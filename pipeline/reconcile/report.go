@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // A Report is what was compared and found.
@@ -31,11 +32,11 @@ const (
 // A Finding is a place that is not as it should be.
 type Finding struct {
 	Place
-	State       string                  `json:"state"`
-	Differences []clickhouse.Difference `json:"differences,omitempty"`
-	Brands      []clickhouse.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
-	Logs        []Log                   `json:"logs,omitempty"`   // of log_progress
-	Cause       string                  `json:"cause,omitempty"`
+	State       string              `json:"state"`
+	Differences []rollup.Difference `json:"differences,omitempty"`
+	Brands      []rollup.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
+	Logs        []Log               `json:"logs,omitempty"`   // of log_progress
+	Cause       string              `json:"cause,omitempty"`
 }
 
 // A Log is a partition of which log_progress has another offset than it should.

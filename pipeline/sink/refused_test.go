@@ -12,6 +12,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // refuse makes a view below a table, which throws for the rows of platform poison. It
@@ -64,7 +65,7 @@ func (w *world) reconcile(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rollups, err := clickhouse.Rollups(t.Context(), w.conn)
+	rollups, err := rollup.List(t.Context(), w.conn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // newShardedWorld is a world whose warehouse has two shards.
@@ -18,7 +19,7 @@ func newShardedWorld(t *testing.T, partitions int) *world {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
 	c.Cluster, c.Shards = testkit.Cluster, strings.Join(testkit.ClickHouseShards(t), ";")
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := clickhouse.Open(t.Context(), c)

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -45,7 +46,7 @@ func migratedAt(t testing.TB, dsn string) *clickhouse.Conn {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
 	c.DSN = dsn
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	return store.OpenWarehouse(t, c)

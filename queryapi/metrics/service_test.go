@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -89,7 +90,7 @@ func openClickHouse(t *testing.T) *clickhouse.Conn {
 
 func migrated(t *testing.T, c clickhouse.Config) *clickhouse.Conn {
 	t.Helper()
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	return store.OpenWarehouse(t, c)

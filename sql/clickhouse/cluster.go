@@ -5,14 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// shards are the addresses of a cluster, a list of replicas for each shard; nil of
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// HostOf is where a server is, without the credentials of its address.
+func HostOf(dsn string) string {
+	o, err := parse(dsn)
+	if err != nil {
+		return "a server"
+	}
+	return strings.Join(o.Addr, ",")
+}
+
+// ShardServers are the addresses of a cluster, a list of replicas for each shard; nil of
 // one server.
-func (c Config) shards() [][]string {
+func (c Config) ShardServers() [][]string {
 	if c.Shards == "" {
 		return nil
 	}
@@ -27,34 +39,22 @@ func (c Config) shards() [][]string {
 	return shards
 }
 
-// servers are the addresses of all servers, shard by shard.
-func (c Config) servers() []string {
+// Servers are the addresses of all servers, shard by shard.
+func (c Config) Servers() []string {
 	if c.Shards == "" {
 		return []string{c.DSN}
 	}
 	var all []string
-	for _, replicas := range c.shards() {
+	for _, replicas := range c.ShardServers() {
 		all = append(all, replicas...)
 	}
 	return all
 }
 
-// at is c for one server of the cluster.
-func (c Config) at(dsn string) Config {
+// At is c for one server of the cluster.
+func (c Config) At(dsn string) Config {
 	c.DSN, c.Shards = dsn, ""
 	return c
-}
-
-// layout is how the schema stands on these servers.
-func (c Config) layout() layout {
-	if c.Shards == "" {
-		return layout{}
-	}
-	l := layout{cluster: c.Cluster}
-	for _, replicas := range c.shards() {
-		l.replicated = l.replicated || len(replicas) > 1
-	}
-	return l
 }
 
 // validateShards wants addresses that differ in nothing but the host: questions go
@@ -64,13 +64,13 @@ func (c Config) validateShards() error {
 	if c.DSN != "" {
 		errs = append(errs, errors.New("clickhouse dsn and shards: want one of the two"))
 	}
-	if !databaseLike.MatchString(c.Cluster) {
+	if !identifier.MatchString(c.Cluster) {
 		errs = append(errs, fmt.Errorf("clickhouse cluster %q: want the name of the cluster on the servers, of letters, digits and _", c.Cluster))
 	}
 	seen := map[string]bool{}
 	first := ""
-	for i, dsn := range c.servers() {
-		if err := c.at(dsn).Validate(); err != nil {
+	for i, dsn := range c.Servers() {
+		if err := c.At(dsn).Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("clickhouse shards, server %d: %w", i+1, err))
 			continue
 		}
@@ -99,21 +99,21 @@ func openCluster(ctx context.Context, c Config) (*Conn, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	all := &Conn{layout: c.layout()}
-	for n, replicas := range c.shards() {
+	all := &Conn{cluster: c.Cluster}
+	for n, replicas := range c.ShardServers() {
 		shard, err := newReplicas(c, n, replicas)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
-		all.shards = append(all.shards, &Conn{Conn: shard, layout: all.layout})
+		all.shards = append(all.shards, &Conn{Conn: shard, cluster: all.cluster})
 	}
-	o, err := options(c.at(c.servers()[0]))
+	o, err := options(c.At(c.Servers()[0]))
 	if err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
 	o.ConnOpenStrategy = clickhouse.ConnOpenRoundRobin
 	o.Addr = nil
-	for _, dsn := range c.servers() {
+	for _, dsn := range c.Servers() {
 		one, err := parse(dsn)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("parse clickhouse dsn: %w", err), all.Close())
@@ -123,7 +123,7 @@ func openCluster(ctx context.Context, c Config) (*Conn, error) {
 	if all.Conn, err = clickhouse.Open(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open clickhouse: %w", err), all.Close())
 	}
-	if err := untilAnswered(ctx, func() error { return all.Ping(ctx) }); err != nil {
+	if err := Retry(ctx, func() error { return all.Ping(ctx) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), all.Close())
 	}
 	return all, nil
@@ -146,13 +146,24 @@ func (c *Conn) Shard(n int) (*Conn, error) {
 }
 
 // Local is what a shard calls its own part of a table; on one server it is the table.
-func (c *Conn) Local(table string) string { return c.layout.local(table) }
+func (c *Conn) Local(table string) string {
+	if c.cluster == "" || Dimension(table) {
+		return table
+	}
+	return table + LocalSuffix
+}
+
+// LocalSuffix ends the name of a shard's own part of a table of facts.
+const LocalSuffix = "_local"
+
+// Dimension tells the tables that are whole on every shard.
+func Dimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
 
 // settings are what questions need on a cluster. What is asked of a shard's server is
 // told by that server where it is about the shard, however far its replicas are.
 func (c *Conn) settings() clickhouse.Settings {
 	switch {
-	case c.layout.cluster == "":
+	case c.cluster == "":
 		return nil
 	case c.shards != nil:
 		return clickhouse.Settings{"distributed_product_mode": "global"}
@@ -160,8 +171,8 @@ func (c *Conn) settings() clickhouse.Settings {
 	return clickhouse.Settings{"distributed_product_mode": "global", "prefer_localhost_replica": 1, "max_replica_delay_for_distributed_queries": 0}
 }
 
-// each does something at every shard.
-func (c *Conn) each(do func(shard *Conn) error) error {
+// EachShard does something at every shard.
+func (c *Conn) EachShard(do func(shard *Conn) error) error {
 	if c.shards == nil {
 		return do(c)
 	}
@@ -176,7 +187,7 @@ func (c *Conn) each(do func(shard *Conn) error) error {
 // Ping asks a server, and of a cluster one of every shard: a question needs all.
 func (c *Conn) Ping(ctx context.Context) error {
 	if c.shards != nil {
-		return c.each(func(shard *Conn) error { return shard.Ping(ctx) })
+		return c.EachShard(func(shard *Conn) error { return shard.Ping(ctx) })
 	}
 	return c.Conn.Ping(ctx)
 }

@@ -1,96 +1,30 @@
 package clickhouse_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// sharded is a fresh database on two shards with our schema.
-func sharded(t *testing.T) (*clickhouse.Conn, clickhouse.Config) {
-	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.Cluster = testkit.Cluster
-	c.Shards = strings.Join(testkit.ClickHouseShards(t), ";")
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, c), c
-}
-
-func shard(t *testing.T, conn *clickhouse.Conn, n int) *clickhouse.Conn {
-	t.Helper()
-	one, err := conn.Shard(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return one
-}
-
-func TestAClusterIsBroughtUpOnce(t *testing.T) {
-	_, c := sharded(t)
-	pending, err := clickhouse.Pending(t.Context(), c)
-	if err != nil || len(pending) > 0 {
-		t.Errorf("pending %v, %v after migration", pending, err)
-	}
-	var steps []string
-	if err := clickhouse.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil || len(steps) > 0 {
-		t.Errorf("the second run did %v, %v", steps, err)
-	}
-}
-
-// A shard that was put in front of the others, in the addresses and in remote_servers alike, would be given what was planned for
-// them: the first server has the number of the second here.
-func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
-	conn, c := sharded(t)
-	comment := func(text string) {
-		t.Helper()
-		if err := shard(t, conn, 0).Exec(t.Context(), "ALTER TABLE schema_migrations MODIFY COMMENT '"+text+"'"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	comment("") // a migration that ended before it came so far
-	if pending, err := clickhouse.Pending(t.Context(), c); err != nil || !slices.Equal(pending, []string{"shard 0: number"}) {
-		t.Errorf("pending %q, %v", pending, err)
-	}
-	var steps []string
-	if err := clickhouse.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil || !slices.Equal(steps, []string{"shard 0: number"}) {
-		t.Errorf("migrated %q, %v", steps, err)
-	}
-	comment("of shard 2")
-	want := `made as one "of shard 2" and is given as one "of shard 1"`
-	if _, err := clickhouse.Pending(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("a start said %v", err)
-	}
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("a migration said %v", err)
-	}
-	var second string
-	if err := shard(t, conn, 1).QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&second); err != nil || second != "of shard 2" {
-		t.Errorf("the second shard is %q, %v", second, err)
-	}
-}
-
 // An answer that landed on one shard is found by the lookup of another, whose rows are not seen twice.
 func TestALookupSeesEveryShard(t *testing.T) {
-	conn, _ := sharded(t)
+	conn, _ := warehouse.Sharded(t)
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai"}
 	for n := range conn.Shards() {
 		row.ID, row.LogPartition, row.LogOffset = clickhouse.UUID{3, byte(n)}, int32(n), 7
 		for range 2 { // the second is a replay
-			if err := clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "token", []clickhouse.AnswerRow{row}); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "token", []clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	keys := []clickhouse.AnswerKey{{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 0}}, {OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 1}}}
 	for n := range conn.Shards() {
-		landed, err := clickhouse.LandedAnswers(t.Context(), shard(t, conn, n), keys, func(clickhouse.UUID) time.Time { return day }, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
+		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, func(clickhouse.UUID) time.Time { return day }, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
 		if err != nil || len(landed) != 2 {
 			t.Errorf("shard %d sees %v, %v", n, landed, err)
 		}
@@ -101,7 +35,7 @@ func TestALookupSeesEveryShard(t *testing.T) {
 		t.Errorf("%+v, %v; want 2 answers", entities, err)
 	}
 	for n := range conn.Shards() {
-		last, ok, err := clickhouse.LogPosition(t.Context(), shard(t, conn, 0), "answers", int32(n))
+		last, ok, err := clickhouse.LogPosition(t.Context(), warehouse.Shard(t, conn, 0), "answers", int32(n))
 		if err != nil || !ok || last != 7 {
 			t.Errorf("partition %d has landed up to %d, %t, %v; want 7", n, last, ok, err)
 		}
@@ -113,13 +47,13 @@ func TestALookupSeesEveryShard(t *testing.T) {
 
 // What was deleted goes from every shard, and months expire on every one.
 func TestEveryShardIsPurgedAndExpires(t *testing.T) {
-	conn, _ := sharded(t)
+	conn, _ := warehouse.Sharded(t)
 	gone := clickhouse.Deleted{Organization: clickhouse.UUID{1}, Brand: clickhouse.UUID{2}}
 	for n := range conn.Shards() {
 		for _, brand := range []clickhouse.UUID{gone.Brand, {3}} {
 			day := time.Date(2026, time.Month(3+n), 2, 0, 0, 0, 0, time.UTC)
 			row := clickhouse.AnswerRow{OrganizationID: gone.Organization, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{4, byte(n)}, Sign: 1, Platform: "openai"}
-			if err := clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), brand.String(), []clickhouse.AnswerRow{row}); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), brand.String(), []clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +81,7 @@ func TestEveryShardIsPurgedAndExpires(t *testing.T) {
 	}
 	for n := range conn.Shards() {
 		var engine string
-		if err := shard(t, conn, n).QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'answers_local'").Scan(&engine); err != nil || !strings.Contains(engine, "2026-04-01") {
+		if err := warehouse.Shard(t, conn, n).QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'answers_local'").Scan(&engine); err != nil || !strings.Contains(engine, "2026-04-01") {
 			t.Errorf("shard %d: %s, %v", n, engine, err)
 		}
 	}

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"crypto/tls"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +71,7 @@ func (c Config) Validate() error {
 
 // Database is the one that the DSN names, or that the server takes without a name.
 func (c Config) Database() string {
-	o, err := parse(c.servers()[0])
+	o, err := parse(c.Servers()[0])
 	if err != nil || o.Auth.Database == "" {
 		return "default"
 	}
@@ -91,8 +92,8 @@ func parse(dsn string) (*clickhouse.Options, error) {
 type Conn struct {
 	driver.Conn
 
-	layout layout
-	shards []*Conn // of a cluster
+	cluster string  // its name; "" of one server
+	shards  []*Conn // of a cluster
 }
 
 // Open connects and checks that the servers answer, now or within some seconds.
@@ -111,13 +112,22 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse: %w", err)
 	}
-	if err := untilAnswered(ctx, func() error { return conn.Ping(ctx) }); err != nil {
+	if err := Retry(ctx, func() error { return conn.Ping(ctx) }); err != nil {
 		if errors.Is(err, io.EOF) && options.TLS == nil { // what a TLS port does to who speaks otherwise
 			err = fmt.Errorf("%w (if that port speaks TLS, give the dsn secure=true)", err)
 		}
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
 	return &Conn{Conn: conn}, nil
+}
+
+// OpenDB connects by the standard library's interface, which migrations are run by.
+func OpenDB(c Config) (*sql.DB, error) {
+	o, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	return clickhouse.OpenDB(o), nil
 }
 
 func options(c Config) (*clickhouse.Options, error) {

@@ -4,19 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
-
-// crawl is the request of an AI crawler at an instant.
-func crawl(offset int64, at time.Time) clickhouse.CrawlRow {
-	id := event.CrawlID("lumen.example", []byte("GET /a"), int(offset), at)
-	return clickhouse.CrawlRow{
-		OrganizationID: organization, BrandID: brand, Day: at.Truncate(24 * time.Hour), ID: clickhouse.UUID(id), LogTopic: "crawls", LogOffset: offset,
-		At: at, Crawler: "GPTBot", Operator: "OpenAI", Platform: "chatgpt", Purpose: "training", Host: "lumen.example", Path: "/a",
-		Status: 200, Bytes: 1000, Verified: new(true), Simulated: true,
-	}
-}
 
 func keyOfCrawl(c clickhouse.CrawlRow) clickhouse.CrawlKey {
 	return clickhouse.CrawlKey{OrganizationID: c.OrganizationID, BrandID: c.BrandID, ID: c.ID}
@@ -25,11 +15,11 @@ func keyOfCrawl(c clickhouse.CrawlRow) clickhouse.CrawlKey {
 // A batch of crawls in two months, sent three times with its token, is there once in
 // every table.
 func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
-	conn := migrated(t)
-	unknown, spoofed := crawl(1, day.AddDate(0, 1, 0)), crawl(2, day)
+	conn := warehouse.Migrated(t)
+	unknown, spoofed := warehouse.Crawl(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Crawl(2, warehouse.Day)
 	unknown.Verified, spoofed.Verified = nil, new(false)
 	for range 3 {
-		if err := clickhouse.Crawls.Insert(t.Context(), conn, "crawls/0@0-2/1", []clickhouse.CrawlRow{crawl(0, day), unknown, spoofed}); err != nil {
+		if err := clickhouse.Crawls.Insert(t.Context(), conn, "crawls/0@0-2/1", []clickhouse.CrawlRow{warehouse.Crawl(0, warehouse.Day), unknown, spoofed}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,11 +40,11 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 // A crawl that has landed is found by whoever may see it, on whatever day it was, and
 // among more keys than one question has.
 func TestLandedCrawls(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var rows []clickhouse.CrawlRow
 	var keys []clickhouse.CrawlKey
 	for n := range int64(5000) {
-		rows = append(rows, crawl(n, day.Add(time.Duration(n)*time.Minute)))
+		rows = append(rows, warehouse.Crawl(n, warehouse.Day.Add(time.Duration(n)*time.Minute)))
 		keys = append(keys, keyOfCrawl(rows[n]))
 	}
 	if err := clickhouse.Crawls.Insert(t.Context(), conn, "crawls", rows); err != nil {
@@ -72,7 +62,7 @@ func TestLandedCrawls(t *testing.T) {
 		"below its own":           {keys, clickhouse.Below{Topic: "crawls", Offset: 3000}, 3000},
 		"of another organization": {[]clickhouse.CrawlKey{foreign}, clickhouse.Below{}, 0},
 		"none":                    {nil, clickhouse.Below{}, 0},
-		"what is not there":       {[]clickhouse.CrawlKey{keyOfCrawl(crawl(9000, day))}, clickhouse.Below{}, 0},
+		"what is not there":       {[]clickhouse.CrawlKey{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.Below{}, 0},
 	} {
 		landed, err := clickhouse.LandedCrawls(t.Context(), conn, c.keys, made, c.below)
 		if err != nil || len(landed) != c.want {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -12,11 +13,11 @@ import (
 func letters(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	for n, l := range []clickhouse.DeadLetter{
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: day, Key: "k", Value: "\xff\x00raw", HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: day.AddDate(0, 1, 0), Value: "{}", Reason: "refused"},
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: day.AddDate(0, 1, 0), Value: "{}", Reason: "malformed"},
-		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: day.AddDate(0, 0, 1), Value: "{}", Reason: "refused"},
-		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: day, Value: "{}", Reason: "malformed"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: warehouse.Day, Key: "k", Value: "\xff\x00raw", HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "refused"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "malformed"},
+		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: warehouse.Day.AddDate(0, 0, 1), Value: "{}", Reason: "refused"},
+		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: warehouse.Day, Value: "{}", Reason: "malformed"},
 	} {
 		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint("letter ", n), []clickhouse.DeadLetter{l}); err != nil {
 			t.Fatal(err)
@@ -25,7 +26,7 @@ func letters(t *testing.T, conn *clickhouse.Conn) {
 }
 
 func TestDeadLettersAreListedPageByPage(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	letters(t, conn)
 	for name, c := range map[string]struct {
 		filter clickhouse.DeadLetterFilter
@@ -67,14 +68,14 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		t.Errorf("ends %v, %v; want %v", ends, err, want)
 	}
 	page, err := clickhouse.DeadLetterPage(t.Context(), conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1)
-	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" || page[0].Detail != "d" || !page[0].AppendedAt.Equal(day) {
+	if err != nil || len(page) != 1 || page[0].Bytes != 6 || page[0].Key != "k" || page[0].Reason != "malformed" || page[0].Detail != "d" || !page[0].AppendedAt.Equal(warehouse.Day) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
 
 // Bytes come back as they went in, whatever they are.
 func TestADeadLetterIsKeptByteForByte(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	letters(t, conn)
 	got, err := clickhouse.WholeDeadLetters(t.Context(), conn, "answers", 1, []int64{10, 7, 8})
 	if err != nil || len(got) != 2 || got[0].LogOffset != 7 || got[1].LogOffset != 10 {
@@ -88,7 +89,7 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 // A refused record is suspect from when it is a dead letter until its month was found
 // right; of a record that is none yet the batch is still under way.
 func TestSuspectsAreDeadLettersWhoseMonthWasNotLookedAt(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	letters(t, conn)
 	at := func(partition int32, offset int64) clickhouse.Mark {
 		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603, Detail: "no"}

@@ -115,7 +115,7 @@ func (m exportMonth) has(what Query[Exported, struct{}]) bool {
 func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) error {
 	settings := clickhouse.Settings{"log_comment": what.Name}
 	maps.Copy(settings, exportSettings)
-	rows, err := conn.QueryFormat(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), string(as), what.Text, bind(of)...)
+	rows, err := conn.QueryFormat(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), string(as), what.Text, Bind(of)...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", what.Name, err)
 	}
@@ -129,8 +129,8 @@ func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of 
 // of a cluster to the first that answers, since any knows the whole.
 func openHTTP(ctx context.Context, c Config) (*Conn, error) {
 	var errs []error
-	for _, dsn := range c.servers() {
-		conn, err := openHTTPAt(ctx, c.at(dsn))
+	for _, dsn := range c.Servers() {
+		conn, err := openHTTPAt(ctx, c.At(dsn))
 		if err == nil {
 			return conn, nil
 		}

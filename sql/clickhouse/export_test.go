@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // exported is one line of an export of answers, as far as a test looks at it.
@@ -44,7 +47,7 @@ type exported struct {
 // another organization's.
 func landExported(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
-	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: organization, BrandID: brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
+	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	for batch := range 3 { // first tellings and each reading of them in inserts of their own
@@ -52,7 +55,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 		var visits []*clickhouse.VisitRow
 		var crawls []clickhouse.CrawlRow
 		for n := range int64(90) {
-			a := answer(n, day.AddDate(0, 0, int(n)))
+			a := warehouse.Answer(n, warehouse.Day.AddDate(0, 0, int(n)))
 			a.TopicID, a.Revision, a.MentionCount, a.Text = topics[1], 1, 1, fmt.Sprintf("text %d\nof \"%d\" 語", n, n)
 			a.RawCitationURLs, a.RawCitationTitles, a.RawCitationCited = []string{"https://a.example/?b=1"}, []string{"A"}, []bool{true}
 			a.RawProducts = `[{"title":"One","price_amount":"12.50"}]`
@@ -64,8 +67,8 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 				rows = append(rows, a)
 				a.OrganizationID = neighbour
 				rows = append(rows, a)
-				visits = append(visits, visit(n, day.AddDate(0, 0, int(n))))
-				c := crawl(n, day.AddDate(0, 0, int(n)))
+				visits = append(visits, warehouse.Visit(n, warehouse.Day.AddDate(0, 0, int(n))))
+				c := warehouse.Crawl(n, warehouse.Day.AddDate(0, 0, int(n)))
 				crawls = append(crawls, c)
 				c.OrganizationID = neighbour
 				crawls = append(crawls, c)
@@ -91,7 +94,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 func export(t *testing.T, c clickhouse.Config, what clickhouse.Query[clickhouse.Exported, struct{}], as clickhouse.Format, from, to time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
-	of := clickhouse.Exported{OrganizationID: organization, BrandID: brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
+	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(from), DateTo: clickhouse.DayOf(to)}
 	if err := clickhouse.Export(t.Context(), c, what, of, as, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +103,13 @@ func export(t *testing.T, c clickhouse.Config, what clickhouse.Query[clickhouse.
 
 // Every answer is there once, as it stands: with the text of its first row and the reading of its last.
 func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
-	c := config(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	c := warehouse.Config(t)
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	conn := open(t, c)
+	conn := store.OpenWarehouse(t, c)
 	landExported(t, conn)
-	always, never := day.AddDate(-1, 0, 0), day.AddDate(1, 0, 0)
+	always, never := warehouse.Day.AddDate(-1, 0, 0), warehouse.Day.AddDate(1, 0, 0)
 	var last time.Time
 	seen := map[string]bool{}
 	lines := strings.Split(strings.TrimSuffix(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, always, never), "\n"), "\n")
@@ -115,7 +118,7 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err, line)
 		}
-		n := int64(e.AnsweredAt.Sub(day).Hours() / 24)
+		n := int64(e.AnsweredAt.Sub(warehouse.Day).Hours() / 24)
 		if seen[e.ID] || e.AnsweredAt.Before(last) {
 			t.Errorf("answer %d comes again, or out of order", n)
 		}
@@ -141,7 +144,7 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 	if len(lines) != 90 {
 		t.Errorf("%d lines, want 90", len(lines))
 	}
-	if n := strings.Count(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, day.AddDate(0, 0, 20), day.AddDate(0, 0, 49)), "\n"); n != 30 {
+	if n := strings.Count(export(t, c, clickhouse.ExportedAnswers, clickhouse.NDJSON, warehouse.Day.AddDate(0, 0, 20), warehouse.Day.AddDate(0, 0, 49)), "\n"); n != 30 {
 		t.Errorf("%d lines of 30 days", n)
 	}
 	if n := strings.Count(export(t, c, clickhouse.ExportedVisits, clickhouse.NDJSON, always, never), "\n"); n != 90 {
@@ -169,14 +172,14 @@ func (h halfway) Write(p []byte) (int, error) { h.stop(); return len(p), nil }
 
 // An export that ends early says so.
 func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
-	c := config(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	c := warehouse.Config(t)
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	landExported(t, open(t, c))
+	landExported(t, store.OpenWarehouse(t, c))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	of := clickhouse.Exported{OrganizationID: organization, BrandID: brand, DateFrom: clickhouse.DayOf(day), DateTo: clickhouse.DayOf(day.AddDate(1, 0, 0))}
+	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(warehouse.Day), DateTo: clickhouse.DayOf(warehouse.Day.AddDate(1, 0, 0))}
 	if err := clickhouse.Export(ctx, c, clickhouse.ExportedAnswers, of, clickhouse.NDJSON, halfway{stop}); err == nil {
 		t.Error("no error")
 	}
@@ -184,22 +187,22 @@ func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
 
 // An export of a cluster has the rows of every shard.
 func TestAnExportIsOfEveryShard(t *testing.T) {
-	conn, c := sharded(t)
+	conn, c := warehouse.Sharded(t)
 	for n := range conn.Shards() {
-		a, v, c := answer(int64(n), day), visit(int64(n), day), crawl(int64(n), day)
+		a, v, c := warehouse.Answer(int64(n), warehouse.Day), warehouse.Visit(int64(n), warehouse.Day), warehouse.Crawl(int64(n), warehouse.Day)
 		err := errors.Join(
-			clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
-			clickhouse.Visits.Insert(t.Context(), shard(t, conn, n), "export", clickhouse.PackVisits(v)),
-			clickhouse.Crawls.Insert(t.Context(), shard(t, conn, n), "export", []clickhouse.CrawlRow{c}))
+			clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", []clickhouse.AnswerRow{a}),
+			clickhouse.Visits.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", clickhouse.PackVisits(v)),
+			clickhouse.Crawls.Insert(t.Context(), warehouse.Shard(t, conn, n), "export", []clickhouse.CrawlRow{c}))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, what := range []clickhouse.Query[clickhouse.Exported, struct{}]{clickhouse.ExportedAnswers, clickhouse.ExportedVisits, clickhouse.ExportedCrawls} {
-		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, day, day), "\n"); n != conn.Shards() {
+		if n := strings.Count(export(t, c, what, clickhouse.NDJSON, warehouse.Day, warehouse.Day), "\n"); n != conn.Shards() {
 			t.Errorf("%s: %d lines of %d shards", what.Name, n, conn.Shards())
 		}
-		if file := export(t, c, what, clickhouse.Parquet, day, day); !strings.HasSuffix(file, "PAR1") {
+		if file := export(t, c, what, clickhouse.Parquet, warehouse.Day, warehouse.Day); !strings.HasSuffix(file, "PAR1") {
 			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
 		}
 	}

@@ -86,10 +86,10 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 		return nil
 	}
 	if conn.shards != nil {
-		if !dimension(t.Name) {
+		if !Dimension(t.Name) {
 			return fmt.Errorf("insert %d rows into %s: of a cluster, and of no shard", len(rows), t.Name)
 		}
-		return conn.each(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
+		return conn.EachShard(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
 	}
 	ctx, span := openSpan(ctx, "INSERT", t.Name)
 	defer func() { inserted(span, t.Name, len(rows), err) }()

@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // What an insert of n × 2,048 rows says, in bytes, while no text of a row is longer than
@@ -23,11 +26,11 @@ const (
 
 func migratedWith(t *testing.T) (*clickhouse.Conn, clickhouse.Config) {
 	t.Helper()
-	c := config(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	c := warehouse.Config(t)
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, c), c
+	return store.OpenWarehouse(t, c), c
 }
 
 // byWire is a connection by a wire of its own.
@@ -35,7 +38,7 @@ func byWire(t *testing.T, c clickhouse.Config) (*testkit.Wire, *clickhouse.Conn)
 	t.Helper()
 	wire := testkit.NewWire(t, c.DSN)
 	c.DSN = wire.DSN
-	return wire, open(t, c)
+	return wire, store.OpenWarehouse(t, c)
 }
 
 // spans are the ends of the first two parts and of the whole insert, in bytes from its
@@ -98,7 +101,7 @@ func forgotten(t *testing.T, conn *clickhouse.Conn, token string) {
 func cutVisits(topic string, of byte) []clickhouse.PackedVisit {
 	var rows []*clickhouse.VisitRow
 	for n := range 10_000 {
-		row := visit(int64(n), day.AddDate(0, n%2, 0))
+		row := warehouse.Visit(int64(n), warehouse.Day.AddDate(0, n%2, 0))
 		row.BrandID, row.LogTopic, row.Path = clickhouse.UUID{of}, topic, fmt.Sprintf("/%d", n%5)
 		rows = append(rows, row)
 	}
@@ -191,7 +194,7 @@ func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 func TestAnswersThatAreCutOffAreTakenOnce(t *testing.T) {
 	var batch []clickhouse.AnswerRow
 	for n := range 5_000 {
-		batch = append(batch, answer(int64(n), day.AddDate(0, n%2, 0)))
+		batch = append(batch, warehouse.Answer(int64(n), warehouse.Day.AddDate(0, n%2, 0)))
 	}
 	_, other := migratedWith(t)
 	at := spansOf(t, other, clickhouse.Answers, "answers", batch)
@@ -200,7 +203,7 @@ func TestAnswersThatAreCutOffAreTakenOnce(t *testing.T) {
 	insertCut(t, c, clickhouse.Answers, token, batch, cut{after: (at.second + at.all) / 2})
 	holds := func(want uint64) {
 		t.Helper()
-		for table, n := range counts(t, conn) {
+		for table, n := range warehouse.Counts(t, conn) {
 			if n != want {
 				t.Errorf("%s: %d, want %d", table, n, want)
 			}

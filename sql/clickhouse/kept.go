@@ -91,7 +91,7 @@ func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, settings cl
 	with := clickhouse.Settings{"log_comment": q.Name}
 	maps.Copy(with, q.settings)
 	maps.Copy(with, settings)
-	rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(with)), q.Text, bind(params)...)
+	rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(with)), q.Text, Bind(params)...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.Name, err)
 	}

@@ -140,7 +140,7 @@ type logProgressed struct {
 	Last      int64  `ch:"last_offset"`
 }
 
-var progressed = table[logProgressed](logProgress)
+var progressed = table[logProgressed]("log_progress")
 
 // MoveLogPosition says of a shard that all has landed up to a record, as the views of
 // landing tables do of their rows. Said twice, or when more has landed, it changes nothing.

@@ -10,14 +10,17 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // A batch may hold 20,000 answers. Over HTTP parameters travel in the address,
 // and a lookup of all at once was refused for ever.
 func TestALargeLookupPassesBothProtocols(t *testing.T) {
-	native := config(t)
-	if err := clickhouse.Migrate(t.Context(), native, func(string) {}); err != nil {
+	native := warehouse.Config(t)
+	if err := schema.Migrate(t.Context(), native, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	database, err := url.Parse(native.DSN)
@@ -28,19 +31,19 @@ func TestALargeLookupPassesBothProtocols(t *testing.T) {
 	web := native
 	web.DSN = (&url.URL{Scheme: "http", User: user, Host: address, Path: database.Path}).String()
 
-	landed := answer(0, day)
-	if err := clickhouse.Answers.Insert(t.Context(), open(t, native), "a", []clickhouse.AnswerRow{landed}); err != nil {
+	landed := warehouse.Answer(0, warehouse.Day)
+	if err := clickhouse.Answers.Insert(t.Context(), store.OpenWarehouse(t, native), "a", []clickhouse.AnswerRow{landed}); err != nil {
 		t.Fatal(err)
 	}
-	keys := []clickhouse.AnswerKey{{OrganizationID: organization, BrandID: brand, ID: landed.ID}}
+	keys := []clickhouse.AnswerKey{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: landed.ID}}
 	for n := range 20_000 {
-		other := uuid.NewV5(uuid.UUID(brand), fmt.Sprint(n))
-		id := event.RunID(event.Identity{BrandID: other, Sample: 1, Due: day.AddDate(0, 0, n%60)})
+		other := uuid.NewV5(uuid.UUID(warehouse.Brand), fmt.Sprint(n))
+		id := event.RunID(event.Identity{BrandID: other, Sample: 1, Due: warehouse.Day.AddDate(0, 0, n%60)})
 		keys = append(keys, clickhouse.AnswerKey{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other), ID: clickhouse.UUID(id)})
 	}
 	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 	for name, c := range map[string]clickhouse.Config{"native": native, "http": web} {
-		found, err := clickhouse.LandedAnswers(t.Context(), open(t, c), keys, due, clickhouse.Below{})
+		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, due, clickhouse.Below{})
 		if err != nil || len(found) != 1 {
 			t.Errorf("%s: found %d, %v; want 1", name, len(found), err)
 		}

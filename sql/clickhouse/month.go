@@ -35,5 +35,5 @@ func (m Month) String() string { return fmt.Sprintf("%04d-%02d", int(m)/100, int
 // MarshalText writes String.
 func (m Month) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// partition is the id of the month's partitions.
-func (m Month) partition() string { return strconv.Itoa(int(m)) }
+// Partition is the id of the month's partitions.
+func (m Month) Partition() string { return strconv.Itoa(int(m)) }

@@ -35,7 +35,7 @@ const deletedAtOnce = 500
 // shard's own tables are purged, under the names that they have there.
 func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
 	found = map[string]uint64{}
-	err = conn.each(func(shard *Conn) error {
+	err = conn.EachShard(func(shard *Conn) error {
 		tables, err := purgeable(ctx, shard)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 		Rows uint64 `ch:"rows"`
 	}
 	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
-	err = untilAnswered(ctx, func() error {
+	err = Retry(ctx, func() error {
 		partitions = nil
 		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
 	})
@@ -178,7 +178,7 @@ func mutated(ctx context.Context, conn *Conn, table string) error {
 		}
 		var under uint64
 		var why string
-		err := untilAnswered(ctx, func() error {
+		err := Retry(ctx, func() error {
 			return conn.QueryRow(ctx, `
 				SELECT count(), max(latest_fail_reason)
 				FROM system.mutations

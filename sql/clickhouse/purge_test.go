@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -52,22 +53,22 @@ func lettersNaming(id clickhouse.UUID, first int64) []clickhouse.DeadLetter {
 	}
 	var all []clickhouse.DeadLetter
 	for i, value := range values {
-		all = append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + int64(i), AppendedAt: day, Value: value, Reason: "malformed"})
+		all = append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + int64(i), AppendedAt: warehouse.Day, Value: value, Reason: "malformed"})
 	}
-	return append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + 4, AppendedAt: day, Key: id.String(), Value: "\xff", Reason: "malformed"})
+	return append(all, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: first + 4, AppendedAt: warehouse.Day, Key: id.String(), Value: "\xff", Reason: "malformed"})
 }
 
 // A brand and an organization are deleted; of every table their rows go, and no other's. A replay of the inserts brings
 // nothing back into any table, since nothing forgot their tokens.
 func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	other, sister := clickhouse.UUID{77}, clickhouse.UUID{78}
 	land := func() {
 		t.Helper()
 		random := rand.New(rand.NewPCG(1, 1))
-		for i, of := range []clickhouse.UUID{organization, neighbour, other} {
+		for i, of := range []clickhouse.UUID{warehouse.Organization, neighbour, other} {
 			landFacts(t, conn, random, of, int64(1000*i))
-			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: of, ID: brand, Name: "B", Version: 1}}); err != nil {
+			if err := clickhouse.DimensionBrands.Insert(t.Context(), conn, "", []clickhouse.DimensionBrand{{OrganizationID: of, ID: warehouse.Brand, Name: "B", Version: 1}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -77,7 +78,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 			clickhouse.Answers.Insert(t.Context(), conn, "sister", []clickhouse.AnswerRow{a}),
 			clickhouse.Visits.Insert(t.Context(), conn, "sister", clickhouse.PackVisits(v)),
 			clickhouse.Crawls.Insert(t.Context(), conn, "sister", []clickhouse.CrawlRow{c}),
-			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
+			clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", slices.Concat(lettersNaming(warehouse.Brand, 0), lettersNaming(sister, 10), lettersNaming(other, 20))),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +86,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		}
 	}
 	land()
-	gone := fmt.Sprintf("organization_id = '%s' AND %%s = '%s' OR organization_id = '%s'", organization, brand, other)
+	gone := fmt.Sprintf("organization_id = '%s' AND %%s = '%s' OR organization_id = '%s'", warehouse.Organization, warehouse.Brand, other)
 	of := func(table string) string {
 		switch table {
 		case "dimension_brands":
@@ -103,7 +104,7 @@ func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
 		}
 		kept[table] = sumOf(t, conn, table, "NOT ("+of(table)+")")
 	}
-	deleted := []clickhouse.Deleted{{Organization: organization, Brand: brand}, {Organization: other}}
+	deleted := []clickhouse.Deleted{{Organization: warehouse.Organization, Brand: warehouse.Brand}, {Organization: other}}
 	for i := range deleted { // one by one, so that neither finds the other's rows for it
 		some, err := clickhouse.Purge(t.Context(), conn, deleted[i:i+1])
 		if err != nil {
@@ -153,7 +154,7 @@ func values(m map[string]uint64) []uint64 {
 
 // A part without rows stays: the server would remove it within a minute, and with it the tokens of its inserts.
 func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var forgetful []string
 	err := conn.QueryRow(t.Context(), `
 		SELECT groupArray(name)
@@ -167,12 +168,12 @@ func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
 // Months before a day go, whole and soon, and nothing else does: not from a table that expires on, not of what views made
 // of the rows, and not for a replay of their inserts.
 func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	insert := func() {
 		t.Helper()
 		for month := range 4 {
-			at := day.AddDate(0, month, 0)
-			a, v, c := answer(int64(month), at), visit(int64(month), at), crawl(int64(month), at)
+			at := warehouse.Day.AddDate(0, month, 0)
+			a, v, c := warehouse.Answer(int64(month), at), warehouse.Visit(int64(month), at), warehouse.Crawl(int64(month), at)
 			letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(month), AppendedAt: at, Reason: "malformed"}
 			for _, err := range []error{
 				clickhouse.Answers.Insert(t.Context(), conn, fmt.Sprint(month), []clickhouse.AnswerRow{a}),
@@ -191,7 +192,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 		table  clickhouse.Expiring
 		months int
 	}{{clickhouse.ExpiringAnswers, 2}, {clickhouse.ExpiringVisits, 1}, {clickhouse.ExpiringCrawls, 2}, {clickhouse.ExpiringDeadLetters, 1}, {clickhouse.ExpiringAnswers, 3}, {clickhouse.ExpiringAnswers, 3}} {
-		before := time.Date(day.Year(), day.Month()+time.Month(c.months), 1, 0, 0, 0, 0, time.UTC)
+		before := time.Date(warehouse.Day.Year(), warehouse.Day.Month()+time.Month(c.months), 1, 0, 0, 0, 0, time.UTC)
 		if err := clickhouse.Expire(t.Context(), conn, c.table, before); err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"maps"
 	"reflect"
 	"regexp"
@@ -12,11 +11,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
+// Files are the folders query, function and migrate of this release.
+//
 //go:embed query/*.sql function/*.sql migrate/*.sql
-var embedded embed.FS
-
-// files are this release's; a test puts another release's in their place.
-var files fs.FS = embedded
+var Files embed.FS
 
 // A Query is one file of query/ with the Go types of its parameters and rows.
 // The text sent to the server is the file, byte for byte.
@@ -37,9 +35,9 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 	maps.Copy(settings, q.settings)
 	maps.Copy(settings, conn.settings())
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-	err = untilAnswered(ctx, func() error {
+	err = Retry(ctx, func() error {
 		rows = []R{}
-		return conn.Select(ctx, &rows, q.Text, bind(params)...)
+		return conn.Select(ctx, &rows, q.Text, Bind(params)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, err)
@@ -87,14 +85,15 @@ func rollup[P, R any](name string) Query[P, R] {
 
 // mustRead panics on a missing file: that is a build mistake.
 func mustRead(path string) string {
-	text, err := fs.ReadFile(files, path)
+	text, err := Files.ReadFile(path)
 	if err != nil {
 		panic(err)
 	}
 	return string(text)
 }
 
-func bind(params any) []any {
+// Bind gives each field of params that has a tag ch to the placeholder of that name.
+func Bind(params any) []any {
 	v := reflect.ValueOf(params)
 	var args []any
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -132,3 +131,6 @@ func parameter(v reflect.Value) any {
 	}
 	return v.Interface()
 }
+
+// bind is Bind.
+func bind(params any) []any { return Bind(params) }

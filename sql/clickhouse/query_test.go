@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 // Every file is a declared Query, starts with its own name, and binds exactly
 // the parameters that its Go type has. Needs no server.
 func TestQueriesAndTheirTypesAgree(t *testing.T) {
-	names, err := fs.Glob(files, "query/*.sql")
+	names, err := fs.Glob(Files, "query/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,81 +42,5 @@ func TestQueriesAndTheirTypesAgree(t *testing.T) {
 				t.Errorf("file asks for %v, %v gives %v", asks, q.params, gives)
 			}
 		})
-	}
-}
-
-var quotedOrComment = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|--[^\n]*`)
-
-// sets is a statement that sets comments or settings, or makes a projection where it
-// is lacking, and nothing else: run twice it leaves what it left the first time. It is without its texts here.
-var sets = regexp.MustCompile(`^ALTER TABLE \w+(\s+(COMMENT COLUMN IF EXISTS \S+|MODIFY COMMENT|MODIFY SETTING \w+ =\s*[^\s,]*|MATERIALIZE PROJECTION \w+)\s*(,|$))+$`)
-
-// filling is what a statement does that may be run twice for another reason: what
-// stands in the table then is taken out first.
-var filling = regexp.MustCompile(`^(TRUNCATE TABLE|INSERT INTO) (\w+)`)
-
-// golang-migrate's driver splits at every semicolon, quoted ones too, and left
-// half a statement behind a dirty version when one stood in a string.
-func TestMigrationsSplitOnlyBetweenStatements(t *testing.T) {
-	for _, name := range numbered() {
-		text := mustRead("migrate/" + name)
-		for _, m := range quotedOrComment.FindAllString(text, -1) {
-			if strings.Contains(m, ";") {
-				t.Errorf("%s: a semicolon in %.60s would end a statement there", name, m)
-			}
-		}
-		emptied := ""
-		for statement := range strings.SplitSeq(quotedOrComment.ReplaceAllString(text, ""), ";") {
-			s := strings.TrimSpace(statement)
-			if fill := filling.FindStringSubmatch(s); fill != nil && (fill[1] == "TRUNCATE TABLE" || fill[2] == emptied) {
-				emptied = fill[2]
-				continue
-			}
-			if s != "" && !strings.Contains(s, "IF NOT EXISTS") && !strings.Contains(s, "IF EXISTS") && !sets.MatchString(s) {
-				t.Errorf("%s: %.60s… cannot be run twice", name, s)
-			}
-		}
-	}
-}
-
-// A table that takes inserts with tokens, or is the target of a view, forgets
-// nothing that a replay needs only if it has a window of tokens of its own. One that
-// takes inserts without tokens has none: alike ones would be dropped in silence.
-func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
-	for _, name := range numbered() {
-		text := mustRead("migrate/" + name)
-		for statement := range strings.SplitSeq(text, ";") {
-			if !strings.Contains(statement, "CREATE TABLE") || strings.Contains(statement, "dimension_") || strings.Contains(statement, "deadletter_marks") {
-				continue
-			}
-			if !strings.Contains(statement, "non_replicated_deduplication_window = 50000") {
-				t.Errorf("%s: %.60s… has no deduplication window", name, strings.TrimSpace(statement))
-			}
-		}
-	}
-}
-
-// What is acknowledged is forgotten elsewhere: offsets are committed after an
-// insert, changes leave the outbox. A server that lost power must have it still,
-// whatever its own configuration says.
-func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
-	for _, name := range numbered() {
-		for statement := range strings.SplitSeq(mustRead("migrate/"+name), ";") {
-			if strings.Contains(statement, "CREATE TABLE") && !strings.Contains(statement, "fsync_after_insert = 1, fsync_part_directory = 1") {
-				t.Errorf("%s: %.60s… is not synced", name, strings.TrimSpace(statement))
-			}
-		}
-	}
-}
-
-// What a session has set must change no figure: an analyst's client that asks for
-// NULL where a join finds nothing got NULL for a rival that nobody names, where
-// the API has 0.
-func TestQuestionsOfOrganizationsSayWhatSettingsMayNotChange(t *testing.T) {
-	const pinned = "\nSETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0\n"
-	for _, name := range organizationViews() {
-		if !strings.HasSuffix(mustRead("query/"+name+".sql"), pinned) {
-			t.Errorf("%s does not end with %q", name, pinned)
-		}
 	}
 }

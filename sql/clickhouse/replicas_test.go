@@ -118,3 +118,22 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An export is read from any server of a cluster that answers.
+func TestAnExportDoesWithoutALostServer(t *testing.T) {
+	c := DefaultConfig()
+	servers := testkit.ClickHouseShards(t)
+	lost, err := url.Parse(servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost.Host = "127.0.0.1:1"
+	c.Cluster, c.Shards = testkit.Cluster, lost.String()+","+servers[0]+";"+servers[1]
+	conn, err := openHTTP(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+}

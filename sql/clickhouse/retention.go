@@ -30,7 +30,7 @@ var (
 // The TTL names the day and not an age: what expires was decided by the caller and
 // frozen before, and nothing expires by itself while nobody looks.
 func Expire(ctx context.Context, conn *Conn, e Expiring, before time.Time) error {
-	return conn.each(func(shard *Conn) error {
+	return conn.EachShard(func(shard *Conn) error {
 		return Expiring{conn.Local(e.Table), e.day}.at(ctx, shard, before)
 	})
 }
@@ -39,7 +39,7 @@ func Expire(ctx context.Context, conn *Conn, e Expiring, before time.Time) error
 func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
 	ttl := e.ttl(DayOf(before))
 	var engine string
-	if err := untilAnswered(ctx, func() error {
+	if err := Retry(ctx, func() error {
 		return conn.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
 			clickhouse.Named("name", e.Table)).Scan(&engine)
 	}); err != nil {
@@ -70,7 +70,7 @@ func (e Expiring) ttl(before Day) string {
 // TTL, of the one that they have now.
 func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time) error {
 	var partitions []string
-	err := untilAnswered(ctx, func() error {
+	err := Retry(ctx, func() error {
 		return conn.QueryRow(ctx, `
 			SELECT arraySort(groupUniqArray(partition_id))
 			FROM system.parts

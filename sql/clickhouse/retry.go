@@ -19,8 +19,8 @@ const patience = 5 * time.Second
 // shuttingDown is the error code ABORTED, of a question that came while the server was going.
 const shuttingDown = 236
 
-// untilAnswered asks again while the server cannot be reached or hangs up. Only for what may be asked twice.
-func untilAnswered(ctx context.Context, ask func() error) error {
+// Retry asks again while the server cannot be reached or hangs up. Only for what may be asked twice.
+func Retry(ctx context.Context, ask func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := ask()
 		if err != nil && !unreached(err) {

@@ -14,7 +14,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 const spanLog = `<clickhouse><opentelemetry_span_log><database>system</database><table>opentelemetry_span_log</table>
@@ -52,10 +55,10 @@ func spanning(t *testing.T) clickhouse.Config {
 
 func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 	c := spanning(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	conn := open(t, c)
+	conn := store.OpenWarehouse(t, c)
 	asked, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	ask := func(sampler sdk.Sampler) (trace.TraceID, []sdk.ReadOnlySpan) {
@@ -101,7 +104,7 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 }
 
 func TestAFailedQueryIsAFailedSpan(t *testing.T) {
-	conn := open(t, config(t)) // not migrated: there is no such table
+	conn := store.OpenWarehouse(t, warehouse.Config(t)) // not migrated: there is no such table
 	recorder := tracetest.NewSpanRecorder()
 	ctx, root := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "root")
 	defer root.End()

@@ -7,27 +7,28 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // The sweep asks of the whole table, however old a day is, and reads no row of an
 // answer for it: parts that were there before the projection have it too.
 func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	old, late := clickhouse.UUID{7}, clickhouse.UUID{8}
 	var rows []clickhouse.AnswerRow
 	add := func(brand clickhouse.UUID, offset int64, at time.Time, sign int8, revision int64) {
-		row := answer(offset, at)
+		row := warehouse.Answer(offset, at)
 		row.BrandID, row.Sign, row.Revision = brand, sign, revision
 		rows = append(rows, row)
 	}
 	for n := range int64(40) {
-		add(old, n, day, 1, 1)
-		add(old, n, day, -1, 1)
-		add(old, n, day, 1, 2)
+		add(old, n, warehouse.Day, 1, 1)
+		add(old, n, warehouse.Day, -1, 1)
+		add(old, n, warehouse.Day, 1, 2)
 	}
-	add(late, 40, day.AddDate(-3, 0, 0), 1, 1) // an old answer, told late
-	add(late, 41, day, 1, 2)
+	add(late, 40, warehouse.Day.AddDate(-3, 0, 0), 1, 1) // an old answer, told late
+	add(late, 41, warehouse.Day, 1, 2)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-41/1", rows); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 		for name, params := range map[string][]any{
 			"stale_brands": {ch.Named("since", "1970-01-01")},
 			"stale_days": {
-				ch.Named("organization", organization), ch.Named("brand", late), ch.Named("first_day", "1970-01-01"), ch.Named("last_day", "2149-06-06"),
+				ch.Named("organization", warehouse.Organization), ch.Named("brand", late), ch.Named("first_day", "1970-01-01"), ch.Named("last_day", "2149-06-06"),
 				ch.Named("reading_revision", "2"), ch.Named("reading_version", "1"),
 			},
 		} {

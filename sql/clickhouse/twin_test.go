@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -32,8 +33,8 @@ func definitions(t *testing.T, conn *clickhouse.Conn, database string) map[strin
 // A twin has what an insert passes through, in the same words, and is empty however
 // often it is made; what goes in there stays there.
 func TestATwinTakesWhatTheTablesTake(t *testing.T) {
-	conn := migrated(t)
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{answer(0, day)}); err != nil {
+	conn := warehouse.Migrated(t)
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day)}); err != nil {
 		t.Fatal(err)
 	}
 	var here, twin string
@@ -54,11 +55,11 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 			t.Errorf("the twin is %s", twin)
 		}
 		for range 2 { // without a window nothing is taken for a repetition
-			if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{answer(0, day), answer(1, day)}); err != nil {
+			if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for table, question := range fed {
+		for table, question := range warehouse.Fed {
 			var got uint64
 			if err := conn.QueryRow(t.Context(), strings.Replace(question, "FROM ", "FROM `"+twin+"`.", 1)).Scan(&got); err != nil {
 				t.Fatal(err)
@@ -71,7 +72,7 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 				t.Errorf("%s of the twin: %d, want %d", table, got, want)
 			}
 		}
-		for table, n := range counts(t, conn) {
+		for table, n := range warehouse.Counts(t, conn) {
 			if n != 1 {
 				t.Errorf("%s: %d, want 1", table, n)
 			}
@@ -98,7 +99,7 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 // Whatever views a server has on our tables, those of its twin do the same; other
 // tables that they read are read where they are.
 func TestATwinHasTheViewsOfOthers(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	for _, statement := range []string{
 		`CREATE MATERIALIZED VIEW theirs TO log_progress AS
 			SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id IN (SELECT id FROM dimension_brands))) AS last_offset FROM answer_daily`,
@@ -112,10 +113,10 @@ func TestATwinHasTheViewsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{answer(0, day)}); err == nil || !strings.Contains(err.Error(), "395") {
+	if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day)}); err == nil || !strings.Contains(err.Error(), "395") {
 		t.Errorf("a row that a view refuses: %v", err)
 	}
-	other := answer(1, day)
+	other := warehouse.Answer(1, warehouse.Day)
 	other.BrandID = clickhouse.UUID{9}
 	if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "b", []clickhouse.AnswerRow{other}); err != nil {
 		t.Error(err)

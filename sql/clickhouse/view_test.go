@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -22,14 +24,14 @@ import (
 // forgets whose row it is counts it twice.
 var (
 	neighbour = clickhouse.UUID{9}
-	rivals    = []clickhouse.UUID{competitor, {13}, {23}}
+	rivals    = []clickhouse.UUID{warehouse.Competitor, {13}, {23}}
 	topics    = []clickhouse.UUID{{}, {6}, {7}}
 )
 
 // Every view gives what its file gives, and what it says of an organization does not change when another one comes, not
 // even one whose brand has the same id. A file that is new is in this test by being there.
 func TestEveryViewSaysWhatItsFileSaysOfOneOrganizationAlone(t *testing.T) {
-	conn, random := migrated(t), rand.New(rand.NewPCG(1, 1))
+	conn, random := warehouse.Migrated(t), rand.New(rand.NewPCG(1, 1))
 	landFacts(t, conn, random, neighbour, 0)
 	landLetters(t, conn, random)
 	type question struct {
@@ -50,7 +52,7 @@ func TestEveryViewSaysWhatItsFileSaysOfOneOrganizationAlone(t *testing.T) {
 			t.Errorf("%s has nothing to tell: it proves nothing", view)
 		}
 	}
-	landFacts(t, conn, random, organization, 1000)
+	landFacts(t, conn, random, warehouse.Organization, 1000)
 	for _, q := range questions {
 		named := "SELECT * FROM " + call(t, q.view)
 		if got := rowsOf(t, conn, named, q.args); !reflect.DeepEqual(got, rowsOf(t, conn, file(t, q.view), q.args)) {
@@ -62,7 +64,7 @@ func TestEveryViewSaysWhatItsFileSaysOfOneOrganizationAlone(t *testing.T) {
 		if got := rowsOf(t, conn, named, q.args); !reflect.DeepEqual(got, q.alone) {
 			t.Errorf("%s %v: another organization's rows show\n%v\nand without them\n%v", q.view, q.args, got, q.alone)
 		}
-		ofOther, ofNobody := withOrganization(q.args, organization), withOrganization(q.args, clickhouse.UUID{99})
+		ofOther, ofNobody := withOrganization(q.args, warehouse.Organization), withOrganization(q.args, clickhouse.UUID{99})
 		if got := rowsOf(t, conn, named, ofOther); !reflect.DeepEqual(got, rowsOf(t, conn, file(t, q.view), ofOther)) {
 			t.Errorf("%s %v: the view gives %v", q.view, ofOther, got)
 		}
@@ -108,7 +110,7 @@ func call(t *testing.T, view string) string {
 // arguments are random ones for the parameters of a view.
 func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID) map[string]any {
 	t.Helper()
-	from := day.AddDate(0, 0, random.IntN(20)-5)
+	from := warehouse.Day.AddDate(0, 0, random.IntN(20)-5)
 	var days, ids []string
 	var times []uint64
 	var offsets []int64
@@ -120,18 +122,18 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		times = append(times, uint64(made(v.ID).UnixMilli()))
 	}
 	values := map[string]any{
-		"organization_id": of.String(), "brand_id": brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
+		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
 		"models": some(random, "m", "n", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
 		"granularity": one(random, "day", "week", "window"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances"), "order": one(random, "asc", "desc"),
 		"source_filter": one(random, "all", "owned", "competitor", "external"), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
-		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": brand.String(), "after_position": 1, "after_card": brand.String(),
-		"organizations": []string{of.String()}, "brands": []string{brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
+		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after_card": warehouse.Brand.String(),
+		"organizations": []string{of.String()}, "brands": []string{warehouse.Brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
 		"days": days, "ids": ids, "times": times,
 		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "refused", "malformed"),
 		"from_topic": "", "from_partition": 0, "from_offset": 0, "to_topic": "z", "to_partition": 0, "to_offset": 100,
 		"since": "2020-01-01", "after_day": "2020-01-01", "after_id": clickhouse.UUID{}.String(), "most": 1000, "reading_revision": 3, "reading_version": 9,
-		"organization": of.String(), "brand": brand.String(), "first_day": from.Format(time.DateOnly), "last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
+		"organization": of.String(), "brand": warehouse.Brand.String(), "first_day": from.Format(time.DateOnly), "last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
 	}
 	args := map[string]any{}
 	for _, m := range declaredParameter.FindAllStringSubmatch(file(t, view), -1) {
@@ -226,8 +228,8 @@ func tells(rows [][]any) bool {
 
 // fact is the answer, the visit and the crawl of an offset, alike in both organizations but for what landFacts changes.
 func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow, clickhouse.CrawlRow) {
-	at := day.AddDate(0, 0, int(offset%17)).Add(time.Duration(offset) * time.Minute)
-	return answer(offset, at), visit(offset, at), crawl(offset, at)
+	at := warehouse.Day.AddDate(0, 0, int(offset%17)).Add(time.Duration(offset) * time.Minute)
+	return warehouse.Answer(offset, at), warehouse.Visit(offset, at), warehouse.Crawl(offset, at)
 }
 
 // landLetters lands dead letters that are nobody's.
@@ -236,7 +238,7 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	var letters []clickhouse.DeadLetter
 	var marks []clickhouse.Mark
 	for offset := range int64(10) {
-		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: day, Reason: one(random, "refused", "malformed")})
+		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "refused", "malformed")})
 		marks = append(marks, clickhouse.Mark{Topic: "answers", Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603})
 	}
 	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
@@ -312,21 +314,32 @@ func landDimensions(ctx context.Context, conn *clickhouse.Conn, of clickhouse.UU
 	var competitors []clickhouse.DimensionCompetitor
 	for i, id := range rivals {
 		competitors = append(competitors, clickhouse.DimensionCompetitor{
-			OrganizationID: of, BrandID: brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == organization || i == 1 && of == neighbour,
+			OrganizationID: of, BrandID: warehouse.Brand, ID: id, Name: name("rival", i), Version: 1, Deleted: i == 0 && of == warehouse.Organization || i == 1 && of == neighbour,
 		})
 	}
 	var prompts []clickhouse.DimensionPrompt
 	for i := range 7 {
 		prompts = append(prompts, clickhouse.DimensionPrompt{
-			OrganizationID: of, BrandID: brand, ID: clickhouse.UUID{30 + byte(i)}, TopicID: topics[i%3], Text: name("prompt", i), Version: 1,
+			OrganizationID: of, BrandID: warehouse.Brand, ID: clickhouse.UUID{30 + byte(i)}, TopicID: topics[i%3], Text: name("prompt", i), Version: 1,
 		})
 	}
 	var named []clickhouse.DimensionTopic
 	for i, id := range topics[1:] {
-		named = append(named, clickhouse.DimensionTopic{OrganizationID: of, BrandID: brand, ID: id, Name: name("topic", i), Version: 1})
+		named = append(named, clickhouse.DimensionTopic{OrganizationID: of, BrandID: warehouse.Brand, ID: id, Name: name("topic", i), Version: 1})
 	}
 	return errors.Join(
 		clickhouse.DimensionCompetitors.Insert(ctx, conn, "", competitors),
 		clickhouse.DimensionPrompts.Insert(ctx, conn, "", prompts),
 		clickhouse.DimensionTopics.Insert(ctx, conn, "", named))
 }
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var declaredParameter = regexp.MustCompile(`\{(\w+):([^}]+)\}`)

@@ -11,18 +11,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
-
-// visit is a view of a page whose id says that it was made at.
-func visit(offset int64, at time.Time) *clickhouse.VisitRow {
-	id := event.RunID(event.Identity{BrandID: uuid.UUID(brand), Sample: offset, Due: at})
-	return &clickhouse.VisitRow{
-		OrganizationID: organization, BrandID: brand, ID: clickhouse.UUID(id), LogTopic: "visits", LogOffset: offset,
-		At: at, Event: "view", Platform: "chatgpt", PlatformBy: "referrer", Host: "lumen.example", Path: "/a", ReferrerHost: "chatgpt.com",
-		Country: "DE", CountryBy: "header", Language: "de", Screen: "1920x1080", TimeZone: "Europe/Berlin", Session: "s", NewSession: true, Visitor: 7, Simulated: true,
-	}
-}
 
 func keyOf(v *clickhouse.VisitRow) clickhouse.VisitKey {
 	return clickhouse.VisitKey{OrganizationID: v.OrganizationID, BrandID: v.BrandID, ID: v.ID}
@@ -33,11 +24,11 @@ func made(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 // A batch of three visits in two months, one of them a goal, sent three times
 // with its token, is there once in every table.
 func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	value := decimal.RequireFromString("-999999999999.999999")
-	goal := visit(2, day)
+	goal := warehouse.Visit(2, warehouse.Day)
 	goal.Event, goal.NewSession, goal.GoalName, goal.GoalValue, goal.GoalCurrency = "goal", false, "signup", &value, "EUR"
-	batch := []*clickhouse.VisitRow{visit(0, day), visit(1, day.AddDate(0, 1, 0)), goal}
+	batch := []*clickhouse.VisitRow{warehouse.Visit(0, warehouse.Day), warehouse.Visit(1, warehouse.Day.AddDate(0, 1, 0)), goal}
 	for range 3 {
 		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-2/1", clickhouse.PackVisits(batch...)); err != nil {
 			t.Fatal(err)
@@ -60,9 +51,9 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 
 // Every column holds what its field held.
 func TestAVisitIsReadBackAsItWas(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	value := decimal.RequireFromString("12.345678")
-	want := visit(3, day)
+	want := warehouse.Visit(3, warehouse.Day)
 	want.Event, want.GoalName, want.GoalValue, want.GoalCurrency, want.LogPartition = "goal", "signup", &value, "EUR", 4
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(want)); err != nil {
 		t.Fatal(err)
@@ -75,7 +66,7 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !date.Equal(day.Truncate(24*time.Hour)) || got.GoalValue == nil || !got.GoalValue.Equal(value) {
+	if !date.Equal(warehouse.Day.Truncate(24*time.Hour)) || got.GoalValue == nil || !got.GoalValue.Equal(value) {
 		t.Errorf("day %s, value %v", date, got.GoalValue)
 	}
 	got.GoalValue = want.GoalValue
@@ -87,10 +78,10 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 // Texts of a page's length stand beside short ones and none, and a packer goes on after
 // them.
 func TestPackedVisitsKeepTheirTexts(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range 300 {
-		row := visit(int64(n), day)
+		row := warehouse.Visit(int64(n), warehouse.Day)
 		row.Path, row.Session, row.Language = "/"+strings.Repeat("ä", n*40), strings.Repeat("s", n%3), ""
 		rows = append(rows, row)
 	}
@@ -121,10 +112,10 @@ func TestPackedVisitsKeepTheirTexts(t *testing.T) {
 // What is sent in many parts is one block to the server: one part of a table, which
 // nobody has merged, under one token.
 func TestManyVisitsAreOneBlock(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range 10_000 {
-		rows = append(rows, visit(int64(n), day))
+		rows = append(rows, warehouse.Visit(int64(n), warehouse.Day))
 	}
 	for range 2 {
 		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-9999/1", clickhouse.PackVisits(rows...)); err != nil {
@@ -143,16 +134,16 @@ func TestManyVisitsAreOneBlock(t *testing.T) {
 
 // An insert that cannot go on leaves nothing of what was sent before.
 func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var rows []clickhouse.AnswerRow
 	for n := range 5_000 {
-		rows = append(rows, answer(int64(n), day))
+		rows = append(rows, warehouse.Answer(int64(n), warehouse.Day))
 	}
 	rows[4_999].CostUSD = decimal.New(1, 30)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", rows); err == nil {
 		t.Fatal("a number beyond its column went in")
 	}
-	for table, n := range counts(t, conn) {
+	for table, n := range warehouse.Counts(t, conn) {
 		if n != 0 {
 			t.Errorf("%s: %d rows", table, n)
 		}
@@ -161,7 +152,7 @@ func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", rows); err != nil {
 		t.Fatal(err)
 	}
-	for table, n := range counts(t, conn) {
+	for table, n := range warehouse.Counts(t, conn) {
 		if n != 5_000 {
 			t.Errorf("%s: %d rows, want 5000", table, n)
 		}
@@ -169,16 +160,16 @@ func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
 }
 
 func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	if _, ok, err := clickhouse.NewestVisit(t.Context(), conn); ok || err != nil {
 		t.Errorf("NewestVisit() without any: %v, %v", ok, err)
 	}
-	rows := []*clickhouse.VisitRow{visit(0, day), visit(1, day), visit(5, day)}
-	other := visit(9, day)
+	rows := []*clickhouse.VisitRow{warehouse.Visit(0, warehouse.Day), warehouse.Visit(1, warehouse.Day), warehouse.Visit(5, warehouse.Day)}
+	other := warehouse.Visit(9, warehouse.Day)
 	other.LogPartition = 1
-	late, early := visit(2, day), visit(3, day.AddDate(0, -2, 0)) // at is up to a day from the time in the id
-	late.At, early.At = day.Add(24*time.Hour), early.At.Add(-24*time.Hour)
-	unknown := visit(100, day)
+	late, early := warehouse.Visit(2, warehouse.Day), warehouse.Visit(3, warehouse.Day.AddDate(0, -2, 0)) // at is up to a day from the time in the id
+	late.At, early.At = warehouse.Day.Add(24*time.Hour), early.At.Add(-24*time.Hour)
+	unknown := warehouse.Visit(100, warehouse.Day)
 	rows = append(rows, other, late, early)
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
@@ -201,18 +192,18 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 		t.Errorf("LastVisits() = %v, %v; want %v", last, err, want)
 	}
 	at, ok, err := clickhouse.NewestVisit(t.Context(), conn)
-	if err != nil || !ok || !at.Equal(day) {
-		t.Errorf("NewestVisit() = %s, %v, %v; want %s", at, ok, err, day)
+	if err != nil || !ok || !at.Equal(warehouse.Day) {
+		t.Errorf("NewestVisit() = %s, %v, %v; want %s", at, ok, err, warehouse.Day)
 	}
 }
 
 // A batch is found by the key of the table, and not by reading it.
 func TestVisitsAreLookedUpByKey(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	const each = 20_000
 	rows := make([]*clickhouse.VisitRow, 0, 5*each)
 	for n := range 5 * each {
-		rows = append(rows, visit(int64(n), day.Add(time.Duration(n)*time.Second)))
+		rows = append(rows, warehouse.Visit(int64(n), warehouse.Day.Add(time.Duration(n)*time.Second)))
 	}
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
@@ -238,23 +229,23 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 // Views are counted apart from goals, of which every currency has a row, more than
 // ten too, and exact sums.
 func TestAITraffic(t *testing.T) {
-	conn := migrated(t)
-	unknown, again, goal := visit(2, day), visit(3, day), visit(4, day)
+	conn := warehouse.Migrated(t)
+	unknown, again, goal := warehouse.Visit(2, warehouse.Day), warehouse.Visit(3, warehouse.Day), warehouse.Visit(4, warehouse.Day)
 	unknown.Country, unknown.Path = "", "/b"
 	again.Host, again.NewSession = "shop.lumen.example", false
 	goal.Event, goal.NewSession, goal.GoalName, goal.Path, goal.Platform, goal.Country = "goal", false, "signup", "/c", "claude", "US"
-	rows := []*clickhouse.VisitRow{visit(0, day), visit(1, day), unknown, again, goal}
+	rows := []*clickhouse.VisitRow{warehouse.Visit(0, warehouse.Day), warehouse.Visit(1, warehouse.Day), unknown, again, goal}
 	value := decimal.RequireFromString("123456789012.345678")
 	currencies := []string{"AUD", "BRL", "CAD", "CHF", "CNY", "DKK", "EUR", "GBP", "INR", "JPY", "SEK", "USD"}
 	for n, currency := range append(currencies, currencies...) {
-		sold := visit(int64(5+n), day)
+		sold := warehouse.Visit(int64(5+n), warehouse.Day)
 		sold.Event, sold.NewSession, sold.GoalName, sold.GoalValue, sold.GoalCurrency = "goal", false, "order", &value, currency
 		rows = append(rows, sold)
 	}
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
+	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
 	want := []string{"country DE  3 2 0", "country   1 1 0"}
 	for _, currency := range currencies {
 		want = append(want, "goal order "+currency+" 2 0 246913578024.691356")
@@ -272,10 +263,10 @@ func TestAITraffic(t *testing.T) {
 
 // Whoever writes a page may send goals and paths of any name, and as many of them: the answer stays short.
 func TestTrafficOfManyNamesIsShort(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range int64(300) {
-		seen, goal := visit(2*n, day), visit(2*n+1, day)
+		seen, goal := warehouse.Visit(2*n, warehouse.Day), warehouse.Visit(2*n+1, warehouse.Day)
 		seen.Path = fmt.Sprintf("/%03d", n)
 		goal.Event, goal.NewSession, goal.GoalName, goal.GoalCurrency = "goal", false, fmt.Sprintf("goal %03d", n), []string{"", "EUR"}[n%2]
 		rows = append(rows, seen, goal)
@@ -283,7 +274,7 @@ func TestTrafficOfManyNamesIsShort(t *testing.T) {
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
+	got, err := clickhouse.AITraffic.All(t.Context(), conn, clickhouse.TrafficFilter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-02", DateTo: "2026-03-02"})
 	counts, last := map[string]int{}, map[string]string{}
 	for _, r := range got {
 		counts[r.Facet]++

@@ -10,6 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // Warehouse is the configuration of a fresh database with the schema of sql/clickhouse.
@@ -69,7 +70,7 @@ func must[T any](v T, err error) T {
 func dumpSchema(t testing.TB) ([]byte, error) {
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		return nil, err
 	}
 	conn := OpenWarehouse(t, c)

@@ -6,6 +6,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -15,19 +16,19 @@ func TestACopiedWarehouseIsAMigratedOne(t *testing.T) {
 	t.Parallel()
 	migrated := clickhouse.DefaultConfig()
 	migrated.DSN = testkit.ClickHouse(t)
-	if err := clickhouse.Migrate(t.Context(), migrated, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), migrated, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	want, err := clickhouse.Schema(t.Context(), store.OpenWarehouse(t, migrated))
+	want, err := schema.Dump(t.Context(), store.OpenWarehouse(t, migrated))
 	if err != nil {
 		t.Fatal(err)
 	}
 	copied := store.Warehouse(t)
-	got, err := clickhouse.Schema(t.Context(), store.OpenWarehouse(t, copied))
+	got, err := schema.Dump(t.Context(), store.OpenWarehouse(t, copied))
 	if err != nil || got != want {
 		t.Errorf("the copy has another schema than the migrated database, %v:\n%s\nwant\n%s", err, got, want)
 	}
-	if pending, err := clickhouse.Pending(t.Context(), copied); err != nil || len(pending) > 0 {
+	if pending, err := schema.Pending(t.Context(), copied); err != nil || len(pending) > 0 {
 		t.Errorf("pending in the copy: %v, %v", pending, err)
 	}
 }

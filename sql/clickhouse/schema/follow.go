@@ -1,19 +1,21 @@
-package clickhouse
+package schema
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // follow gives a replica what its leader has and it lacks.
-func follow(ctx context.Context, c Config, l layout, leader, follower string, progress func(step string)) error {
+func follow(ctx context.Context, c clickhouse.Config, l layout, leader, follower string, progress func(step string)) error {
 	steps, err := behind(ctx, c, l, leader, follower)
 	if err != nil {
 		return err
 	}
-	to, err := Open(ctx, c.at(follower))
+	to, err := clickhouse.Open(ctx, c.At(follower))
 	if err != nil {
 		return err
 	}
@@ -44,13 +46,13 @@ func (o object) keeps() bool { return strings.HasSuffix(o.Engine, "MergeTree") }
 
 // behind lists what a replica lacks of its leader, in an order in which it can be
 // made. What is a function or a named view has no statement.
-func behind(ctx context.Context, c Config, l layout, leader, follower string) ([]definition, error) {
-	from, err := Open(ctx, c.at(leader))
+func behind(ctx context.Context, c clickhouse.Config, l layout, leader, follower string) ([]definition, error) {
+	from, err := clickhouse.Open(ctx, c.At(leader))
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	to, err := Open(ctx, c.at(follower))
+	to, err := clickhouse.Open(ctx, c.At(follower))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func behind(ctx context.Context, c Config, l layout, leader, follower string) ([
 	return steps, err
 }
 
-func objects(ctx context.Context, conn *Conn) (all []object, err error) {
+func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err error) {
 	// What views read and fill comes before them.
 	err = conn.Select(ctx, &all, `
 		SELECT name, engine, engine_full, comment, create_table_query
@@ -109,7 +111,7 @@ func lackingObjects(want, have []object) []definition {
 			steps = append(steps, ownChanges(want[i], o)...)
 		case o.keeps() && !dropped(o.Name): // whoever's it is
 		case i < 0 || want[i].Create != o.Create:
-			steps = append(steps, definition{"drop " + o.Name, "DROP TABLE " + quoted(o.Name) + " SYNC"})
+			steps = append(steps, definition{"drop " + o.Name, "DROP TABLE " + clickhouse.QuoteName(o.Name) + " SYNC"})
 			gone[o.Name] = true
 		}
 	}
@@ -131,10 +133,10 @@ func ownChanges(want, have object) []definition {
 	}
 	others := slices.DeleteFunc(settings(want), func(s string) bool { return slices.Contains(settings(have), s) })
 	if len(others) > 0 {
-		steps = append(steps, definition{"settings of " + want.Name, "ALTER TABLE " + quoted(want.Name) + " MODIFY SETTING " + strings.Join(others, ", ")})
+		steps = append(steps, definition{"settings of " + want.Name, "ALTER TABLE " + clickhouse.QuoteName(want.Name) + " MODIFY SETTING " + strings.Join(others, ", ")})
 	}
 	if want.Comment != have.Comment {
-		steps = append(steps, definition{"comment of " + want.Name, "ALTER TABLE " + quoted(want.Name) + " MODIFY COMMENT " + quote(want.Comment)})
+		steps = append(steps, definition{"comment of " + want.Name, "ALTER TABLE " + clickhouse.QuoteName(want.Name) + " MODIFY COMMENT " + clickhouse.QuoteText(want.Comment)})
 	}
 	return steps
 }
@@ -144,7 +146,7 @@ func dropped(local string) bool {
 	for _, name := range numbered() {
 		for statement := range strings.SplitSeq(commentLines.ReplaceAllString(mustRead("migrate/"+name), ""), ";") {
 			m := dropTable.FindStringSubmatch(strings.TrimSpace(statement))
-			if m != nil && m[1]+localSuffix == local {
+			if m != nil && m[1]+clickhouse.LocalSuffix == local {
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"bytes"
@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 func someAnalyst() Analyst {
 	return Analyst{
-		Name: "ana", Organization: "acme", OrganizationID: UUID{1, 2, 3}, Database: "answerscope",
+		Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1, 2, 3}, Database: "answerscope",
 		PasswordSHA256: strings.Repeat("0f", 32), Since: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC),
 	}
 }
@@ -28,7 +30,7 @@ func TestAnalystsOfAnyOrganizationAreWrittenAndReadBack(t *testing.T) {
 	var added []Analyst
 	for i, slug := range slugs {
 		a := someAnalyst()
-		a.Organization, a.OrganizationID = slug, UUID{byte(i + 1)}
+		a.Organization, a.OrganizationID = slug, clickhouse.UUID{byte(i + 1)}
 		if err := AddAnalyst(dir, a); err != nil {
 			t.Errorf("%q: %v", slug, err)
 			continue
@@ -73,7 +75,7 @@ func TestAnalystsThatCannotBeAFileAreRefused(t *testing.T) {
 		"line in slug":      func(a *Analyst) { a.Organization = "a\nb" },
 		"no text":           func(a *Analyst) { a.Organization = "a\xff" },
 		"no character":      func(a *Analyst) { a.Organization = "a\ufffe" },
-		"no organization":   func(a *Analyst) { a.OrganizationID = UUID{} },
+		"no organization":   func(a *Analyst) { a.OrganizationID = clickhouse.UUID{} },
 		"database":          func(a *Analyst) { a.Database = "a.b" },
 		"database as SQL":   func(a *Analyst) { a.Database = "a TO x" },
 		"password, no hash": func(a *Analyst) { a.PasswordSHA256 = "secret" },
@@ -121,7 +123,7 @@ func TestAnalystsAreRenewedWithTheSchema(t *testing.T) {
 		"query/gadget_list.sql":       "-- gadget_list: gadgets.\nSELECT n FROM gadgets WHERE organization_id = {organization_id:UUID}\n",
 		"query/gadget_sum.sql":        "-- gadget_sum: of all.\nSELECT sum(n) FROM gadgets\n",
 	}
-	defer func() { files = embedded }()
+	defer func() { files = clickhouse.Files }()
 	if renewed, err := RenewAnalysts(dir); err != nil || !slices.Equal(renewed, []string{"analyst_acme_ana"}) {
 		t.Fatalf("renewed %q, %v", renewed, err)
 	}

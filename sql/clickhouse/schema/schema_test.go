@@ -1,4 +1,4 @@
-package clickhouse_test
+package schema_test
 
 import (
 	"context"
@@ -9,42 +9,16 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.golden.sql")
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// migrated is a fresh database with our schema.
-func migrated(t *testing.T) *clickhouse.Conn {
-	t.Helper()
-	return store.OpenWarehouse(t, store.Warehouse(t))
-}
-
-func config(t *testing.T) clickhouse.Config {
-	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	return c
-}
-
-func open(t *testing.T, c clickhouse.Config) *clickhouse.Conn {
-	t.Helper()
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return conn
-}
-
 func TestSchemaIsTheGolden(t *testing.T) {
-	got, err := clickhouse.Schema(t.Context(), migrated(t))
+	got, err := schema.Dump(t.Context(), warehouse.Migrated(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +37,8 @@ func TestSchemaIsTheGolden(t *testing.T) {
 }
 
 func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
-	c := config(t)
-	before, err := clickhouse.Pending(t.Context(), c)
+	c := warehouse.Config(t)
+	before, err := schema.Pending(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +48,14 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	var steps []string
 	for range 2 {
 		steps = nil
-		if err := clickhouse.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil {
+		if err := schema.Migrate(t.Context(), c, func(step string) { steps = append(steps, step) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if len(steps) > 0 {
 		t.Errorf("the second run did %v", steps)
 	}
-	if after, err := clickhouse.Pending(t.Context(), c); err != nil || len(after) > 0 {
+	if after, err := schema.Pending(t.Context(), c); err != nil || len(after) > 0 {
 		t.Errorf("pending %v, %v after migration", after, err)
 	}
 }
@@ -89,9 +63,9 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 // A migration that was killed leaves its version dirty: the next run must pick
 // it up without help.
 func TestMigrateMendsAHalfMigration(t *testing.T) {
-	c := config(t)
-	conn := open(t, c)
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	c := warehouse.Config(t)
+	conn := store.OpenWarehouse(t, c)
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
@@ -104,10 +78,10 @@ func TestMigrateMendsAHalfMigration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if pending, err := clickhouse.Pending(ctx, c); err != nil || len(pending) == 0 {
+	if pending, err := schema.Pending(ctx, c); err != nil || len(pending) == 0 {
 		t.Errorf("pending %v, %v with a dirty version", pending, err)
 	}
-	if err := clickhouse.Migrate(ctx, c, func(string) {}); err != nil {
+	if err := schema.Migrate(ctx, c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	var views uint64
@@ -121,9 +95,9 @@ func TestMigrateMendsAHalfMigration(t *testing.T) {
 func TestDatabasesMigrateAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
-		c := config(t)
+		c := warehouse.Config(t)
 		wg.Go(func() {
-			if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+			if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"bytes"
@@ -14,17 +14,19 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // An Analyst is somebody of one organization who asks in SQL: a user of the server
 // who reads the rows of that organization and no other. Access comes as a file of
 // the server's configuration (users.d), since the embedded engine has no other way.
 type Analyst struct {
-	Name           string // told apart within the organization: a–z, 0–9 and single hyphens
-	Organization   string // its slug when the analyst was added
-	OrganizationID UUID   // whose rows are seen, whatever the slug is by now
-	Database       string // where our tables are
-	PasswordSHA256 string // hex
+	Name           string          // told apart within the organization: a–z, 0–9 and single hyphens
+	Organization   string          // its slug when the analyst was added
+	OrganizationID clickhouse.UUID // whose rows are seen, whatever the slug is by now
+	Database       string          // where our tables are
+	PasswordSHA256 string          // hex
 	Since          time.Time
 	Sharded        bool // our tables are those of a cluster
 }
@@ -49,7 +51,7 @@ func (a Analyst) Validate() error {
 	if a.Organization == "" || !utf8.ValidString(a.Organization) || strings.ContainsFunc(a.Organization, unprintable) {
 		errs = append(errs, fmt.Errorf("organization slug %q: want printable text", a.Organization))
 	}
-	if a.OrganizationID == (UUID{}) {
+	if a.OrganizationID == (clickhouse.UUID{}) {
 		errs = append(errs, errors.New("organization id: want one that is not nil"))
 	}
 	if !databaseLike.MatchString(a.Database) {
@@ -102,8 +104,8 @@ func (a Analyst) tables() []string {
 		return tables
 	}
 	for _, table := range tables {
-		if !dimension(table) {
-			tables = append(tables, table+localSuffix)
+		if !clickhouse.Dimension(table) {
+			tables = append(tables, table+clickhouse.LocalSuffix)
 		}
 	}
 	return tables
@@ -132,7 +134,7 @@ func readAnalyst(text []byte) (Analyst, error) {
 	if f.Name == "" {
 		return Analyst{}, errNotOurs
 	}
-	var id UUID
+	var id clickhouse.UUID
 	if err := id.UnmarshalText([]byte(f.OrganizationID)); err != nil {
 		return Analyst{}, fmt.Errorf("organization id: %w", err)
 	}

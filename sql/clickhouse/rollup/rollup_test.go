@@ -1,4 +1,4 @@
-package clickhouse_test
+package rollup_test
 
 import (
 	"fmt"
@@ -9,7 +9,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
 // tell inserts a batch of answers of three brands in two months, some corrected, and of
@@ -20,9 +22,9 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 	var visits []*clickhouse.VisitRow
 	var crawls []clickhouse.CrawlRow
 	for offset := first; offset < first+int64(n); offset++ {
-		at := day.AddDate(0, r.IntN(2), r.IntN(3))
+		at := warehouse.Day.AddDate(0, r.IntN(2), r.IntN(3))
 		whose := clickhouse.UUID{2, byte(r.IntN(3))}
-		a := answer(offset, at)
+		a := warehouse.Answer(offset, at)
 		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = whose, uint32(r.IntN(3)), uint32(r.IntN(4)), uint8(r.IntN(101))
 		if r.IntN(5) == 0 {
 			a.CardPriceAmounts[0], a.GivenUp, a.Platform = nil, true, "amazon-shopping"
@@ -33,12 +35,12 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 			before.Sign, after.MentionCount, after.CitationTitles = -1, 7, []string{"B"}
 			answers = append(answers, before, after)
 		}
-		c := crawl(offset, at)
+		c := warehouse.Crawl(offset, at)
 		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = whose, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)), uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
 		crawls = append(crawls, c)
 		worth := decimal.New(int64(r.IntN(1e6)), -4)
 		visits = append(visits, &clickhouse.VisitRow{
-			OrganizationID: organization, BrandID: whose, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
+			OrganizationID: warehouse.Organization, BrandID: whose, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
 			LogTopic: "visits", LogPartition: int32(r.IntN(2)), LogOffset: offset, At: at, Event: []string{"view", "goal"}[r.IntN(2)],
 			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0, GoalValue: &worth,
 		})
@@ -54,9 +56,9 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 	}
 }
 
-func rollups(t *testing.T, conn *clickhouse.Conn) []*clickhouse.Rollup {
+func rollups(t *testing.T, conn *clickhouse.Conn) []*rollup.Rollup {
 	t.Helper()
-	all, err := clickhouse.Rollups(t.Context(), conn)
+	all, err := rollup.List(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ func rollups(t *testing.T, conn *clickhouse.Conn) []*clickhouse.Rollup {
 }
 
 // tallied is what a ledger comes to once no merge comes between.
-func tallied(t *testing.T, l *clickhouse.Ledger) clickhouse.Tally {
+func tallied(t *testing.T, l *rollup.Ledger) rollup.Tally {
 	t.Helper()
 	for range 100 {
 		tally, settled, err := l.Tally(t.Context(), 1)
@@ -82,7 +84,7 @@ func tallied(t *testing.T, l *clickhouse.Ledger) clickhouse.Tally {
 // A view that is added is compared without anybody thinking of it.
 func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 	got := map[string][]string{}
-	for _, r := range rollups(t, migrated(t)) {
+	for _, r := range rollups(t, warehouse.Migrated(t)) {
 		got[r.Source+" "+r.Table] = r.Sums()
 	}
 	want := map[string][]string{
@@ -104,33 +106,33 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 // However rows are split into parts and merged, a rollup tallies to what its view
 // makes of the landing rows; and a ledger that has read before to what a new one does.
 func TestARollupTalliesToItsLandingRows(t *testing.T) {
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	type sides struct{ wanted, kept *clickhouse.Ledger }
+	type sides struct{ wanted, kept *rollup.Ledger }
 	ledgers := map[string]sides{}
 	for batch := range int64(3) {
 		tell(t, conn, r, batch*500, 500)
-		for _, rollup := range rollups(t, conn) {
+		for _, of := range rollups(t, conn) {
 			if batch == 1 {
-				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+rollup.Table+" FINAL"); err != nil {
+				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			months, err := rollup.Months(t.Context(), conn)
+			months, err := of.Months(t.Context(), conn)
 			if err != nil || !slices.Equal(months, []clickhouse.Month{202603, 202604}) {
-				t.Fatalf("months of %s: %v, %v", rollup.Table, months, err)
+				t.Fatalf("months of %s: %v, %v", of.Table, months, err)
 			}
-			for _, whose := range []clickhouse.Whose{{}, {OrganizationID: organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
+			for _, whose := range []rollup.Whose{{}, {OrganizationID: warehouse.Organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
 				for _, month := range months {
-					name := fmt.Sprint(rollup.Table, month, whose)
+					name := fmt.Sprint(of.Table, month, whose)
 					if batch == 0 {
-						ledgers[name] = sides{rollup.Wanted(conn, month, whose), rollup.Kept(conn, month, whose)}
+						ledgers[name] = sides{of.Wanted(conn, month, whose), of.Kept(conn, month, whose)}
 					}
 					want, have := tallied(t, ledgers[name].wanted), tallied(t, ledgers[name].kept)
-					if d := rollup.Differences(want, have); d != nil || !want.Equal(have) {
+					if d := of.Differences(want, have); d != nil || !want.Equal(have) {
 						t.Errorf("batch %d, %s: %+v", batch, name, d)
 					}
-					if anew := tallied(t, rollup.Wanted(conn, month, whose)); !anew.Equal(want) {
+					if anew := tallied(t, of.Wanted(conn, month, whose)); !anew.Equal(want) {
 						t.Errorf("batch %d, %s: a ledger with a memory tells %v, one without %v", batch, name, want, anew)
 					}
 					if some := want.Sums[0] != 0; some == (whose.OrganizationID == clickhouse.UUID{9}) {
@@ -150,60 +152,60 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 		"all":     "DELETE IN PARTITION ID '202603' WHERE 1",
 		"changed": "UPDATE platform = 'other' IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
 	}
-	conn := migrated(t)
+	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	offset := int64(0)
 	next := func() { tell(t, conn, r, offset, 300); offset += 300 }
 	next()
-	for _, rollup := range rollups(t, conn) {
+	for _, of := range rollups(t, conn) {
 		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
-			if rollup.Table != "answer_daily" && rollup.Table != "citations" && spoil != "missing" && spoil != "doubled" {
+			if of.Table != "answer_daily" && of.Table != "citations" && spoil != "missing" && spoil != "doubled" {
 				continue // these two stand for those that sum and those that do not
 			}
 			var statement string
 			switch {
 			case spoil == "doubled":
-				statement = "INSERT INTO " + rollup.Table + " SELECT * FROM " + rollup.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
+				statement = "INSERT INTO " + of.Table + " SELECT * FROM " + of.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' AND day = '2026-03-02' LIMIT 1 SETTINGS insert_deduplicate = 0"
 			case spoil == "orphaned":
-				statement = "INSERT INTO " + rollup.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + rollup.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
+				statement = "INSERT INTO " + of.Table + " SELECT * REPLACE (toDate('2026-01-05') AS day) FROM " + of.Table + " WHERE brand_id = '02010000-0000-0000-0000-000000000000' LIMIT 1"
 			default:
-				statement = "ALTER TABLE " + rollup.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
-				if spoil == "changed" && rollup.Sums()[0] != "rows" {
+				statement = "ALTER TABLE " + of.Table + " " + spoils[spoil] + " SETTINGS mutations_sync = 1"
+				if spoil == "changed" && of.Sums()[0] != "rows" {
 					continue // a key cannot be changed in place
 				}
 			}
-			t.Run(rollup.Table+" "+spoil, func(t *testing.T) {
+			t.Run(of.Table+" "+spoil, func(t *testing.T) {
 				if err := conn.Exec(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
-				rebuilt(t, conn, rollup, spoil, next)
+				rebuilt(t, conn, of, spoil, next)
 			})
 		}
 	}
-	for _, rollup := range rollups(t, conn) {
+	for _, of := range rollups(t, conn) {
 		for _, month := range []clickhouse.Month{202601, 202603, 202604} {
-			want, have := tallied(t, rollup.Wanted(conn, month, clickhouse.Whose{})), tallied(t, rollup.Kept(conn, month, clickhouse.Whose{}))
-			if d := rollup.Differences(want, have); d != nil {
-				t.Errorf("in the end %s of %s: %+v", month, rollup.Table, d)
+			want, have := tallied(t, of.Wanted(conn, month, rollup.Whose{})), tallied(t, of.Kept(conn, month, rollup.Whose{}))
+			if d := of.Differences(want, have); d != nil {
+				t.Errorf("in the end %s of %s: %+v", month, of.Table, d)
 			}
 		}
 	}
 }
 
-func rebuilt(t *testing.T, conn *clickhouse.Conn, rollup *clickhouse.Rollup, spoil string, next func()) {
+func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil string, next func()) {
 	month := clickhouse.Month(202603)
 	if spoil == "orphaned" {
 		month = 202601
 	}
-	wanted, kept := rollup.Wanted(conn, month, clickhouse.Whose{}), rollup.Kept(conn, month, clickhouse.Whose{})
-	if d := rollup.Differences(tallied(t, wanted), tallied(t, kept)); d == nil {
+	wanted, kept := of.Wanted(conn, month, rollup.Whose{}), of.Kept(conn, month, rollup.Whose{})
+	if d := of.Differences(tallied(t, wanted), tallied(t, kept)); d == nil {
 		t.Error("nothing is seen")
 	}
-	brands, err := rollup.Brands(t.Context(), conn, month, clickhouse.Whose{}, 100)
+	brands, err := of.Brands(t.Context(), conn, month, rollup.Whose{}, 100)
 	if err != nil || (len(brands) != 1 || brands[0].BrandID != clickhouse.UUID{2, 1}) && spoil != "all" {
 		t.Errorf("brands that differ: %v, %v", brands, err)
 	}
-	anew, err := rollup.Rebuild(t.Context(), conn, month)
+	anew, err := of.Rebuild(t.Context(), conn, month)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,13 +222,13 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, rollup *clickhouse.Rollup, spo
 		t.Fatal(err)
 	}
 	if want, have := tallied(t, wanted), tallied(t, anew.Ledger()); !want.Equal(have) {
-		t.Errorf("rebuilt: %+v", rollup.Differences(want, have))
+		t.Errorf("rebuilt: %+v", of.Differences(want, have))
 	}
 	if err := anew.Replace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if want, have := tallied(t, wanted), tallied(t, kept); !want.Equal(have) {
-		t.Errorf("replaced: %+v", rollup.Differences(want, have))
+		t.Errorf("replaced: %+v", of.Differences(want, have))
 	}
 	if err := anew.Close(t.Context()); err != nil {
 		t.Error(err)
@@ -236,19 +238,19 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, rollup *clickhouse.Rollup, spo
 // A batch that is told again after its months were made anew is known by its token
 // still, in the rollup too.
 func TestTokensOutliveARebuild(t *testing.T) {
-	conn := migrated(t)
-	batch := []clickhouse.AnswerRow{answer(0, day), answer(1, day), answer(2, day)}
+	conn := warehouse.Migrated(t)
+	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day), warehouse.Answer(2, warehouse.Day)}
 	insert := func() {
 		if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", batch); err != nil {
 			t.Fatal(err)
 		}
 	}
 	insert()
-	for _, rollup := range rollups(t, conn) {
-		if rollup.Source != "answers" {
+	for _, of := range rollups(t, conn) {
+		if of.Source != "answers" {
 			continue
 		}
-		anew, err := rollup.Rebuild(t.Context(), conn, 202603)
+		anew, err := of.Rebuild(t.Context(), conn, 202603)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,12 +263,12 @@ func TestTokensOutliveARebuild(t *testing.T) {
 		if err := anew.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+rollup.Table+" FINAL"); err != nil {
+		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	insert()
-	for table, n := range counts(t, conn) {
+	for table, n := range warehouse.Counts(t, conn) {
 		if n != 3 {
 			t.Errorf("%s: %d, want 3", table, n)
 		}

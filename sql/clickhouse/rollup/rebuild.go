@@ -1,4 +1,4 @@
-package clickhouse
+package rollup
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A Fence says up to which offsets, those included, the landing rows of a month are
@@ -27,9 +29,9 @@ type Log struct {
 // A Rebuild makes a month of a rollup anew in a twin and puts it in its place. It is
 // not safe for concurrent use.
 type Rebuild struct {
-	conn   *Conn
+	conn   *clickhouse.Conn
 	rollup *Rollup
-	month  Month
+	month  clickhouse.Month
 	twin   string // its name, which nobody else uses
 	in     string // the twin's database
 	filled Fence
@@ -39,10 +41,10 @@ type Rebuild struct {
 const rebuilds = "rebuild_"
 
 // Rebuild begins with an empty month.
-func (r *Rollup) Rebuild(ctx context.Context, conn *Conn, month Month) (*Rebuild, error) {
+func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) (*Rebuild, error) {
 	b := &Rebuild{conn: conn, rollup: r, month: month, twin: newRebuild(), filled: Fence{}}
 	var err error
-	if b.in, err = Twin(ctx, conn, b.twin, true); err != nil {
+	if b.in, err = clickhouse.Twin(ctx, conn, b.twin, true); err != nil {
 		return nil, fmt.Errorf("rebuild %s of %s: %w", month, r.Table, err)
 	}
 	return b, nil
@@ -53,23 +55,23 @@ func (r *Rollup) Rebuild(ctx context.Context, conn *Conn, month Month) (*Rebuild
 func newRebuild() string { return fmt.Sprintf("%s%08x", rebuilds, rand.Uint32()) }
 
 // Close drops what was made.
-func (b *Rebuild) Close(ctx context.Context) error { return DropTwin(ctx, b.conn, b.twin) }
+func (b *Rebuild) Close(ctx context.Context) error { return clickhouse.DropTwin(ctx, b.conn, b.twin) }
 
 // DropRebuilds drops what rebuilds that were cut short have left. One that is still
 // under way fails.
-func DropRebuilds(ctx context.Context, conn *Conn) error {
-	here, err := currentDatabase(ctx, conn)
+func DropRebuilds(ctx context.Context, conn *clickhouse.Conn) error {
+	here, err := clickhouse.CurrentDatabase(ctx, conn)
 	if err != nil {
 		return err
 	}
 	var left []struct {
 		Name string `ch:"name"`
 	}
-	if err := conn.Select(ctx, &left, "SELECT name FROM system.databases WHERE startsWith(name, {begin:String})", clickhouse.Named("begin", here+"_"+rebuilds)); err != nil {
+	if err := conn.Select(ctx, &left, "SELECT name FROM system.databases WHERE startsWith(name, {begin:String})", driver.Named("begin", here+"_"+rebuilds)); err != nil {
 		return fmt.Errorf("list rebuilds: %w", err)
 	}
 	for _, database := range left {
-		if err := DropTwin(ctx, conn, strings.TrimPrefix(database.Name, here+"_")); err != nil {
+		if err := clickhouse.DropTwin(ctx, conn, strings.TrimPrefix(database.Name, here+"_")); err != nil {
 			return err
 		}
 	}
@@ -88,7 +90,7 @@ func (b *Rebuild) Behind(ctx context.Context) (rows uint64, err error) {
 		return 0, err
 	}
 	question := fmt.Sprintf("SELECT count() FROM %s.%s WHERE %s SETTINGS log_comment = 'behind of rebuild', max_query_size = 16777216",
-		quoted(b.rollup.database), quoted(b.rollup.Source), b.between(fence))
+		clickhouse.QuoteName(b.rollup.database), clickhouse.QuoteName(b.rollup.Source), b.between(fence))
 	if err := b.conn.QueryRow(ctx, question).Scan(&rows); err != nil {
 		return 0, fmt.Errorf("count rows that the rebuild of %s in %s lacks: %w", b.rollup.Table, b.month, err)
 	}
@@ -106,13 +108,13 @@ SETTINGS log_comment = 'fence of rebuild'`
 	params := struct {
 		Table     string `ch:"table"`
 		Partition string `ch:"partition"`
-	}{b.rollup.Source, b.month.partition()}
+	}{b.rollup.Source, b.month.Partition()}
 	var rows []struct {
 		Topic     string `ch:"log_topic"`
 		Partition int32  `ch:"log_partition"`
 		Last      int64  `ch:"last"`
 	}
-	if err := b.conn.Select(ctx, &rows, ends, bind(params)...); err != nil {
+	if err := b.conn.Select(ctx, &rows, ends, clickhouse.Bind(params)...); err != nil {
 		return nil, fmt.Errorf("read fence of %s in %s: %w", b.rollup.Source, b.month, err)
 	}
 	fence := Fence{}
@@ -131,7 +133,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	text, narrowed := b.rollup.wanted(b.between(fence))
 	settings := calm("rebuild "+b.rollup.Table, threads)
 	maps.Copy(settings, narrowed)
-	maps.Copy(settings, clickhouse.Settings{ // two blocks that are alike are two: a twin remembers none
+	maps.Copy(settings, driver.Settings{ // two blocks that are alike are two: a twin remembers none
 		"async_insert":                0,
 		"max_insert_threads":          1,
 		"min_insert_block_size_rows":  1 << 20,
@@ -139,11 +141,11 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	})
 	var columns []string
 	for _, c := range b.rollup.columns {
-		columns = append(columns, quoted(c.name))
+		columns = append(columns, clickhouse.QuoteName(c.name))
 	}
 	list := strings.Join(columns, ", ")
 	fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM (%s)", b.rollup.in(b.in), list, text)
-	if err := b.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), fill); err != nil {
+	if err := b.conn.Exec(driver.Context(ctx, driver.WithSettings(settings)), fill); err != nil {
 		return fmt.Errorf("rebuild %s of %s: %w", b.month, b.rollup.Table, err)
 	}
 	b.filled = fence
@@ -155,7 +157,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 func (b *Rebuild) between(fence Fence) string {
 	var logs []string
 	for log, last := range fence {
-		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d", quote(log.Topic), log.Partition, last)
+		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d", clickhouse.QuoteText(log.Topic), log.Partition, last)
 		if from, ok := b.filled[log]; ok {
 			condition += fmt.Sprintf(" AND log_offset > %d", from)
 		}
@@ -173,7 +175,7 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	partition := "PARTITION ID " + quote(b.month.partition())
+	partition := "PARTITION ID " + clickhouse.QuoteText(b.month.Partition())
 	replace := fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s SETTINGS alter_sync = 1", b.rollup.in(b.rollup.database), partition, b.rollup.in(b.in))
 	if len(parts) == 0 { // by nothing no partition can be replaced, and one that is dropped forgets its tokens
 		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", b.rollup.in(b.rollup.database), partition)
@@ -187,17 +189,17 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 // finished runs a statement that the server may go on with when nobody waits for it,
 // and returns once it does so no more: when it has answered, or, where the connection
 // was lost, when it knows of it no more.
-func finished(ctx context.Context, conn *Conn, statement string) error {
+func finished(ctx context.Context, conn *clickhouse.Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
-	err := conn.Exec(clickhouse.Context(ctx, clickhouse.WithQueryID(id)), statement)
-	if _, answered := errors.AsType[*clickhouse.Exception](err); err == nil || answered {
+	err := conn.Exec(driver.Context(ctx, driver.WithQueryID(id)), statement)
+	if _, answered := errors.AsType[*driver.Exception](err); err == nil || answered {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), vanishing)
 	defer cancel()
 	for {
 		var running uint64
-		asked := conn.QueryRow(ctx, "SELECT count() FROM system.processes WHERE query_id = {id:String}", clickhouse.Named("id", id)).Scan(&running)
+		asked := conn.QueryRow(ctx, "SELECT count() FROM system.processes WHERE query_id = {id:String}", driver.Named("id", id)).Scan(&running)
 		if asked == nil && running == 0 {
 			return err
 		}

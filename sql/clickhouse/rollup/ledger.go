@@ -1,4 +1,4 @@
-package clickhouse
+package rollup
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A Ledger tallies a month of one side of a rollup part by part. A part of a table
@@ -14,9 +16,9 @@ import (
 // merged since: little enough to ask it while sinks are held. It is not safe for
 // concurrent use.
 type Ledger struct {
-	conn     *Conn
+	conn     *clickhouse.Conn
 	rollup   *Rollup
-	month    Month
+	month    clickhouse.Month
 	whose    Whose
 	database string // of the table whose parts are read
 	table    string // the rollup's own, or its source
@@ -30,12 +32,12 @@ type entry struct {
 }
 
 // Wanted is the ledger of what the view makes of the landing rows of a month.
-func (r *Rollup) Wanted(conn *Conn, month Month, whose Whose) *Ledger {
+func (r *Rollup) Wanted(conn *clickhouse.Conn, month clickhouse.Month, whose Whose) *Ledger {
 	return &Ledger{conn: conn, rollup: r, month: month, whose: whose, database: r.database, table: r.Source}
 }
 
 // Kept is the ledger of what the rollup has of a month.
-func (r *Rollup) Kept(conn *Conn, month Month, whose Whose) *Ledger {
+func (r *Rollup) Kept(conn *clickhouse.Conn, month clickhouse.Month, whose Whose) *Ledger {
 	return &Ledger{conn: conn, rollup: r, month: month, whose: whose, database: r.database, table: r.Table}
 }
 
@@ -56,9 +58,9 @@ SETTINGS log_comment = 'parts of month'`
 		Database  string `ch:"database"`
 		Table     string `ch:"table"`
 		Partition string `ch:"partition"`
-	}{l.database, l.table, l.month.partition()}
+	}{l.database, l.table, l.month.Partition()}
 	var parts []part
-	if err := untilAnswered(ctx, func() error { return l.conn.Select(ctx, &parts, active, bind(params)...) }); err != nil {
+	if err := clickhouse.Retry(ctx, func() error { return l.conn.Select(ctx, &parts, active, clickhouse.Bind(params)...) }); err != nil {
 		return nil, fmt.Errorf("list parts of %s in %s: %w", l.table, l.month, err)
 	}
 	return parts, nil
@@ -162,10 +164,10 @@ func (l *Ledger) read(ctx context.Context, parts []part, threads int) error {
 	var quoted []string
 	for _, p := range parts {
 		e.parts = append(e.parts, p.Name)
-		quoted = append(quoted, quote(p.Name))
+		quoted = append(quoted, clickhouse.QuoteText(p.Name))
 	}
 	condition := ofMonth(l.month, l.whose) + " AND _part IN (" + strings.Join(quoted, ", ") + ")"
-	rows, narrowed := l.rollup.kept(l.database, condition), clickhouse.Settings(nil)
+	rows, narrowed := l.rollup.kept(l.database, condition), driver.Settings(nil)
 	if l.table == l.rollup.Source {
 		rows, narrowed = l.rollup.wanted(condition)
 	}

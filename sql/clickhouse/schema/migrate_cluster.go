@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // stepOf stands between the server of a cluster and what is to be done there.
@@ -17,21 +19,21 @@ const stepOf = ": "
 // told of each. All must be there. Of the replicas of a shard one runs the migrations, of
 // which some fill tables; the others are then given what it has, since tables that are
 // replicated copy their changes and rows by themselves.
-func migrateCluster(ctx context.Context, c Config, progress func(step string), open []Below) error {
+func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step string), open []clickhouse.Below) error {
 	if err := checkCluster(ctx, c); err != nil {
 		return err
 	}
-	l := c.layout()
-	for n, replicas := range c.shards() {
+	l := layoutOf(c)
+	for n, replicas := range c.ShardServers() {
 		leader, followers, err := lead(ctx, c, replicas)
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
-		if l, err = l.standing(ctx, c.at(leader)); err != nil {
+		if l, err = l.standing(ctx, c.At(leader)); err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
 		tell := func(step string) { progress(shardStep(n, step)) }
-		if err := migrateServer(ctx, c.at(leader), l, tell, open); err != nil {
+		if err := migrateServer(ctx, c.At(leader), l, tell, open); err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
 		for _, follower := range followers {
@@ -51,8 +53,8 @@ func shardStep(n int, step string) string { return fmt.Sprintf("shard %d%s%s", n
 // standing is l as the tables of a server stand that are there: a table more is of their
 // kind, also while a shard is given without a replica that it has. Tables that copy
 // nothing a replica would only have without their rows.
-func (l layout) standing(ctx context.Context, c Config) (layout, error) {
-	conn, err := Open(ctx, c)
+func (l layout) standing(ctx context.Context, c clickhouse.Config) (layout, error) {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return l, err
 	}
@@ -74,8 +76,8 @@ func (l layout) standing(ctx context.Context, c Config) (layout, error) {
 
 // pendingOfCluster lists what is pending at the servers that answer, one of every shard
 // at least: whoever starts does not wait for a replica that is lost.
-func pendingOfCluster(ctx context.Context, c Config) ([]string, error) {
-	l := c.layout()
+func pendingOfCluster(ctx context.Context, c clickhouse.Config) ([]string, error) {
+	l := layoutOf(c)
 	there, err := answering(ctx, c)
 	if err != nil {
 		return nil, err
@@ -100,12 +102,12 @@ func pendingOfCluster(ctx context.Context, c Config) ([]string, error) {
 	return pending, nil
 }
 
-func pendingOfShard(ctx context.Context, c Config, l layout, replicas []string) ([]string, error) {
+func pendingOfShard(ctx context.Context, c clickhouse.Config, l layout, replicas []string) ([]string, error) {
 	leader, followers, err := lead(ctx, c, replicas)
 	if err != nil {
 		return nil, err
 	}
-	pending, err := pendingOfServer(ctx, c.at(leader), l)
+	pending, err := pendingOfServer(ctx, c.At(leader), l)
 	if err != nil {
 		return nil, err
 	}
@@ -123,23 +125,23 @@ func pendingOfShard(ctx context.Context, c Config, l layout, replicas []string) 
 
 // answering are the replicas of each shard that answer, one at least. One that
 // answers with an error is none that is lost.
-func answering(ctx context.Context, c Config) ([][]string, error) {
+func answering(ctx context.Context, c clickhouse.Config) ([][]string, error) {
 	var there [][]string
-	for n, replicas := range c.shards() {
+	for n, replicas := range c.ShardServers() {
 		var some []string
 		var away []error
 		for _, dsn := range replicas {
-			conn, err := Open(ctx, c.at(dsn))
-			if _, refused := errors.AsType[*clickhouse.Exception](err); refused || ctx.Err() != nil {
-				return nil, fmt.Errorf("shard %d, %s: %w", n, hostOf(dsn), err)
+			conn, err := clickhouse.Open(ctx, c.At(dsn))
+			if _, refused := errors.AsType[*driver.Exception](err); refused || ctx.Err() != nil {
+				return nil, fmt.Errorf("shard %d, %s: %w", n, clickhouse.HostOf(dsn), err)
 			}
 			if err != nil {
-				away = append(away, fmt.Errorf("%s: %w", hostOf(dsn), err))
+				away = append(away, fmt.Errorf("%s: %w", clickhouse.HostOf(dsn), err))
 				continue
 			}
 			some = append(some, dsn)
 			if err := conn.Close(); err != nil {
-				return nil, fmt.Errorf("shard %d, %s: %w", n, hostOf(dsn), err)
+				return nil, fmt.Errorf("shard %d, %s: %w", n, clickhouse.HostOf(dsn), err)
 			}
 		}
 		if len(some) == 0 {
@@ -152,10 +154,10 @@ func answering(ctx context.Context, c Config) ([][]string, error) {
 
 // lead picks the replica that runs migrations: one that has run most of them, so that
 // a server which is new, or was away, fills and empties nothing that others have.
-func lead(ctx context.Context, c Config, replicas []string) (leader string, followers []string, err error) {
+func lead(ctx context.Context, c clickhouse.Config, replicas []string) (leader string, followers []string, err error) {
 	var most uint
 	for _, dsn := range replicas {
-		version, err := versionAt(ctx, c.at(dsn))
+		version, err := versionAt(ctx, c.At(dsn))
 		if err != nil {
 			return "", nil, err
 		}
@@ -168,8 +170,8 @@ func lead(ctx context.Context, c Config, replicas []string) (leader string, foll
 }
 
 // versionAt is the last migration that a server has run to its end.
-func versionAt(ctx context.Context, c Config) (uint, error) {
-	conn, err := Open(ctx, c)
+func versionAt(ctx context.Context, c clickhouse.Config) (uint, error) {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -183,14 +185,14 @@ func versionAt(ctx context.Context, c Config) (uint, error) {
 
 // fillDimensions gives shards that are new the dimensions that the others have: the
 // mirror copies only what changes. Of a row that is there twice the newest counts.
-func fillDimensions(ctx context.Context, c Config) error {
-	conn, err := Open(ctx, c)
+func fillDimensions(ctx context.Context, c clickhouse.Config) error {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	for _, table := range []string{"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics"} {
-		err := conn.each(func(shard *Conn) error {
+		err := conn.EachShard(func(shard *clickhouse.Conn) error {
 			var rows uint64
 			if err := shard.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&rows); err != nil || rows > 0 {
 				return err

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"bytes"
@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // ErrNoAnalyst and ErrAnalystExists are why a directory of users stays as it is.
@@ -114,9 +116,9 @@ func RenewAnalysts(dir string) ([]string, error) {
 
 // HasUser tells whether the server knows a login. Whoever asks must be allowed to
 // see users.
-func HasUser(ctx context.Context, conn *Conn, login string) (bool, error) {
+func HasUser(ctx context.Context, conn *clickhouse.Conn, login string) (bool, error) {
 	var n uint64
-	err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", clickhouse.Named("login", login)).Scan(&n)
+	err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", driver.Named("login", login)).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("find user %s: %w", login, err)
 	}

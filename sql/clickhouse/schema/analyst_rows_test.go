@@ -1,4 +1,4 @@
-package clickhouse_test
+package schema_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // What an analyst may read is made from the files of the schema. The server must agree which tables those are, or a new
@@ -21,7 +21,7 @@ func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
 		table, engine, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		tables, engines[table] = append(tables, table), engine
 	}
-	if ours := clickhouse.OrganizationTables(); !slices.Equal(ours, tables) || len(ours) < 10 {
+	if ours := schema.OrganizationTables(); !slices.Equal(ours, tables) || len(ours) < 10 {
 		t.Errorf("tables of organizations are %q by our files, %q by the server", ours, tables)
 	}
 	for _, table := range tables {
@@ -48,7 +48,7 @@ func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
 	for table := range strings.Lines(s.must(t, s.owner, "SHOW TABLES")) {
 		table = strings.TrimSpace(table)
 		query, params := "SELECT * FROM "+table+" LIMIT 1", []string(nil)
-		if _, err := os.Stat("query/" + table + ".sql"); err == nil {
+		if _, err := os.Stat("../query/" + table + ".sql"); err == nil {
 			query, params = viewCall(t, table, organizationA, brandA)
 		}
 		code, body := s.ask(t, s.ana, query, params...)
@@ -98,13 +98,13 @@ func (s *stage) callEveryViewForTheirOrganizationAlone(t *testing.T) {
 // organizationViews are the files of query/ that ask for one organization.
 func organizationViews(t *testing.T) []string {
 	t.Helper()
-	entries, err := os.ReadDir("query")
+	entries, err := os.ReadDir("../query")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var views []string
 	for _, entry := range entries {
-		if text := readFile(t, "query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") {
+		if text := readFile(t, "../query/"+entry.Name()); strings.Contains(text, "{organization_id:UUID}") {
 			views = append(views, strings.TrimSuffix(entry.Name(), ".sql"))
 		}
 	}
@@ -130,7 +130,7 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 		"granularity": "day", "order": "desc", "sort_by": "visibility",
 	}
 	var arguments []string
-	for _, m := range declaredParameter.FindAllStringSubmatch(readFile(t, "query/"+view+".sql"), -1) {
+	for _, m := range declaredParameter.FindAllStringSubmatch(readFile(t, "../query/"+view+".sql"), -1) {
 		name, kind := m[1], m[2]
 		argument := fmt.Sprintf("%s = {%s:%s}", name, name, kind)
 		if slices.Contains(arguments, argument) {

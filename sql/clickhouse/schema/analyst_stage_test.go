@@ -1,4 +1,4 @@
-package clickhouse_test
+package schema_test
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // stage is an engine of its own with our schema and an organization's analyst each: ana of A, bob of B. Every table that
@@ -68,12 +69,12 @@ func setStage(t *testing.T) *stage {
 	if err := os.MkdirAll(users, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []clickhouse.Analyst{
+	for _, a := range []schema.Analyst{
 		{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSHA256: hash(s.ana.password)},
 		{Name: "bob", Organization: "globex", OrganizationID: id(t, organizationB), PasswordSHA256: hash(s.bob.password)},
 	} {
 		a.Database, a.Since = engine.Database, time.Now()
-		if err := clickhouse.AddAnalyst(users, a); err != nil {
+		if err := schema.AddAnalyst(users, a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,10 +104,10 @@ func setStage(t *testing.T) *stage {
 	s.address, s.http, s.owner = u.Host, e.HTTPAddr(), login{u.User.Username(), password}
 	c := clickhouse.DefaultConfig()
 	c.DSN = e.DSN()
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range clickhouse.OrganizationTables() {
+	for _, table := range schema.OrganizationTables() {
 		s.fill(t, table)
 	}
 	return s

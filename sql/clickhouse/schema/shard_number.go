@@ -1,9 +1,11 @@
-package clickhouse
+package schema
 
 import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A server remembers which shard it was made as, counted from 1, in the comment of its
@@ -16,12 +18,12 @@ const shardNumbered = "of shard "
 const numbering = "number"
 
 // numberShards writes down of every server that has no number yet which shard it is.
-func numberShards(ctx context.Context, c Config, progress func(step string)) error {
-	for n, replicas := range c.shards() {
+func numberShards(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
+	for n, replicas := range c.ShardServers() {
 		for _, dsn := range replicas {
-			done, err := numberShard(ctx, c.at(dsn), n+1)
+			done, err := numberShard(ctx, c.At(dsn), n+1)
 			if err != nil {
-				return fmt.Errorf("number shard %d, %s: %w", n, hostOf(dsn), err)
+				return fmt.Errorf("number shard %d, %s: %w", n, clickhouse.HostOf(dsn), err)
 			}
 			if done {
 				progress(shardStep(n, numbering))
@@ -31,8 +33,8 @@ func numberShards(ctx context.Context, c Config, progress func(step string)) err
 	return nil
 }
 
-func numberShard(ctx context.Context, c Config, number int) (done bool, err error) {
-	conn, err := Open(ctx, c)
+func numberShard(ctx context.Context, c clickhouse.Config, number int) (done bool, err error) {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return false, err
 	}
@@ -47,15 +49,15 @@ func numberShard(ctx context.Context, c Config, number int) (done bool, err erro
 
 // unnumbered is a step for each replica that has no number yet: one that was given its
 // tables by a migration that did not come to its end.
-func unnumbered(ctx context.Context, c Config, replicas []string) (steps []string, err error) {
+func unnumbered(ctx context.Context, c clickhouse.Config, replicas []string) (steps []string, err error) {
 	for _, dsn := range replicas {
-		conn, err := Open(ctx, c.at(dsn))
+		conn, err := clickhouse.Open(ctx, c.At(dsn))
 		if err != nil {
 			return nil, err
 		}
 		comment, err := shardComment(ctx, conn)
 		if err := errors.Join(err, conn.Close()); err != nil {
-			return nil, fmt.Errorf("%s: %w", hostOf(dsn), err)
+			return nil, fmt.Errorf("%s: %w", clickhouse.HostOf(dsn), err)
 		}
 		if comment == "" {
 			steps = append(steps, numbering)
@@ -66,7 +68,7 @@ func unnumbered(ctx context.Context, c Config, replicas []string) (steps []strin
 
 // shardComment is "of shard 2" of a server that was made as the second shard, "" of
 // one that has no number yet.
-func shardComment(ctx context.Context, conn *Conn) (comment string, err error) {
+func shardComment(ctx context.Context, conn *clickhouse.Conn) (comment string, err error) {
 	err = conn.QueryRow(ctx, "SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()").Scan(&comment)
 	if err != nil {
 		err = fmt.Errorf("read which shard it is: %w", err)
@@ -76,7 +78,7 @@ func shardComment(ctx context.Context, conn *Conn) (comment string, err error) {
 
 // checkNumber wants that a server was made as the shard that it is given as, counted
 // from 1, or as none yet.
-func checkNumber(ctx context.Context, conn *Conn, number int) error {
+func checkNumber(ctx context.Context, conn *clickhouse.Conn, number int) error {
 	comment, err := shardComment(ctx, conn)
 	if want := fmt.Sprintf("%s%d", shardNumbered, number); err == nil && comment != "" && comment != want {
 		err = fmt.Errorf("it was made as one %q and is given as one %q, counted from 1: want the shards in the order that they had, new ones behind them", comment, want)

@@ -1,4 +1,4 @@
-package clickhouse
+package rollup
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A Tally is what rows sum up to, whichever way they are split, merged and ordered:
@@ -112,9 +114,9 @@ func (r *Rollup) marked(rows string) string {
 	for _, c := range r.columns {
 		switch {
 		case c.summed: // of a decimal the unscaled number, and of a wide one its last 64 bits, which add up alike
-			measures = append(measures, fmt.Sprintf("reinterpretAsInt64(%s) AS v%d", quoted(c.name), len(measures)))
+			measures = append(measures, fmt.Sprintf("reinterpretAsInt64(%s) AS v%d", clickhouse.QuoteName(c.name), len(measures)))
 		default:
-			keys = append(keys, quoted(c.name))
+			keys = append(keys, clickhouse.QuoteName(c.name))
 		}
 	}
 	if !r.summed {
@@ -126,9 +128,9 @@ func (r *Rollup) marked(rows string) string {
 
 // wanted is a SELECT of the rows that the view makes of the landing rows which fulfil
 // a condition, and the setting that narrows it to them: the view's text stays whole.
-func (r *Rollup) wanted(condition string) (text string, narrowed clickhouse.Settings) {
-	filters := fmt.Sprintf("{%s:%s}", quote(r.database+"."+r.Source), quote(condition))
-	return r.text, clickhouse.Settings{"additional_table_filters": filters}
+func (r *Rollup) wanted(condition string) (text string, narrowed driver.Settings) {
+	filters := fmt.Sprintf("{%s:%s}", clickhouse.QuoteText(r.database+"."+r.Source), clickhouse.QuoteText(condition))
+	return r.text, driver.Settings{"additional_table_filters": filters}
 }
 
 // kept is a SELECT of the rollup's rows, in its own database or another, that fulfil
@@ -138,12 +140,14 @@ func (r *Rollup) kept(database, condition string) string {
 }
 
 // in is the rollup's name in a database.
-func (r *Rollup) in(database string) string { return quoted(database) + "." + quoted(r.Table) }
+func (r *Rollup) in(database string) string {
+	return clickhouse.QuoteName(database) + "." + clickhouse.QuoteName(r.Table)
+}
 
 // calm bounds what a tally or a rebuild takes from those who ask and insert: what a
 // view groups beyond 200 MB goes to the disk.
-func calm(comment string, threads int) clickhouse.Settings {
-	return clickhouse.Settings{
+func calm(comment string, threads int) driver.Settings {
+	return driver.Settings{
 		"log_comment":                              comment,
 		"max_threads":                              threads,
 		"max_bytes_before_external_group_by":       200 << 20,
@@ -153,7 +157,7 @@ func calm(comment string, threads int) clickhouse.Settings {
 }
 
 // tally reads rows that have the columns of the rollup.
-func (r *Rollup) tally(ctx context.Context, conn *Conn, rows string, narrowed clickhouse.Settings, threads int) (Tally, error) {
+func (r *Rollup) tally(ctx context.Context, conn *clickhouse.Conn, rows string, narrowed driver.Settings, threads int) (Tally, error) {
 	var sums, marks []string
 	for i := range r.Sums() {
 		sums = append(sums, fmt.Sprintf("sum(v%d)", i))
@@ -162,21 +166,21 @@ func (r *Rollup) tally(ctx context.Context, conn *Conn, rows string, narrowed cl
 	question := fmt.Sprintf("SELECT [%s] AS sums, [%s] AS marks FROM (%s)", strings.Join(sums, ", "), strings.Join(marks, ", "), r.marked(rows))
 	settings := calm("tally "+r.Table, threads)
 	maps.Copy(settings, narrowed)
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+	ctx = driver.Context(ctx, driver.WithSettings(settings))
 	t := r.nothing()
-	err := untilAnswered(ctx, func() error { return conn.QueryRow(ctx, question).Scan(&t.Sums, &t.marks) })
+	err := clickhouse.Retry(ctx, func() error { return conn.QueryRow(ctx, question).Scan(&t.Sums, &t.marks) })
 	return t, err
 }
 
 // A Brand is one of an organization's.
 type Brand struct {
-	OrganizationID UUID `ch:"organization_id" json:"organization_id"`
-	BrandID        UUID `ch:"brand_id" json:"brand_id"`
+	OrganizationID clickhouse.UUID `ch:"organization_id" json:"organization_id"`
+	BrandID        clickhouse.UUID `ch:"brand_id" json:"brand_id"`
 }
 
 // Brands are those, at most so many, of whose rows in a month the two sides tell
 // otherwise. It reads the month on both sides, which takes as long as its rows are many.
-func (r *Rollup) Brands(ctx context.Context, conn *Conn, month Month, whose Whose, most int) ([]Brand, error) {
+func (r *Rollup) Brands(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month, whose Whose, most int) ([]Brand, error) {
 	condition := ofMonth(month, whose)
 	want, narrowed := r.wanted(condition)
 	have := r.kept(r.database, condition)
@@ -190,14 +194,14 @@ func (r *Rollup) Brands(ctx context.Context, conn *Conn, month Month, whose Whos
 	settings := calm("tally brands of "+r.Table, 0)
 	maps.Copy(settings, narrowed)
 	var brands []Brand
-	if err := conn.Select(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), &brands, question); err != nil {
+	if err := conn.Select(driver.Context(ctx, driver.WithSettings(settings)), &brands, question); err != nil {
 		return nil, fmt.Errorf("find brands that differ in %s of %s: %w", month, r.Table, err)
 	}
 	return brands, nil
 }
 
-func ofMonth(month Month, whose Whose) string {
-	condition := "_partition_id = " + quote(month.partition())
+func ofMonth(month clickhouse.Month, whose Whose) string {
+	condition := "_partition_id = " + clickhouse.QuoteText(month.Partition())
 	if theirs := whose.condition(); theirs != "" {
 		condition += " AND " + theirs
 	}

@@ -1,10 +1,8 @@
-package clickhouse
+package schema
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,11 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/golang-migrate/migrate/v4"
-	driver "github.com/golang-migrate/migrate/v4/database/clickhouse"
+	target "github.com/golang-migrate/migrate/v4/database/clickhouse"
 	"github.com/golang-migrate/migrate/v4/source"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // Migrate brings the schema up: the numbered files of migrate/, then function/
@@ -27,7 +27,7 @@ import (
 // open are the batches of topic answers that were planned and not committed, each
 // by its first offset. They will be replayed, and then bring all their rows to a
 // table that a migration adds: what has landed of them is not filled in there.
-func Migrate(ctx context.Context, c Config, progress func(step string), open ...Below) error {
+func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string), open ...clickhouse.Below) error {
 	if c.Shards != "" {
 		return migrateCluster(ctx, c, progress, open)
 	}
@@ -35,8 +35,8 @@ func Migrate(ctx context.Context, c Config, progress func(step string), open ...
 }
 
 // migrateServer brings up one server, alone or of a cluster.
-func migrateServer(ctx context.Context, c Config, l layout, progress func(step string), open []Below) error {
-	conn, err := Open(ctx, c)
+func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress func(step string), open []clickhouse.Below) error {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func migrateServer(ctx context.Context, c Config, l layout, progress func(step s
 }
 
 // define gives a server the functions and views that it should have.
-func define(ctx context.Context, conn *Conn, l layout, progress func(step string)) error {
+func define(ctx context.Context, conn *clickhouse.Conn, l layout, progress func(step string)) error {
 	stale, err := staleDefinitions(ctx, conn, l)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func define(ctx context.Context, conn *Conn, l layout, progress func(step string
 
 // noteOpen tells migrations which batches are open. The table is there while they
 // run; one that a killed run left behind is emptied first.
-func noteOpen(ctx context.Context, conn *Conn, open []Below) error {
+func noteOpen(ctx context.Context, conn *clickhouse.Conn, open []clickhouse.Below) error {
 	for _, statement := range []string{
 		"CREATE TABLE IF NOT EXISTS open_batches (log_topic String, log_partition Int32, first_offset Int64) ENGINE = Memory",
 		"TRUNCATE TABLE open_batches",
@@ -81,7 +81,7 @@ func noteOpen(ctx context.Context, conn *Conn, open []Below) error {
 	}
 	for _, b := range open {
 		err := conn.Exec(ctx, "INSERT INTO open_batches SELECT {topic:String}, {partition:Int32}, {first:Int64}",
-			clickhouse.Named("topic", b.Topic), clickhouse.Named("partition", b.Partition), clickhouse.Named("first", b.Offset))
+			driver.Named("topic", b.Topic), driver.Named("partition", b.Partition), driver.Named("first", b.Offset))
 		if err != nil {
 			return fmt.Errorf("note open batch %s/%d@%d: %w", b.Topic, b.Partition, b.Offset, err)
 		}
@@ -90,27 +90,27 @@ func noteOpen(ctx context.Context, conn *Conn, open []Below) error {
 }
 
 // Pending lists what Migrate would do, in order; nothing when all is up.
-func Pending(ctx context.Context, c Config) (pending []string, err error) {
+func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err error) {
 	if c.Shards != "" {
 		return pendingOfCluster(ctx, c)
 	}
 	return pendingOfServer(ctx, c, layout{})
 }
 
-func pendingOfServer(ctx context.Context, c Config, l layout) (pending []string, err error) {
-	conn, err := Open(ctx, c)
+func pendingOfServer(ctx context.Context, c clickhouse.Config, l layout) (pending []string, err error) {
+	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	err = untilAnswered(ctx, func() error {
+	err = clickhouse.Retry(ctx, func() error {
 		pending, err = lacking(ctx, conn, l)
 		return err
 	})
 	return pending, err
 }
 
-func lacking(ctx context.Context, conn *Conn, l layout) ([]string, error) {
+func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, error) {
 	version, dirty, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -153,12 +153,11 @@ func Upgrades(pending []string) bool {
 	return false
 }
 
-func runNumbered(c Config, l layout, progress func(step string)) error {
-	options, err := options(c)
+func runNumbered(c clickhouse.Config, l layout, progress func(step string)) error {
+	db, err := clickhouse.OpenDB(c)
 	if err != nil {
 		return err
 	}
-	db := clickhouse.OpenDB(options)
 	m, err := migrator(db, l)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -189,11 +188,11 @@ func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
 	}
 	// The driver splits a file at every semicolon, in quotes and comments too:
 	// a test holds our files to semicolons that end statements.
-	target, err := driver.WithInstance(db, &driver.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
+	database, err := target.WithInstance(db, &target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse for migration: %w", err)
 	}
-	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", target)
+	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", database)
 	if err != nil {
 		return nil, fmt.Errorf("prepare clickhouse migrations: %w", err)
 	}
@@ -251,7 +250,7 @@ func nameOf(version uint) string {
 	return fmt.Sprint(version)
 }
 
-func appliedVersion(ctx context.Context, conn *Conn) (version uint, dirty bool, err error) {
+func appliedVersion(ctx context.Context, conn *clickhouse.Conn) (version uint, dirty bool, err error) {
 	var exists uint64
 	err = conn.QueryRow(ctx, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'").Scan(&exists)
 	if err != nil || exists == 0 {
@@ -267,118 +266,4 @@ func appliedVersion(ctx context.Context, conn *Conn) (version uint, dirty bool, 
 		return 0, false, fmt.Errorf("read clickhouse schema version: %w", err)
 	}
 	return uint(v), d == 1, nil
-}
-
-// A definition is a function or a named view, and what gives the server the one
-// that it should have.
-type definition struct {
-	name      string
-	statement string
-}
-
-// staleDefinitions are the functions and views that the server lacks or has in
-// another text, in an order in which each finds what it uses.
-func staleDefinitions(ctx context.Context, conn *Conn, l layout) ([]definition, error) {
-	stale, err := forgottenViews(ctx, conn)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range definitionNames("function") {
-		d := definition{name, "CREATE OR REPLACE FUNCTION " + name + " AS " + mustRead("function/"+name+".sql")}
-		var fresh uint64
-		// A function belongs to the whole server: leaving a right one alone keeps
-		// databases that migrate at the same time out of each other's way.
-		err := conn.QueryRow(ctx,
-			"SELECT count() FROM system.functions WHERE name = {name:String} AND create_query = formatQuerySingleLine({text:String})",
-			clickhouse.Named("name", name), clickhouse.Named("text", strings.Replace(d.statement, "OR REPLACE ", "", 1))).Scan(&fresh)
-		if err != nil {
-			return nil, fmt.Errorf("read function %s: %w", name, err)
-		}
-		if fresh == 0 {
-			stale = append(stale, d)
-		}
-	}
-	for _, name := range byUse(definitionNames("query")) {
-		text := l.question(mustRead("query/" + name + ".sql"))
-		comment := comment(text)
-		var fresh uint64
-		err := conn.QueryRow(ctx,
-			"SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {name:String} AND comment = {comment:String}",
-			clickhouse.Named("name", name), clickhouse.Named("comment", comment)).Scan(&fresh)
-		if err != nil {
-			return nil, fmt.Errorf("read view %s: %w", name, err)
-		}
-		if fresh == 0 {
-			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
-			stale = append(stale, definition{name, create})
-		}
-	}
-	return stale, nil
-}
-
-// forgottenViews are those that an earlier release made of a file which is no
-// more: left behind, they would go on telling figures by an old definition.
-func forgottenViews(ctx context.Context, conn *Conn) ([]definition, error) {
-	var names []string
-	err := conn.QueryRow(ctx,
-		"SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = currentDatabase() AND engine = 'View' AND match(comment, '\\[[0-9a-f]{12}\\]$')").Scan(&names)
-	if err != nil {
-		return nil, fmt.Errorf("list views: %w", err)
-	}
-	var forgotten []definition
-	for _, name := range names {
-		if !slices.Contains(definitionNames("query"), name) {
-			forgotten = append(forgotten, definition{name, "DROP VIEW IF EXISTS " + name})
-		}
-	}
-	return forgotten, nil
-}
-
-// comment is what the server shows beside a view: what it answers, and by which
-// texts, so that a changed one is seen: its own and those of the functions, which
-// the server writes into a view when it is made. The views that it calls it finds
-// by their names whenever it is asked.
-func comment(text string) string {
-	sum := sha256.New()
-	sum.Write([]byte(text))
-	for _, name := range definitionNames("function") {
-		sum.Write([]byte(mustRead("function/" + name + ".sql")))
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	_, says, _ := strings.Cut(line, ": ")
-	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum.Sum(nil)[:6]) + "]"
-}
-
-func definitionNames(dir string) []string {
-	names, err := fs.Glob(files, dir+"/*.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	for i, name := range names {
-		names[i] = strings.TrimSuffix(path.Base(name), ".sql")
-	}
-	slices.Sort(names)
-	return names
-}
-
-// byUse orders views so that each comes after those that it calls.
-func byUse(names []string) []string {
-	var ordered []string
-	var add func(name string)
-	add = func(name string) {
-		if slices.Contains(ordered, name) {
-			return
-		}
-		text := mustRead("query/" + name + ".sql")
-		for _, other := range names {
-			if other != name && strings.Contains(text, " "+other+"(") {
-				add(other)
-			}
-		}
-		ordered = append(ordered, name)
-	}
-	for _, name := range names {
-		add(name)
-	}
-	return ordered
 }

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/golang-migrate/migrate/v4/source"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A layout is how the tables of the migrations stand on the servers. On one server
@@ -20,8 +22,17 @@ type layout struct {
 	replicated bool   // a shard is several servers, which copy from each other
 }
 
-// localSuffix ends the name of a shard's own part of a table of facts.
-const localSuffix = "_local"
+// layoutOf is how the schema stands on these servers.
+func layoutOf(c clickhouse.Config) layout {
+	if c.Shards == "" {
+		return layout{}
+	}
+	l := layout{cluster: c.Cluster}
+	for _, replicas := range c.ShardServers() {
+		l.replicated = l.replicated || len(replicas) > 1
+	}
+	return l
+}
 
 // global answers a question within a question of Distributed tables first, and sends
 // its rows to every shard.
@@ -43,15 +54,12 @@ var (
 	logical      = regexp.MustCompile(`\b(ADD COLUMN|DROP COLUMN|RENAME COLUMN|COMMENT COLUMN|MODIFY COMMENT)\b`)
 )
 
-// dimension tells the tables that are whole on every shard.
-func dimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
-
 // local is the name of what one shard has of a table.
 func (l layout) local(table string) string {
-	if l.cluster == "" || dimension(table) {
+	if l.cluster == "" || clickhouse.Dimension(table) {
 		return table
 	}
-	return table + localSuffix
+	return table + clickhouse.LocalSuffix
 }
 
 // derive makes of a migration's text what brings one server of the cluster up.
@@ -110,7 +118,7 @@ func (l layout) table(s string) ([]string, error) {
 		s = strings.Replace(s, engine[0], "ENGINE = Replicated"+engine[1]+"("+path+")", 1)
 		s = windowClause.ReplaceAllString(s, "replicated_deduplication_window = $1, replicated_deduplication_window_seconds = 604800")
 	}
-	if dimension(name) {
+	if clickhouse.Dimension(name) {
 		return []string{s}, nil
 	}
 	local := l.local(name)
@@ -124,7 +132,7 @@ func (l layout) table(s string) ([]string, error) {
 // what is changed.
 func (l layout) alter(s string) ([]string, error) {
 	name := alterTable.FindStringSubmatch(s)[1]
-	if dimension(name) {
+	if clickhouse.Dimension(name) {
 		return []string{s}, nil
 	}
 	changes := quotedOrCommentText.ReplaceAllString(s, "")
@@ -143,7 +151,7 @@ var quotedOrCommentText = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
 // drop waits until the name is free: a replicated table keeps its place in Keeper
 // for a while otherwise.
 func (l layout) drop(name string) []string {
-	if dimension(name) {
+	if clickhouse.Dimension(name) {
 		return []string{"DROP TABLE IF EXISTS " + name + " SYNC"}
 	}
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
@@ -182,7 +190,7 @@ func factTables() map[string]bool {
 	facts := map[string]bool{}
 	for _, name := range numbered() {
 		for statement := range strings.SplitSeq(commentLines.ReplaceAllString(mustRead("migrate/"+name), ""), ";") {
-			if m := createTable.FindStringSubmatch(strings.TrimSpace(statement)); m != nil && !dimension(m[1]) {
+			if m := createTable.FindStringSubmatch(strings.TrimSpace(statement)); m != nil && !clickhouse.Dimension(m[1]) {
 				facts[m[1]] = true
 			}
 		}

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"flag"
@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // The DDL of a cluster is made, and a release's migrations are made without it in mind: what comes out is reviewed like
@@ -36,9 +37,9 @@ func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 	if got != string(want) {
 		t.Errorf("the schema of a cluster is not cluster.golden.sql; review the change and run with -update. It is:\n%s", got)
 	}
-	c := DefaultConfig()
+	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := Open(t.Context(), c)
+	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestTheSchemaOfAClusterIsTheGolden(t *testing.T) {
 			continue
 		}
 		var formatted string
-		if err := conn.QueryRow(t.Context(), "SELECT formatQuery({statement:String})", clickhouse.Named("statement", statement)).Scan(&formatted); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT formatQuery({statement:String})", driver.Named("statement", statement)).Scan(&formatted); err != nil {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package clickhouse
+package rollup
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // logProgress is the rollup that has no months: the largest offset of each log.
@@ -16,31 +18,31 @@ const logProgress = "log_progress"
 type Progress map[Log]int64
 
 // LandedProgress is, of one shard, what the views of log_progress make of all rows that there are.
-func LandedProgress(ctx context.Context, conn *Conn) (Progress, error) {
+func LandedProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
 	const views = `
 SELECT groupArray(as_select) AS texts
 FROM system.tables
 WHERE database = currentDatabase() AND target_database = currentDatabase() AND target_table = {table:String}
 SETTINGS log_comment = 'views of log_progress'`
 	var texts []string
-	if err := conn.QueryRow(ctx, views, clickhouse.Named("table", conn.Local(logProgress))).Scan(&texts); err != nil {
+	if err := conn.QueryRow(ctx, views, driver.Named("table", conn.Local(logProgress))).Scan(&texts); err != nil {
 		return nil, fmt.Errorf("list views of log_progress: %w", err)
 	}
 	return progress(ctx, conn, strings.Join(texts, " UNION ALL "))
 }
 
 // KeptProgress is what a shard's log_progress has.
-func KeptProgress(ctx context.Context, conn *Conn) (Progress, error) {
+func KeptProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
 	return progress(ctx, conn, "SELECT log_topic, log_partition, last_offset FROM "+conn.Local(logProgress))
 }
 
-func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
+func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress, error) {
 	question := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
 	var logs []struct {
 		Log
 		Last int64 `ch:"last"`
 	}
-	err := untilAnswered(ctx, func() error {
+	err := clickhouse.Retry(ctx, func() error {
 		logs = nil
 		return conn.Select(ctx, &logs, question)
 	})
@@ -56,15 +58,15 @@ func progress(ctx context.Context, conn *Conn, rows string) (Progress, error) {
 
 // ReplaceProgress puts other offsets in the place of those of a shard's log_progress.
 // The caller holds the sinks.
-func ReplaceProgress(ctx context.Context, conn *Conn, p Progress) (err error) {
+func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (err error) {
 	twin := newRebuild()
-	database, err := Twin(ctx, conn, twin, true)
+	database, err := clickhouse.Twin(ctx, conn, twin, true)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	defer func() { err = errors.Join(err, DropTwin(context.WithoutCancel(ctx), conn, twin)) }()
+	defer func() { err = errors.Join(err, clickhouse.DropTwin(context.WithoutCancel(ctx), conn, twin)) }()
 	table := conn.Local(logProgress)
-	anew := quoted(database) + "." + table
+	anew := clickhouse.QuoteName(database) + "." + table
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+anew+" (log_topic, log_partition, last_offset)")
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)

@@ -1,14 +1,16 @@
-package clickhouse
+package schema
 
 import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Schema is the schema as the server tells it, in one text: tables, views and
+// Dump is the schema as the server tells it, in one text: tables, views and
 // our functions, by name.
-func Schema(ctx context.Context, conn *Conn) (string, error) {
+func Dump(ctx context.Context, conn *clickhouse.Conn) (string, error) {
 	var objects []struct {
 		Name   string `ch:"name"`
 		Create string `ch:"create"`

@@ -1,4 +1,4 @@
-package clickhouse_test
+package schema_test
 
 import (
 	"context"
@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // clusterOf starts two servers that know each other, with these users. Those of testkit read theirs before a test begins.
@@ -74,23 +77,23 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 // Whatever server of a cluster an analyst asks, and in whatever table, rows of other organizations are not there: neither
 // on that server nor on those that it asks in turn.
 func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
-	ana := clickhouse.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSHA256: hash("of-acme"), Since: time.Now(), Sharded: true}
+	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSHA256: hash("of-acme"), Since: time.Now(), Sharded: true}
 	users, err := ana.Configuration()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clusterOf(t, string(users))
-	if err := clickhouse.Migrate(t.Context(), c, func(string) {}); err != nil {
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	conn := open(t, c)
+	conn := store.OpenWarehouse(t, c)
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	for n := range conn.Shards() {
 		for _, organization := range []byte{1, 2} {
 			row := clickhouse.AnswerRow{
 				OrganizationID: clickhouse.UUID{organization}, BrandID: clickhouse.UUID{organization, 1}, ID: clickhouse.UUID{organization, byte(n)}, Sign: 1, Day: day, AnsweredAt: day, Platform: "openai",
 			}
-			if err := clickhouse.Answers.Insert(t.Context(), shard(t, conn, n), fmt.Sprint(organization), []clickhouse.AnswerRow{row}); err != nil {
+			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), fmt.Sprint(organization), []clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,12 +106,12 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 		address.User = url.UserPassword(ana.Login(), "of-acme")
 		asked := clickhouse.DefaultConfig()
 		asked.DSN = address.String()
-		hers := open(t, asked)
+		hers := store.OpenWarehouse(t, asked)
 		ask := func(question string) (rows uint64, organizations []string, err error) {
 			err = hers.QueryRow(t.Context(), question).Scan(&rows, &organizations)
 			return rows, organizations, err
 		}
-		for _, table := range clickhouse.OrganizationTables() {
+		for _, table := range schema.OrganizationTables() {
 			own := table
 			if !strings.HasPrefix(table, "dimension_") {
 				own += "_local"

@@ -1,4 +1,4 @@
-package clickhouse
+package rollup
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A Rollup is a table that a materialized view fills from a landing table, each row
@@ -77,10 +79,10 @@ WHERE view.database = currentDatabase() AND target.database = currentDatabase()
 ORDER BY source, table
 SETTINGS log_comment = 'view targets'`
 
-// Rollups are all that there are, but for log_progress, which has no months.
-func Rollups(ctx context.Context, conn *Conn) ([]*Rollup, error) {
+// List is all the rollups that there are, but for log_progress, which has no months.
+func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 	var rows []rollupRow
-	if err := untilAnswered(ctx, func() error { return conn.Select(ctx, &rows, viewTargets) }); err != nil {
+	if err := clickhouse.Retry(ctx, func() error { return conn.Select(ctx, &rows, viewTargets) }); err != nil {
 		return nil, fmt.Errorf("list rollups: %w", err)
 	}
 	var rollups []*Rollup
@@ -147,7 +149,7 @@ func (r *Rollup) Sums() []string {
 func (r *Rollup) cast() string {
 	var list []string
 	for _, c := range r.columns {
-		list = append(list, fmt.Sprintf("CAST(%s, %s) AS %[1]s", quoted(c.name), quote(c.typed)))
+		list = append(list, fmt.Sprintf("CAST(%s, %s) AS %[1]s", clickhouse.QuoteName(c.name), clickhouse.QuoteText(c.typed)))
 	}
 	return strings.Join(list, ", ")
 }
@@ -155,24 +157,24 @@ func (r *Rollup) cast() string {
 // Whose narrows a comparison to an organization, or to one of its brands. Nil ids
 // are everybody's.
 type Whose struct {
-	OrganizationID UUID
-	BrandID        UUID
+	OrganizationID clickhouse.UUID
+	BrandID        clickhouse.UUID
 }
 
 // condition is what a row of theirs fulfils; "" for everybody.
 func (w Whose) condition() string {
 	var conditions []string
-	if w.OrganizationID != (UUID{}) {
+	if w.OrganizationID != (clickhouse.UUID{}) {
 		conditions = append(conditions, "organization_id = toUUID('"+w.OrganizationID.String()+"')")
 	}
-	if w.BrandID != (UUID{}) {
+	if w.BrandID != (clickhouse.UUID{}) {
 		conditions = append(conditions, "brand_id = toUUID('"+w.BrandID.String()+"')")
 	}
 	return strings.Join(conditions, " AND ")
 }
 
 // Months are those of which the rollup or its source has rows, the earliest first.
-func (r *Rollup) Months(ctx context.Context, conn *Conn) ([]Month, error) {
+func (r *Rollup) Months(ctx context.Context, conn *clickhouse.Conn) ([]clickhouse.Month, error) {
 	const partitions = `
 SELECT DISTINCT toInt64(partition_id) AS month
 FROM system.parts
@@ -186,17 +188,12 @@ SETTINGS log_comment = 'months of rollup'`
 	var rows []struct {
 		Month int64 `ch:"month"`
 	}
-	if err := untilAnswered(ctx, func() error { return conn.Select(ctx, &rows, partitions, bind(params)...) }); err != nil {
+	if err := clickhouse.Retry(ctx, func() error { return conn.Select(ctx, &rows, partitions, clickhouse.Bind(params)...) }); err != nil {
 		return nil, fmt.Errorf("list months of %s: %w", r.Table, err)
 	}
-	var months []Month
+	var months []clickhouse.Month
 	for _, row := range rows {
-		months = append(months, Month(row.Month))
+		months = append(months, clickhouse.Month(row.Month))
 	}
 	return months, nil
-}
-
-// quote makes a text a literal.
-func quote(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"context"
@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A place is a server as it tells of itself and of the others.
@@ -22,12 +24,12 @@ const serverName = "concat(hostName(), ':', toString(tcpPort()), ' ', toString(s
 // checkShards says of the servers that answer whether the cluster knows one in another
 // shard than the addresses do. A batch that was planned for a shard would be repeated
 // on another, which knows nothing of its rows.
-func checkShards(ctx context.Context, c Config, there [][]string) error {
+func checkShards(ctx context.Context, c clickhouse.Config, there [][]string) error {
 	given := map[string]uint32{}
 	var known []place
 	for n, replicas := range there {
 		for _, dsn := range replicas {
-			conn, err := Open(ctx, c.at(dsn))
+			conn, err := clickhouse.Open(ctx, c.At(dsn))
 			if err != nil {
 				return err
 			}
@@ -37,11 +39,11 @@ func checkShards(ctx context.Context, c Config, there [][]string) error {
 			}
 			if err == nil {
 				given[name] = uint32(n + 1)
-				lenient := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"skip_unavailable_shards": 1}))
+				lenient := driver.Context(ctx, driver.WithSettings(driver.Settings{"skip_unavailable_shards": 1}))
 				known, err = knownPlaces(lenient, conn, c.Cluster)
 			}
 			if err := errors.Join(err, conn.Close()); err != nil {
-				return fmt.Errorf("ask %s who is in cluster %s: %w", hostOf(dsn), c.Cluster, err)
+				return fmt.Errorf("ask %s who is in cluster %s: %w", clickhouse.HostOf(dsn), c.Cluster, err)
 			}
 		}
 	}
@@ -55,24 +57,24 @@ func checkShards(ctx context.Context, c Config, there [][]string) error {
 
 // checkCluster says where the addresses that were given and the cluster that the
 // servers know differ: a question would leave out rows, or count them twice.
-func checkCluster(ctx context.Context, c Config) error {
+func checkCluster(ctx context.Context, c clickhouse.Config) error {
 	var given []place
-	conns := map[string]*Conn{}
+	conns := map[string]*clickhouse.Conn{}
 	defer func() {
 		for _, conn := range conns {
 			_ = conn.Close()
 		}
 	}()
 	var paths []string
-	for n, replicas := range c.shards() {
+	for n, replicas := range c.ShardServers() {
 		for _, dsn := range replicas {
-			conn, err := Open(ctx, c.at(dsn))
+			conn, err := clickhouse.Open(ctx, c.At(dsn))
 			if err != nil {
 				return err
 			}
 			conns[dsn] = conn
 			if err := checkNumber(ctx, conn, n+1); err != nil {
-				return fmt.Errorf("%s: %w", hostOf(dsn), err)
+				return fmt.Errorf("%s: %w", clickhouse.HostOf(dsn), err)
 			}
 			p := place{Shard: uint32(n + 1)}
 			if err := conn.QueryRow(ctx, "SELECT "+serverName).Scan(&p.Name); err != nil {
@@ -93,11 +95,11 @@ func checkCluster(ctx context.Context, c Config) error {
 	for dsn, conn := range conns {
 		known, err := knownPlaces(ctx, conn, c.Cluster)
 		if err != nil {
-			return fmt.Errorf("ask %s who is in cluster %s: %w", hostOf(dsn), c.Cluster, err)
+			return fmt.Errorf("ask %s who is in cluster %s: %w", clickhouse.HostOf(dsn), c.Cluster, err)
 		}
 		if !samePlaces(given, known) {
 			return fmt.Errorf("%s knows cluster %s as %v, and given are %v: want the same servers in the same shards, counted from 1, in its remote_servers",
-				hostOf(dsn), c.Cluster, known, given)
+				clickhouse.HostOf(dsn), c.Cluster, known, given)
 		}
 	}
 	return nil
@@ -105,7 +107,7 @@ func checkCluster(ctx context.Context, c Config) error {
 
 // knownPlaces are the servers of a cluster as one of them knows it. A question of
 // every replica counts each as a shard, in the order in which they are configured.
-func knownPlaces(ctx context.Context, conn *Conn, cluster string) (known []place, err error) {
+func knownPlaces(ctx context.Context, conn *clickhouse.Conn, cluster string) (known []place, err error) {
 	var shards []uint32
 	err = conn.QueryRow(ctx, "SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters WHERE cluster = '"+cluster+"' ORDER BY shard_num, replica_num)").Scan(&shards)
 	if err != nil {
@@ -127,14 +129,6 @@ func knownPlaces(ctx context.Context, conn *Conn, cluster string) (known []place
 	return known, nil
 }
 
-func hostOf(dsn string) string {
-	o, err := parse(dsn)
-	if err != nil {
-		return "a server"
-	}
-	return strings.Join(o.Addr, ",")
-}
-
 func samePlaces(a, b []place) bool {
 	order := func(p, q place) int { return strings.Compare(fmt.Sprint(p), fmt.Sprint(q)) }
 	a, b = slices.Clone(a), slices.Clone(b)
@@ -145,8 +139,8 @@ func samePlaces(a, b []place) bool {
 
 // checkMacros wants of replicated servers that each is told apart, and shards from
 // each other: two shards of one name would copy each other's rows.
-func checkMacros(c Config, paths []string) error {
-	if !c.layout().replicated {
+func checkMacros(c clickhouse.Config, paths []string) error {
+	if !layoutOf(c).replicated {
 		return nil
 	}
 	shards, places := map[string]string{}, map[string]bool{}

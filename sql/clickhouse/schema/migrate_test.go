@@ -1,4 +1,4 @@
-package clickhouse
+package schema
 
 import (
 	"context"
@@ -12,9 +12,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A release adds some files to this one's.
@@ -24,12 +25,12 @@ func (r release) Open(name string) (fs.File, error) {
 	if text, ok := r[name]; ok {
 		return fstest.MapFS{name: {Data: []byte(text)}}.Open(name)
 	}
-	return embedded.Open(name)
+	return clickhouse.Files.Open(name)
 }
 
 // Glob is what Migrate lists a folder by.
 func (r release) Glob(pattern string) ([]string, error) {
-	names, err := fs.Glob(embedded, pattern)
+	names, err := fs.Glob(clickhouse.Files, pattern)
 	for name := range r {
 		if ok, _ := path.Match(pattern, name); ok {
 			names = append(names, name)
@@ -38,10 +39,10 @@ func (r release) Glob(pattern string) ([]string, error) {
 	return names, err
 }
 
-func (r release) migrate(t *testing.T, c Config) {
+func (r release) migrate(t *testing.T, c clickhouse.Config) {
 	t.Helper()
 	files = r
-	defer func() { files = embedded }()
+	defer func() { files = clickhouse.Files }()
 	if err := Migrate(t.Context(), c, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +54,9 @@ func (r release) migrate(t *testing.T, c Config) {
 // The server writes functions into a view when it is made: an upgrade that edited
 // only a function left every view with the old one, beside files that used the new.
 func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
-	c := DefaultConfig()
+	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := Open(t.Context(), c)
+	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
 		step.files.migrate(t, c)
 		for _, ask := range []string{question, "SELECT y FROM edited_view(x = {x:UInt8})", "SELECT y FROM edited_caller(x = {x:UInt8})"} {
 			var got uint16
-			if err := conn.QueryRow(t.Context(), ask, clickhouse.Named("x", 1)).Scan(&got); err != nil || got != step.want {
+			if err := conn.QueryRow(t.Context(), ask, driver.Named("x", 1)).Scan(&got); err != nil || got != step.want {
 				t.Errorf("%s: %d, %v; want %d", ask, got, err, step.want)
 			}
 		}
@@ -117,41 +118,41 @@ func (u until) Glob(pattern string) ([]string, error) {
 
 // A table that a migration adds knows the answers that landed before it.
 func TestATableThatComesLaterIsFilled(t *testing.T) {
-	c := DefaultConfig()
+	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := Open(t.Context(), c)
+	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	const firstRelease = 9
-	files = until{embedded, firstRelease}
+	files = until{clickhouse.Files, firstRelease}
 	err = Migrate(t.Context(), c, func(string) {})
-	files = embedded
+	files = clickhouse.Files
 	if err != nil {
 		t.Fatal(err)
 	}
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	answer := AnswerRow{
-		OrganizationID: UUID{1}, BrandID: UUID{2}, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", CitationCount: 1,
+	answer := clickhouse.AnswerRow{
+		OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", CitationCount: 1,
 		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, true},
 		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
-		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]UUID, 2),
+		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]clickhouse.UUID, 2),
 	}
-	if err := Answers.Insert(t.Context(), conn, "before", []AnswerRow{answer}); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "before", []clickhouse.AnswerRow{answer}); err != nil {
 		t.Fatal(err)
 	}
 	release{}.migrate(t, c)
-	answer.ID = UUID{4}
-	if err := Answers.Insert(t.Context(), conn, "after", []AnswerRow{answer}); err != nil {
+	answer.ID = clickhouse.UUID{4}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "after", []clickhouse.AnswerRow{answer}); err != nil {
 		t.Fatal(err)
 	}
-	march := Filter{OrganizationID: UUID{1}, BrandID: UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
-	entities, err := EntityVisibility.All(t.Context(), conn, march)
+	march := clickhouse.Filter{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
+	entities, err := clickhouse.EntityVisibility.All(t.Context(), conn, march)
 	if err != nil || entities[0].Answers != 2 || entities[0].CitationAnswers != 2 || entities[0].PromptCount != 1 {
 		t.Errorf("%+v, %v", entities, err)
 	}
-	rows, err := CitationSources.All(t.Context(), conn, CitationFilter{Filter: march, Source: AllSources, Limit: 1})
+	rows, err := clickhouse.CitationSources.All(t.Context(), conn, clickhouse.CitationFilter{Filter: march, Source: clickhouse.AllSources, Limit: 1})
 	if err != nil || rows[0].Answers != 2 || rows[0].Citations != 4 || rows[0].CitingAnswers != 2 || rows[0].Domains != 2 {
 		t.Errorf("%+v, %v", rows, err)
 	}
@@ -160,35 +161,35 @@ func TestATableThatComesLaterIsFilled(t *testing.T) {
 // What a migration fills in is what its view makes of the same answers: a correction, a competitor and a given-up run
 // among them.
 func TestATableIsFilledAsItsViewWouldFillIt(t *testing.T) {
-	c := DefaultConfig()
+	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := Open(t.Context(), c)
+	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	const firstRelease = 9
-	files = until{embedded, firstRelease}
+	files = until{clickhouse.Files, firstRelease}
 	err = Migrate(t.Context(), c, func(string) {})
-	files = embedded
+	files = clickhouse.Files
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := UUID{2}, UUID{3}
-	if err := Answers.Insert(t.Context(), conn, "before", someAnswers(before)); err != nil {
+	before, after := clickhouse.UUID{2}, clickhouse.UUID{3}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "before", someAnswers(before)); err != nil {
 		t.Fatal(err)
 	}
 	release{}.migrate(t, c)
-	if err := Answers.Insert(t.Context(), conn, "after", someAnswers(after)); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "after", someAnswers(after)); err != nil {
 		t.Fatal(err)
 	}
 	for table, columns := range map[string]string{
 		"citation_daily":      "* EXCEPT (brand_id)",
 		"entity_prompt_daily": "* EXCEPT (brand_id, entity_id), entity_id = brand_id",
 	} {
-		rows := func(brand UUID) (all []string) {
+		rows := func(brand clickhouse.UUID) (all []string) {
 			question := "SELECT arraySort(groupArray(toString(tuple(" + columns + ")))) FROM " + table + " FINAL WHERE brand_id = {brand:UUID}"
-			if err := conn.QueryRow(t.Context(), question, clickhouse.Named("brand", brand.String())).Scan(&all); err != nil {
+			if err := conn.QueryRow(t.Context(), question, driver.Named("brand", brand.String())).Scan(&all); err != nil {
 				t.Fatal(err)
 			}
 			return all
@@ -201,65 +202,65 @@ func TestATableIsFilledAsItsViewWouldFillIt(t *testing.T) {
 
 // someAnswers are those to two prompts about a brand: two alike, one that was read again, one of a shopping platform
 // and a run that was given up.
-func someAnswers(brand UUID) []AnswerRow {
+func someAnswers(brand clickhouse.UUID) []clickhouse.AnswerRow {
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	answer := AnswerRow{
-		OrganizationID: UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: UUID{7},
+	answer := clickhouse.AnswerRow{
+		OrganizationID: clickhouse.UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: clickhouse.UUID{7},
 		MentionCount: 3, Position: 2, CitationCount: 1, VisibilityScore: 60,
-		CompetitorIDs: []UUID{{11}, {12}}, CompetitorNames: []string{"Glow", "Beam"}, CompetitorMentionCounts: []uint32{2, 0}, CompetitorPositions: []uint32{1, 0},
+		CompetitorIDs: []clickhouse.UUID{{11}, {12}}, CompetitorNames: []string{"Glow", "Beam"}, CompetitorMentionCounts: []uint32{2, 0}, CompetitorPositions: []uint32{1, 0},
 		CompetitorCitationCounts: []uint32{0, 0}, CompetitorVisibilityScores: []uint16{27, 0}, CompetitorSentiments: []string{"", ""},
 		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, false},
 		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
-		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]UUID, 2),
+		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]clickhouse.UUID, 2),
 	}
-	alike, takenBack, again, shown, lost := answer, answer, answer, answer, AnswerRow{
-		OrganizationID: UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: UUID{6}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: UUID{8}, GivenUp: true,
+	alike, takenBack, again, shown, lost := answer, answer, answer, answer, clickhouse.AnswerRow{
+		OrganizationID: clickhouse.UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{6}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: clickhouse.UUID{8}, GivenUp: true,
 	}
-	alike.ID, shown.ID = UUID{4}, UUID{5}
+	alike.ID, shown.ID = clickhouse.UUID{4}, clickhouse.UUID{5}
 	shown.Platform = "chatgpt-shopping"
 	takenBack.Sign = -1
 	again.Revision, again.MentionCount, again.Position, again.VisibilityScore = 2, 0, 0, 15
 	again.CitationOwned = []bool{false, false}
-	return []AnswerRow{answer, alike, takenBack, again, shown, lost}
+	return []clickhouse.AnswerRow{answer, alike, takenBack, again, shown, lost}
 }
 
 // A consumer died between its insert and its commit, and the next one is of a release that has more tables: it replays
 // the batch, of which the old tables have everything and the new ones nothing. Filled in, it was there twice.
 func TestABatchThatIsOpenAtAnUpgradeCountsOnce(t *testing.T) {
-	c := DefaultConfig()
+	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := Open(t.Context(), c)
+	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	const firstRelease = 9
-	files = until{embedded, firstRelease}
+	files = until{clickhouse.Files, firstRelease}
 	err = Migrate(t.Context(), c, func(string) {})
-	files = embedded
+	files = clickhouse.Files
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed, planned := someAnswers(UUID{2}), someAnswers(UUID{3})
-	elsewhere := someAnswers(UUID{4}) // in another partition, of which nothing is open
+	committed, planned := someAnswers(clickhouse.UUID{2}), someAnswers(clickhouse.UUID{3})
+	elsewhere := someAnswers(clickhouse.UUID{4}) // in another partition, of which nothing is open
 	for i := range committed {
 		committed[i].LogOffset, planned[i].LogOffset, elsewhere[i].LogOffset, elsewhere[i].LogPartition = int64(i), int64(100+i), int64(200+i), 1
 	}
-	for token, rows := range map[string][]AnswerRow{"committed": committed, "planned": planned, "elsewhere": elsewhere} {
-		if err := Answers.Insert(t.Context(), conn, token, rows); err != nil {
+	for token, rows := range map[string][]clickhouse.AnswerRow{"committed": committed, "planned": planned, "elsewhere": elsewhere} {
+		if err := clickhouse.Answers.Insert(t.Context(), conn, token, rows); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if pending, err := Pending(t.Context(), c); err != nil || !Upgrades(pending) || Upgrades(append(pending, "0001_answers")) {
 		t.Errorf("upgrades %v of %v, %v", Upgrades(pending), pending, err)
 	}
-	if err := Migrate(t.Context(), c, func(string) {}, Below{Topic: "answers", Partition: 0, Offset: 100}); err != nil {
+	if err := Migrate(t.Context(), c, func(string) {}, clickhouse.Below{Topic: "answers", Partition: 0, Offset: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Answers.Insert(t.Context(), conn, "planned", planned); err != nil {
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "planned", planned); err != nil {
 		t.Fatal(err)
 	}
-	for _, brand := range []UUID{{2}, {3}, {4}} {
+	for _, brand := range []clickhouse.UUID{{2}, {3}, {4}} {
 		for _, question := range []string{
 			"SELECT toInt64(sum(answers)) FROM answer_daily", "SELECT toInt64(sum(answers)) FROM citation_daily", "SELECT toInt64(sum(citations)) FROM citation_daily",
 			"SELECT toInt64(sum(answers)) FROM entity_prompt_daily", "SELECT toInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id = '0b000000-0000-0000-0000-000000000000'",
@@ -269,7 +270,7 @@ func TestABatchThatIsOpenAtAnUpgradeCountsOnce(t *testing.T) {
 			if strings.Contains(question, where) {
 				where = " AND "
 			}
-			if err := conn.QueryRow(t.Context(), question+where+"brand_id = {brand:UUID}", clickhouse.Named("brand", brand.String())).Scan(&got); err != nil || got != 2 {
+			if err := conn.QueryRow(t.Context(), question+where+"brand_id = {brand:UUID}", driver.Named("brand", brand.String())).Scan(&got); err != nil || got != 2 {
 				t.Errorf("%s of brand %v: %d, %v; want 2", question, brand, got, err)
 			}
 		}

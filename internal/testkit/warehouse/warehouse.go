@@ -1,0 +1,48 @@
+// Package warehouse gives the tests of sql/clickhouse databases, and rows to put into them.
+package warehouse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
+)
+
+// Config is a fresh, empty database.
+func Config(t testing.TB) clickhouse.Config {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.DSN = testkit.ClickHouse(t)
+	return c
+}
+
+// Migrated is a fresh database with our schema.
+func Migrated(t testing.TB) *clickhouse.Conn {
+	t.Helper()
+	return store.OpenWarehouse(t, store.Warehouse(t))
+}
+
+// Sharded is a fresh database with our schema on a cluster of two shards, and where it is.
+func Sharded(t testing.TB) (*clickhouse.Conn, clickhouse.Config) {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	c.Cluster = testkit.Cluster
+	c.Shards = strings.Join(testkit.ClickHouseShards(t), ";")
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return store.OpenWarehouse(t, c), c
+}
+
+// Shard is one shard of a cluster.
+func Shard(t testing.TB, conn *clickhouse.Conn, n int) *clickhouse.Conn {
+	t.Helper()
+	shard, err := conn.Shard(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shard
+}
