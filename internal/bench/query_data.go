@@ -107,10 +107,7 @@ func addBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, i in
 
 // mirrorBrands copies what was added to the dimensions of a warehouse, and returns once it is there.
 func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *clickhouse.Conn, brands int) error {
-	copies, err := mirror.New(mirror.DefaultConfig(), db, to, prometheus.NewRegistry(), log)
-	if err != nil {
-		return err
-	}
+	copies := mirror.New(db, to, prometheus.NewRegistry(), log)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	const question = `

@@ -58,9 +58,7 @@ func newHouse(t *testing.T) *house {
 	h.intake, err = intake.New(intake.DefaultConfig(), appender, h.db, landings{h.warehouse}, time.Now)
 	h.must(err)
 
-	copies, err := mirror.New(mirror.DefaultConfig(), h.db, h.warehouse, registry, log)
-	h.must(err)
-	h.run(copies.Run)
+	h.run(mirror.New(h.db, h.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()
 	reads.Brokers, reads.Group, reads.Topic = brokers, prefix+"sink", prefix+event.TopicAnswers
 	consumer, err := consume.New(reads, sink.New(h.warehouse, registry, log), registry, log)

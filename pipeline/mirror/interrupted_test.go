@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -11,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -46,27 +50,13 @@ func (i interruptions) next(t *testing.T) time.Duration {
 
 func wantReady(t *testing.T, m *mirror.Mirror) {
 	t.Helper()
-	bound := time.NewTimer(20 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for {
-		err := m.Ready(t.Context())
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("not ready: %v", err)
-		}
-	}
+	wait.For(t, "the mirror to be ready", func() bool { return m.Ready(t.Context()) == nil })
 }
 
 // root is one connection that sees and ends the others.
-func (w *world) root(t *testing.T) *postgres.DB {
+func (e *environment) root(t *testing.T) *postgres.DB {
 	t.Helper()
-	pg := w.pg
+	pg := e.pg
 	pg.MaxConns = 1
 	root, err := postgres.Open(t.Context(), pg)
 	if err != nil {
@@ -79,9 +69,9 @@ func (w *world) root(t *testing.T) *postgres.DB {
 }
 
 // cut ends every other connection to the database.
-func (w *world) cut(t *testing.T) {
+func (e *environment) cut(t *testing.T) {
 	t.Helper()
-	root := w.root(t)
+	root := e.root(t)
 	defer root.Close()
 	const all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid != pg_backend_pid()"
 	if _, err := root.Exec(t.Context(), all); err != nil {
@@ -89,20 +79,19 @@ func (w *world) cut(t *testing.T) {
 	}
 }
 
-// Of several mirrors one copies. One that waited for the lock again after Postgres
-// was away stayed not ready for as long as the other lived.
+// Of several mirrors one copies. A standby that had to reconnect stayed not ready for as long as the other one ran.
 func TestAllMirrorsAreReadyAgainAfterAnInterruption(t *testing.T) {
-	w := newWorld(t)
+	e := newEnvironment(t)
 	var mirrors []*mirror.Mirror
 	var logs []interruptions
 	for range 2 {
 		log := make(interruptions, 100)
-		m, stop := w.run(t, mirror.DefaultConfig(), w.from, log)
-		defer stop()
+		m := e.mirror(slog.New(log))
+		defer testkit.Start(t, m.Run)()
 		mirrors, logs = append(mirrors, m), append(logs, log)
 	}
-	w.connected(t, 2)
-	w.cut(t)
+	e.connected(t, 2)
+	e.cut(t)
 	for i := range mirrors {
 		logs[i].next(t)
 	}
@@ -112,54 +101,45 @@ func TestAllMirrorsAreReadyAgainAfterAnInterruption(t *testing.T) {
 }
 
 // connected waits until n mirrors have asked for the outbox's lock.
-func (w *world) connected(t *testing.T, n int) {
+func (e *environment) connected(t *testing.T, n int) {
 	t.Helper()
-	bound := time.NewTimer(20 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	root := w.root(t)
+	root := e.root(t)
 	defer root.Close()
-	for {
+	wait.For(t, fmt.Sprintf("%d mirrors to be connected", n), func() bool {
 		var got int
-		const question = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ~ 'answerscope_outbox|LISTEN|outbox_changes' AND pid != pg_backend_pid()"
-		if err := root.QueryRow(t.Context(), question).Scan(&got); err != nil {
+		if err := root.QueryRow(t.Context(), `
+			SELECT count(*)
+			FROM pg_stat_activity
+			WHERE datname = current_database() AND pid != pg_backend_pid()
+			  AND query ~ 'answerscope_outbox|LISTEN|outbox_changes'`).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got == n {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("%d mirrors are connected, want %d", got, n)
-		}
-	}
+		return got == n
+	})
 }
 
-// The pauses between tries grow while none succeeds, and only then: they grew over
-// the life of the process, to 5 s after its sixth interruption.
-func TestAnInterruptionForgetsTheEarlierOnes(t *testing.T) {
-	w := newWorld(t)
+// The pauses between tries grow only while none succeeds. They once grew over the whole run of the process, to 5 s
+// after its sixth interruption.
+func TestPausesBeginShortAfterASuccess(t *testing.T) {
+	e := newEnvironment(t)
 	log := make(interruptions, 100)
-	m, stop := w.run(t, mirror.DefaultConfig(), w.from, log)
-	defer stop()
+	m := e.mirror(slog.New(log))
+	defer testkit.Start(t, m.Run)()
 	for n := range 6 {
 		wantReady(t, m)
-		w.connected(t, 1)
-		w.cut(t)
+		e.connected(t, 1)
+		e.cut(t)
 		if wait := log.next(t); wait > 150*time.Millisecond {
 			t.Fatalf("after %d interruptions a pause of %v", n+1, wait)
 		}
 	}
 }
 
-// A proxy passes bytes between a mirror and Postgres until it falls silent, as a
-// network does that lost one end.
+// A proxy passes bytes between a mirror and Postgres until drop makes it lose them, as a broken network does.
 type proxy struct {
 	listener net.Listener
 	to       string
-	silent   atomic.Int64 // connections up to this one are
+	dropped  atomic.Int64 // connections up to this one lose what they are sent
 	mu       sync.Mutex
 	open     []net.Conn
 }
@@ -206,7 +186,7 @@ func (p *proxy) pass(n int64, to, from net.Conn) {
 	b := make([]byte, 64<<10)
 	for {
 		got, err := from.Read(b)
-		if p.silent.Load() >= n {
+		if p.dropped.Load() >= n {
 			io.Copy(io.Discard, from)
 			return
 		}
@@ -220,47 +200,36 @@ func (p *proxy) pass(n int64, to, from net.Conn) {
 	}
 }
 
-// fallSilent loses what comes from now on, of the connections that there are.
-func (p *proxy) fallSilent() {
+// drop loses what the open connections are sent from now on.
+func (p *proxy) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.silent.Store(int64(len(p.open) / 2))
+	p.dropped.Store(int64(len(p.open) / 2))
 }
 
-// A connection of which the other end is lost without a word was waited on for ever.
-func TestAMirrorNoticesThatPostgresFellSilent(t *testing.T) {
-	w := newWorld(t)
-	address, err := url.Parse(w.pg.DSN)
+// A mirror once waited for ever on a connection whose other end was lost without a reset.
+func TestAMirrorNoticesALostConnection(t *testing.T) {
+	e := newEnvironment(t)
+	address, err := url.Parse(e.pg.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newProxy(t, address.Host)
 	address.Host = p.listener.Addr().String()
-	pg := w.pg
+	pg := e.pg
 	pg.DSN = address.String()
-	from, err := postgres.Open(t.Context(), pg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	cfg := mirror.DefaultConfig()
-	cfg.Silence = 500 * time.Millisecond
+	e.from = store.OpenControlPlane(t, pg)
 	log := make(interruptions, 100)
-	m, stop := w.run(t, cfg, from, log)
-	defer stop()
-	w.connected(t, 1)
-	p.fallSilent()
+	m := e.mirror(slog.New(log))
+	m.SetTimeout(500 * time.Millisecond)
+	defer testkit.Start(t, m.Run)()
+	e.connected(t, 1)
+	p.drop()
 	log.next(t)
-	w.cut(t) // as Postgres does itself after a while: it holds the lock of who is lost
+	e.cut(t) // as Postgres does itself after a while: the lost connection still holds the lock
 	wantReady(t, m)
-	root := w.root(t)
+	root := e.root(t)
 	defer root.Close()
-	org, err := root.AddOrganization(t.Context(), "Acme", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := root.AddBrand(t.Context(), org.ID, postgres.NewBrand{Name: "Lumen", Slug: "lumen"}); err != nil {
-		t.Fatal(err)
-	}
-	w.want(t, "Lumen", "SELECT arrayStringConcat(groupArray(name), ',') FROM dimension_brands FINAL WHERE NOT deleted")
+	addBrand(t, root)
+	e.want(t, "Lumen", "SELECT arrayStringConcat(groupArray(name), ',') FROM dimension_brands FINAL WHERE NOT deleted")
 }

@@ -1,14 +1,12 @@
-// Package mirror copies what people edit from Postgres to the dimension tables
-// of ClickHouse, within a second.
+// Package mirror copies what people edit from Postgres to the dimension tables of ClickHouse, within a second.
 //
-// A change is deleted from the outbox only after ClickHouse has it. One that is
-// copied twice is the same version of the same row, of which the newest counts.
+// A change is deleted from the outbox only after ClickHouse has it. A change that is copied twice makes two equal rows
+// of one version, of which the newest version counts.
 package mirror
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -20,65 +18,52 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config bounds one copy.
-type Config struct {
-	Changes int           // most that one copy takes
-	Silence time.Duration // how long Postgres may say nothing: then it is asked, and then given up
-}
+const (
+	changesAtOnce   = 1000             // most that one copy takes
+	postgresTimeout = 10 * time.Second // of one statement, and of one wait for a notification
+	lockInterval    = time.Second      // between two tries of a standby to take the outbox's lock
+)
 
-// DefaultConfig suits every size.
-func DefaultConfig() Config { return Config{Changes: 1000, Silence: 10 * time.Second} }
-
-// Validate says what is wrong with c, all at once.
-func (c Config) Validate() error {
-	var errs []error
-	if c.Changes < 1 {
-		errs = append(errs, fmt.Errorf("mirror changes %d: want at least 1", c.Changes))
-	}
-	if c.Silence <= 0 {
-		errs = append(errs, fmt.Errorf("mirror silence %v: want more than 0", c.Silence))
-	}
-	return errors.Join(errs...)
-}
-
-// standby is how often a mirror beside another one asks whether it is gone.
-const standby = time.Second
-
-// Mirror is one of any number of mirrors, of which one at a time copies.
+// Mirror copies changes. Of any number of mirrors one at a time copies; the others stand by.
 type Mirror struct {
-	cfg    Config
-	from   *postgres.DB
-	to     *clickhouse.Conn
-	copied prometheus.Counter
-	delay  prometheus.Histogram
-	log    *slog.Logger
-	lost   atomic.Pointer[string] // why the last round ended, nil once one does well
-	pause  *backoff.ExponentialBackOff
+	from    *postgres.DB
+	to      *clickhouse.Conn
+	timeout time.Duration
+	copied  prometheus.Counter
+	delay   prometheus.Histogram
+	log     *slog.Logger
+	failure atomic.Pointer[string] // why the last session ended; nil once one works
+	pause   *backoff.ExponentialBackOff
 }
 
 // New does nothing yet.
-func New(cfg Config, from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) (*Mirror, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	m := &Mirror{cfg: cfg, from: from, to: to, log: log,
-		copied: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_mirror_changes_total", Help: "Changes of brands, competitors, prompts and topics copied to ClickHouse."}),
-		pause:  &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second},
-		delay:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}),
+func New(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Mirror {
+	m := &Mirror{
+		from: from, to: to, timeout: postgresTimeout, log: log,
+		copied: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_mirror_changes_total",
+			Help: "Changes of brands, competitors, prompts and topics copied to ClickHouse.",
+		}),
+		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
+		}),
+		pause: &backoff.ExponentialBackOff{
+			InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second,
+		},
 	}
 	registerer.MustRegister(m.copied, m.delay)
-	return m, nil
+	return m
 }
 
-// Run copies changes as they come until ctx is cancelled. It survives every
-// absence of either store: changes wait in the outbox.
+// Run copies changes as they come until ctx is cancelled. While a store is away, changes wait in the outbox.
 func (m *Mirror) Run(ctx context.Context) error {
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, m.round(ctx) },
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, m.session(ctx) },
 		backoff.WithBackOff(m.pause),
 		backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			cause := err.Error()
-			m.lost.Store(&cause)
+			m.failure.Store(&cause)
 			m.log.Warn("mirror interrupted", "wait", wait, "cause", err,
 				"next", "nothing for a minute; then see the engine that the cause names")
 		}))
@@ -90,15 +75,15 @@ func (m *Mirror) Run(ctx context.Context) error {
 
 // Ready is nil unless the last try to copy, or to stand by, failed.
 func (m *Mirror) Ready(context.Context) error {
-	if cause := m.lost.Load(); cause != nil {
+	if cause := m.failure.Load(); cause != nil {
 		return errors.New(*cause)
 	}
 	return nil
 }
 
-// round copies for as long as its connection holds.
-func (m *Mirror) round(ctx context.Context) error {
-	outbox, err := m.from.OpenOutbox(ctx, m.cfg.Silence)
+// session copies for as long as its connection to Postgres holds.
+func (m *Mirror) session(ctx context.Context) error {
+	outbox, err := within(ctx, m.timeout, m.from.OpenOutbox)
 	if err != nil {
 		return err
 	}
@@ -111,49 +96,36 @@ func (m *Mirror) round(ctx context.Context) error {
 		return err
 	}
 	for {
-		changes, err := outbox.Read(ctx, m.cfg.Changes)
+		copied, err := m.copyNext(ctx, outbox)
 		if err != nil {
 			return err
 		}
-		if len(changes) == 0 {
-			m.well()
-			// A connection whose other end is gone stays silent: the next Read notices.
-			if _, err := outbox.Wait(ctx, m.cfg.Silence); err != nil {
-				return err
-			}
+		m.working()
+		if copied > 0 {
 			continue
 		}
-		if err := m.copy(ctx, changes); err != nil {
+		if err := m.wait(ctx, outbox); err != nil {
 			return err
 		}
-		if err := outbox.Delete(ctx, changes); err != nil {
-			return err
-		}
-		m.well()
-		for _, c := range changes {
-			m.delay.Observe(time.Since(c.At).Seconds())
-		}
-		m.copied.Add(float64(len(changes)))
 	}
 }
 
-// well says that this round does what it should: the next one to fail is not one
-// of a series.
-func (m *Mirror) well() {
-	m.lost.Store(nil)
+// working ends a series of failures: the pauses after the next one begin short again.
+func (m *Mirror) working() {
+	m.failure.Store(nil)
 	m.pause.Reset()
 }
 
-// standBy returns when no other mirror copies.
+// standBy returns when this mirror holds the outbox's lock.
 func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
-	tick := time.NewTicker(standby)
+	tick := time.NewTicker(lockInterval)
 	defer tick.Stop()
 	for {
-		ours, err := outbox.TryLock(ctx)
-		if err != nil || ours {
+		locked, err := within(ctx, m.timeout, outbox.TryLock)
+		if err != nil || locked {
 			return err
 		}
-		m.well()
+		m.working()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -162,19 +134,60 @@ func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
 	}
 }
 
-func (m *Mirror) copy(ctx context.Context, changes []postgres.Change) error {
+// copyNext copies the first changes of the outbox and deletes them there.
+func (m *Mirror) copyNext(ctx context.Context, outbox *postgres.Outbox) (copied int, err error) {
+	changes, err := within(ctx, m.timeout, func(ctx context.Context) ([]postgres.Change, error) {
+		return outbox.Read(ctx, changesAtOnce)
+	})
+	if err != nil || len(changes) == 0 {
+		return 0, err
+	}
+	if err := m.insert(ctx, changes); err != nil {
+		return 0, err
+	}
+	if _, err := within(ctx, m.timeout, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, outbox.Delete(ctx, changes)
+	}); err != nil {
+		return 0, err
+	}
+	for _, c := range changes {
+		m.delay.Observe(time.Since(c.At).Seconds())
+	}
+	m.copied.Add(float64(len(changes)))
+	return len(changes), nil
+}
+
+func (m *Mirror) insert(ctx context.Context, changes []postgres.Change) error {
 	var rows rows
 	for i := range changes {
 		if err := rows.add(&changes[i]); err != nil {
 			return err
 		}
 	}
-	// Dimension tables have no window of tokens: the version of a row is what
-	// makes a second copy harmless.
+	// Dimension tables have no deduplication window: the version of a row makes a second copy harmless.
 	return errors.Join(
 		clickhouse.DimensionBrands.Insert(ctx, m.to, "", rows.brands),
 		clickhouse.DimensionCompetitors.Insert(ctx, m.to, "", rows.competitors),
 		clickhouse.DimensionPrompts.Insert(ctx, m.to, "", rows.prompts),
 		clickhouse.DimensionTopics.Insert(ctx, m.to, "", rows.topics),
 	)
+}
+
+// wait returns when there may be changes, or after the timeout: a connection whose other end is lost stays silent, and
+// the next Read finds that out.
+func (m *Mirror) wait(ctx context.Context, outbox *postgres.Outbox) error {
+	_, err := within(ctx, m.timeout, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, outbox.Wait(ctx)
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// within calls do with a context that ends after timeout.
+func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return do(ctx)
 }

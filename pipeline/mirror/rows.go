@@ -16,7 +16,8 @@ type rows struct {
 }
 
 func (r *rows) add(c *postgres.Change) error {
-	organization, brand, id, version := clickhouse.UUID(c.OrganizationID), clickhouse.UUID(c.BrandID), clickhouse.UUID(c.RowID), uint64(c.ID)
+	organization, brand := clickhouse.UUID(c.OrganizationID), clickhouse.UUID(c.BrandID)
+	id, version := clickhouse.UUID(c.RowID), uint64(c.ID)
 	switch c.Kind {
 	case "brand":
 		r.brands = append(r.brands, clickhouse.DimensionBrand{
@@ -41,7 +42,7 @@ func (r *rows) add(c *postgres.Change) error {
 			Name: c.Row.Name, IsActive: c.Row.IsActive, Version: version, Deleted: c.Deleted,
 		})
 	default:
-		return fmt.Errorf("mirror change %d: kind %q is none that this build knows; upgrade it", c.ID, c.Kind)
+		return fmt.Errorf("mirror change %d: unknown kind %q; upgrade this build", c.ID, c.Kind)
 	}
 	return nil
 }

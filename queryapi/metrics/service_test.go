@@ -42,11 +42,7 @@ func newServiceOn(t *testing.T, warehouse *clickhouse.Conn) *service {
 	t.Helper()
 	s := &service{db: openPostgres(t), warehouse: warehouse}
 	s.url = serve(t, s.db, s.warehouse)
-	copies, err := mirror.New(mirror.DefaultConfig(), s.db, s.warehouse, prometheus.NewRegistry(), logTo(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runUntilEnd(t, copies.Run)
+	runUntilEnd(t, mirror.New(s.db, s.warehouse, prometheus.NewRegistry(), logTo(t)).Run)
 	return s
 }
 
