@@ -21,10 +21,7 @@ func assembleRetention(s *service) error {
 
 	lead := s.db.NewLeader("purge")
 	s.onClose("lead of the purge", lead.Close)
-	purger, err := purge.New(purge.DefaultConfig(), s.db, s.warehouse, lead, s.metrics, s.log)
-	if err != nil {
-		return err
-	}
+	purger := purge.New(s.db, s.warehouse, lead, s.metrics, s.log)
 	s.part("purge", purger.Run)
 	s.timetable.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	// Collectors do so too; their salts must go also when none runs any more.
