@@ -1,9 +1,8 @@
 // Package retention lets raw facts expire, a month at a time.
 //
-// A month is frozen before its landing rows may go: entered in Postgres, for ever,
-// while no sink has a batch under way. From then on no record of it lands, so that
-// its rollups, which stay, are never compared or corrected by rows that are half
-// gone. Only then does the warehouse's TTL name it.
+// A month is frozen before its landing rows expire: entered in Postgres, permanently, while no sink has a batch under
+// way. From then on no record of it is inserted, so that its rollups, which stay, are never compared with or
+// corrected by rows that are half gone. Only then does the warehouse's TTL name it.
 package retention
 
 import (
@@ -11,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,40 +23,35 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says for how long raw facts are kept, and whose sinks are stopped to freeze
-// a month.
+// Config says for how long raw facts are kept, in whole months beside the current one (0: for ever), and which sinks
+// must stand still while a month is frozen.
 type Config struct {
 	producer.Connection
-	Answers     int // whole months that raw answers are kept beside the present one; 0: for ever
-	Visits      int // the same of visits
-	Crawls      int // the same of crawls
-	DeadLetters int // the same of dead letters, by the time of their record on the log
+	Answers     int
+	Visits      int
+	Crawls      int
+	DeadLetters int // by the time of their record on the log
 	Sinks       []Sink
-	Patience    time.Duration // for the sinks to end their batches
+	LockTimeout time.Duration // for the sinks to end their batches
 }
 
-// Sink is a consumer group that lands a topic, both with the configured prefix.
+// Sink is a consumer group and the topic that it inserts, both with the configured prefix.
 type Sink struct{ Group, Topic string }
 
 // DefaultConfig keeps everything for ever. It needs Brokers and Sinks.
-func DefaultConfig() Config { return Config{Patience: 5 * time.Second} }
+func DefaultConfig() Config { return Config{LockTimeout: 5 * time.Second} }
 
-// Validate says what is wrong with c, all at once.
+// Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
-	for _, m := range []struct {
-		name   string
-		months int
-	}{{"answers", c.Answers}, {"visits", c.Visits}, {"crawls", c.Crawls}, {"dead letters", c.DeadLetters}} {
-		if m.months < 0 {
-			errs = append(errs, fmt.Errorf("retention of %s %d: want whole months, 0 for ever", m.name, m.months))
+	months := map[string]int{"answers": c.Answers, "visits": c.Visits, "crawls": c.Crawls, "dead letters": c.DeadLetters}
+	for _, name := range slices.Sorted(maps.Keys(months)) {
+		if months[name] < 0 {
+			errs = append(errs, fmt.Errorf("retention of %s %d: want whole months, 0 for ever", name, months[name]))
 		}
 	}
 	if len(c.Sinks) == 0 {
-		errs = append(errs, errors.New("retention sinks: want those that land what is frozen"))
-	}
-	if c.Patience <= 0 {
-		errs = append(errs, fmt.Errorf("retention patience %v: want more than 0", c.Patience))
+		errs = append(errs, errors.New("retention sinks: want those that insert what is frozen"))
 	}
 	return errors.Join(errs...)
 }
@@ -75,13 +71,15 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() tim
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	frozen := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_retention_frozen_before_timestamp_seconds",
-		Help: "First instant, in Unix time, of a topic's first month that is not frozen: raw facts before it expire. Absent where none is frozen."}, []string{"topic"})
+	frozen := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "answerscope_retention_frozen_before_timestamp_seconds",
+		Help: "First instant, in Unix time, of a topic's first month that is not frozen: raw facts before it expire. Absent where none is frozen.",
+	}, []string{"topic"})
 	registerer.MustRegister(frozen)
 	return &Retention{cfg, db, warehouse, now, frozen, log}, nil
 }
 
-// topic is what expires of one topic.
+// topic is a topic whose facts expire.
 type topic struct {
 	name   string // without prefix
 	months int
@@ -96,29 +94,27 @@ func (r *Retention) topics() []topic {
 	}
 }
 
-// Enforce freezes the months that are past their time and lets what is frozen go.
-// It does nothing where all of it is done. Sinks that are busy for longer than
-// Config.Patience are an error, after which the next time is soon enough: a month too
-// many is kept meanwhile.
+// Enforce freezes the months that are past their time and lets frozen ones expire. Sinks that are busy for longer than
+// LockTimeout are an error; the next run is soon enough, since it only keeps a month for longer.
 func (r *Retention) Enforce(ctx context.Context) error {
-	now, err := r.sureOf(ctx)
+	now, err := r.earlierClock(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.freeze(ctx, now), r.expire(ctx, now)) // what was frozen before waits for nobody
+	return errors.Join(r.freeze(ctx, now), r.expire(ctx, now)) // what was frozen before expires in any case
 }
 
-// sureOf is the time that has come by this machine's clock and by Postgres's: what is
-// frozen stays frozen, and one clock that is years ahead must not take years away.
-func (r *Retention) sureOf(ctx context.Context) (time.Time, error) {
-	theirs, err := r.db.Now(ctx)
-	if ours := r.now(); err == nil && ours.Before(theirs) {
-		return ours, nil
+// earlierClock is the earlier of this machine's time and Postgres's: a frozen month stays frozen, so one clock that is
+// years ahead must not freeze years.
+func (r *Retention) earlierClock(ctx context.Context) (time.Time, error) {
+	database, err := r.db.Now(ctx)
+	if own := r.now(); err == nil && own.Before(database) {
+		return own, nil
 	}
-	return theirs, err
+	return database, err
 }
 
-// expire names to the warehouse what may go.
+// expire sets the TTLs of the warehouse.
 func (r *Retention) expire(ctx context.Context, now time.Time) error {
 	for _, t := range r.topics() {
 		before, err := r.db.FrozenBefore(ctx, t.name)
@@ -139,12 +135,12 @@ func (r *Retention) expire(ctx context.Context, now time.Time) error {
 	return clickhouse.Expire(ctx, r.warehouse, clickhouse.ExpiringDeadLetters, keptFrom(now, r.cfg.DeadLetters))
 }
 
-// keptFrom is the first day that is kept: the present month and so many before it.
+// keptFrom is the first day that is kept: that of the current month, less so many.
 func keptFrom(now time.Time, months int) time.Time {
 	return postgres.MonthOf(now).AddDate(0, -months, 0)
 }
 
-// freeze enters the months of every topic that are past their time.
+// freeze freezes the months of every topic that are past their time.
 func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	past := map[string]time.Time{}
 	for _, t := range r.topics() {
@@ -155,7 +151,7 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		// Where all that there may be is kept, the sinks are not stopped for nothing.
+		// Where every possible month is kept, the sinks are not stopped.
 		if kept := keptFrom(now, t.months); kept.After(postgres.FirstMonth) && before.Before(kept) {
 			past[t.name] = kept
 		}
@@ -163,8 +159,8 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	if len(past) == 0 {
 		return nil
 	}
-	return r.still(ctx, func(stop *postgres.ExclusiveSinkLock) error {
-		if err := r.settled(ctx, past); err != nil {
+	return r.withSinksStopped(ctx, func(stop *postgres.SinkStop) error {
+		if err := r.checkReconciled(ctx, past); err != nil {
 			return err
 		}
 		for topic, before := range past {
@@ -178,9 +174,8 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	})
 }
 
-// settled wants that no month which is past has figures of a record that ClickHouse
-// refused: once it is frozen nobody mends them.
-func (r *Retention) settled(ctx context.Context, past map[string]time.Time) error {
+// checkReconciled refuses to freeze a suspect month, since a frozen month is never reconciled.
+func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Time) error {
 	suspects, err := clickhouse.Suspects(ctx, r.warehouse)
 	if err != nil {
 		return err
@@ -196,10 +191,10 @@ func (r *Retention) settled(ctx context.Context, past map[string]time.Time) erro
 	return nil
 }
 
-// still does something while no sink of any shard has a batch under way or planned:
-// a batch that is repeated after a crash must find its months as it found them first.
-func (r *Retention) still(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
-	stop, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.Patience)
+// withSinksStopped calls do while no sink of any shard has a batch under way or planned: the replay of a batch must
+// find its months as its first insert did.
+func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.SinkStop) error) (err error) {
+	stop, err := r.db.StopSinks(ctx, 0, r.cfg.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -215,7 +210,7 @@ func (r *Retention) still(ctx context.Context, do func(*postgres.ExclusiveSinkLo
 			return err
 		}
 		if len(open) > 0 {
-			return fmt.Errorf("batch %s/%d@%d is planned and has not landed: %w", sink.Topic, open[0].Partition, open[0].First, postgres.ErrSinksBusy)
+			return fmt.Errorf("batch %s/%d@%d is planned and not inserted: %w", sink.Topic, open[0].Partition, open[0].First, postgres.ErrSinksBusy)
 		}
 	}
 	return do(stop)

@@ -3,7 +3,6 @@ package retention_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/retention"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -22,8 +22,9 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a warehouse with an answer, a visit and a crawl a day from February to May 2026, at the end of May.
-type world struct {
+// environment is a warehouse with an answer, a visit and a crawl on 28 days of each month from February to May 2026, at
+// the end of May.
+type environment struct {
 	cfg       retention.Config
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
@@ -32,16 +33,24 @@ type world struct {
 
 var organization, brand = clickhouse.UUID{1}, clickhouse.UUID{2}
 
-func newWorld(t *testing.T) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	w := &world{cfg: retention.DefaultConfig(), now: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)}
+	t.Parallel()
+	e := &environment{
+		cfg:       retention.DefaultConfig(),
+		db:        store.OpenControlPlane(t, store.ControlPlane(t)),
+		warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
+		now:       time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC),
+	}
 	prefix := testkit.Prefix(t)
-	w.cfg.Brokers = testkit.Kafka(t)
-	w.cfg.Sinks = []retention.Sink{{Group: prefix + "sink", Topic: prefix + "answers"}, {Group: prefix + "sink-visits", Topic: prefix + "visits"}, {Group: prefix + "sink-crawls", Topic: prefix + "crawls"}}
-	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
-	w.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
-	w.land(t)
-	return w
+	e.cfg.Brokers = testkit.Kafka(t)
+	e.cfg.Sinks = []retention.Sink{
+		{Group: prefix + "sink", Topic: prefix + "answers"},
+		{Group: prefix + "sink-visits", Topic: prefix + "visits"},
+		{Group: prefix + "sink-crawls", Topic: prefix + "crawls"},
+	}
+	e.insert(t)
+	return e
 }
 
 func must(t *testing.T, err error) {
@@ -51,7 +60,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (w *world) land(t *testing.T) {
+func (e *environment) insert(t *testing.T) {
 	t.Helper()
 	for month := time.February; month <= time.May; month++ {
 		var answers []clickhouse.AnswerRow
@@ -68,235 +77,213 @@ func (w *world) land(t *testing.T) {
 		}
 		token := fmt.Sprint(month)
 		must(t, errors.Join(
-			clickhouse.Answers.Insert(t.Context(), w.warehouse, token, answers),
-			clickhouse.Visits.Insert(t.Context(), w.warehouse, token, clickhouse.PackVisits(visits...)),
-			clickhouse.Crawls.Insert(t.Context(), w.warehouse, token, crawls)))
+			clickhouse.Answers.Insert(t.Context(), e.warehouse, token, answers),
+			clickhouse.Visits.Insert(t.Context(), e.warehouse, token, clickhouse.PackVisits(visits...)),
+			clickhouse.Crawls.Insert(t.Context(), e.warehouse, token, crawls)))
 	}
 }
 
-func (w *world) enforce(t *testing.T, months int) error {
+func (e *environment) enforce(t *testing.T, months int) error {
 	t.Helper()
-	w.cfg.Answers = months
-	r, err := retention.New(w.cfg, w.db, w.warehouse, func() time.Time { return w.now }, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	e.cfg.Answers = months
+	r, err := retention.New(e.cfg, e.db, e.warehouse, func() time.Time { return e.now }, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return r.Enforce(t.Context())
 }
 
-// kept waits until a table has nothing before a day any more, and wants the rest of it.
-func (w *world) kept(t *testing.T, table string, from time.Time) {
+// wantFrom waits until a table has no row before a day, and every row from it on.
+func (e *environment) wantFrom(t *testing.T, table string, from time.Time) {
 	t.Helper()
-	bound, tick := time.NewTimer(60*time.Second), time.NewTicker(50*time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for {
+	months := uint64(time.May - from.Month() + 1)
+	wait.For(t, fmt.Sprintf("%d months of %s, from %v", months, table, from), func() bool {
 		var first time.Time
 		var rows uint64
-		must(t, w.warehouse.QueryRow(t.Context(), "SELECT min(day), count() FROM "+table).Scan(&first, &rows))
-		if months := uint64(time.May - from.Month() + 1); first.Equal(from) && rows == 28*months {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("%d rows of %s are kept, the first of %v; want those from %v", rows, table, first, from)
-		}
+		must(t, e.warehouse.QueryRow(t.Context(), "SELECT min(day), count() FROM "+table).Scan(&first, &rows))
+		return first.Equal(from) && rows == 28*months
+	})
+}
+
+// wantFrozen checks before which month a topic is frozen; the zero time: none is.
+func (e *environment) wantFrozen(t *testing.T, topic string, before time.Time) {
+	t.Helper()
+	if frozen, err := e.db.FrozenBefore(t.Context(), topic); err != nil || !frozen.Equal(before) {
+		t.Errorf("%s frozen before %v, %v; want %v", topic, frozen, err, before)
 	}
 }
 
-func (w *world) figures(t *testing.T) any {
+// figures gives the rows of a question about all months.
+func figures[P, R any](t *testing.T, e *environment, question clickhouse.Query[P, R], filter P) any {
 	t.Helper()
-	of := clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
-	rows, err := clickhouse.EntityVisibility.All(t.Context(), w.warehouse, of)
+	rows, err := question.All(t.Context(), e.warehouse, filter)
 	must(t, err)
+	if len(rows) == 0 {
+		t.Fatal("no figures")
+	}
 	return rows
+}
+
+func (e *environment) answerFigures(t *testing.T) any {
+	t.Helper()
+	return figures(t, e, clickhouse.EntityVisibility, clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
+}
+
+var traffic = clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
+
+// wantSame checks that figures did not change.
+func wantSame(t *testing.T, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the figures were %+v and are %+v", want, got)
+	}
 }
 
 func month(m time.Month) time.Time { return time.Date(2026, m, 1, 0, 0, 0, 0, time.UTC) }
 
-// Raw answers of two months beside the present one are kept. What is older goes, and is frozen before; its figures stay,
-// visits are another matter, and asking for more later brings nothing back.
-func TestMonthsAreFrozenAndGo(t *testing.T) {
-	w := newWorld(t)
-	before := w.figures(t)
-	must(t, w.enforce(t, 0))
-	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
-		t.Errorf("for ever: frozen before %v, %v", frozen, err)
-	}
+// Raw answers of two months beside the current one are kept. Older ones are frozen, then expire, and their figures
+// stay. Visits are not affected, and a longer retention later brings nothing back.
+func TestMonthsAreFrozenAndExpire(t *testing.T) {
+	e := newEnvironment(t)
+	before := e.answerFigures(t)
+	must(t, e.enforce(t, 0))
+	e.wantFrozen(t, event.TopicAnswers, time.Time{})
 	for _, c := range []struct {
 		now    time.Time
 		months int
 		from   time.Time
 	}{
-		{w.now, 2, month(time.March)},
-		{w.now.AddDate(0, 0, 1), 2, month(time.April)},
-		{w.now.AddDate(0, 0, 1), 60, month(time.April)},
-		{w.now.AddDate(0, 0, 1), 0, month(time.April)},
+		{e.now, 2, month(time.March)},
+		{e.now.AddDate(0, 0, 1), 2, month(time.April)},
+		{e.now.AddDate(0, 0, 1), 60, month(time.April)},
+		{e.now.AddDate(0, 0, 1), 0, month(time.April)},
 	} {
-		w.now = c.now
-		must(t, w.enforce(t, c.months))
-		w.kept(t, "answers", c.from)
-		if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.Equal(c.from) {
-			t.Errorf("frozen before %v, %v; want %v", frozen, err, c.from)
-		}
+		e.now = c.now
+		must(t, e.enforce(t, c.months))
+		e.wantFrom(t, "answers", c.from)
+		e.wantFrozen(t, event.TopicAnswers, c.from)
 	}
-	w.kept(t, "visits", month(time.February))
-	if after := w.figures(t); !reflect.DeepEqual(after, before) {
-		t.Errorf("the figures were %+v and are %+v", before, after)
-	}
-	w.land(t) // replays: the tokens of what has gone are known
-	w.kept(t, "answers", month(time.April))
-	if after := w.figures(t); !reflect.DeepEqual(after, before) {
-		t.Errorf("after a replay the figures are %+v, were %+v", after, before)
-	}
+	e.wantFrom(t, "visits", month(time.February))
+	wantSame(t, e.answerFigures(t), before)
+	e.insert(t) // replays: the tokens of expired rows are still known
+	e.wantFrom(t, "answers", month(time.April))
+	wantSame(t, e.answerFigures(t), before)
 }
 
-// lettersByDay are dead letters with the day by which they go.
-const lettersByDay = "(SELECT toDate(appended_at) AS day FROM deadletters)"
+// deadLettersByDay are dead letters with the day by which they expire.
+const deadLettersByDay = "(SELECT toDate(appended_at) AS day FROM deadletters)"
 
-// landLetters adds a dead letter a day of the months that the world has.
-func (w *world) landLetters(t *testing.T) {
+// insertDeadLetters inserts a dead letter for each day of the environment.
+func (e *environment) insertDeadLetters(t *testing.T) {
 	t.Helper()
 	for month := time.February; month <= time.May; month++ {
-		var letters []clickhouse.DeadLetter
+		var deadLetters []clickhouse.DeadLetter
 		for day := range 28 {
-			letters = append(letters, clickhouse.DeadLetter{LogTopic: event.TopicAnswers, LogOffset: 1000*int64(month) + int64(day),
+			deadLetters = append(deadLetters, clickhouse.DeadLetter{LogTopic: event.TopicAnswers, LogOffset: 1000*int64(month) + int64(day),
 				AppendedAt: time.Date(2026, month, day+1, 9, 0, 0, 0, time.UTC), Reason: "malformed"})
 		}
-		must(t, clickhouse.DeadLetters.Insert(t.Context(), w.warehouse, fmt.Sprint(month), letters))
+		must(t, clickhouse.DeadLetters.Insert(t.Context(), e.warehouse, fmt.Sprint(month), deadLetters))
 	}
 }
 
-// Visits are frozen, as answers are, by a time of their own. Dead letters, of which no figures are made, just go. Neither
-// takes an answer along, nor a figure.
-func TestVisitsAndDeadLettersGoByTheirOwnMonths(t *testing.T) {
-	w := newWorld(t)
-	w.landLetters(t)
-	traffic := func() any {
-		t.Helper()
-		rows, err := clickhouse.AITraffic.All(t.Context(), w.warehouse, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
-		if err != nil || len(rows) == 0 {
-			t.Fatal(rows, err)
-		}
-		return rows
-	}
-	answers, views := w.figures(t), traffic()
-	june := w.now.AddDate(0, 0, 1)
+// Visits have a retention of their own and are frozen as answers are. Dead letters, which have no figures, only expire.
+// Neither affects answers or figures.
+func TestVisitsAndDeadLettersExpireByTheirOwnMonths(t *testing.T) {
+	e := newEnvironment(t)
+	e.insertDeadLetters(t)
+	visitFigures := func() any { return figures(t, e, clickhouse.AITraffic, traffic) }
+	answers, views := e.answerFigures(t), visitFigures()
+	june := e.now.AddDate(0, 0, 1)
 	for _, c := range []struct {
-		now                     time.Time
-		visits, letters         int
-		visitsFrom, lettersFrom time.Time
+		now                         time.Time
+		visits, deadLetters         int
+		visitsFrom, deadLettersFrom time.Time
 	}{
-		{w.now, 2, 0, month(time.March), month(time.February)},
-		{w.now, 0, 1, month(time.March), month(time.April)},
+		{e.now, 2, 0, month(time.March), month(time.February)},
+		{e.now, 0, 1, month(time.March), month(time.April)},
 		{june, 2, 1, month(time.April), month(time.May)},
 		{june, 60, 60, month(time.April), month(time.May)},
 		{june, 0, 0, month(time.April), month(time.May)},
 	} {
-		w.now, w.cfg.Visits, w.cfg.DeadLetters = c.now, c.visits, c.letters
-		must(t, w.enforce(t, 0))
-		w.kept(t, "visits", c.visitsFrom)
-		w.kept(t, lettersByDay, c.lettersFrom)
-		if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicVisits); err != nil || !frozen.Equal(c.visitsFrom) {
-			t.Errorf("visits frozen before %v, %v; want %v", frozen, err, c.visitsFrom)
-		}
+		e.now, e.cfg.Visits, e.cfg.DeadLetters = c.now, c.visits, c.deadLetters
+		must(t, e.enforce(t, 0))
+		e.wantFrom(t, "visits", c.visitsFrom)
+		e.wantFrom(t, deadLettersByDay, c.deadLettersFrom)
+		e.wantFrozen(t, event.TopicVisits, c.visitsFrom)
 	}
-	w.land(t) // replays
-	w.landLetters(t)
-	w.kept(t, "visits", month(time.April))
-	w.kept(t, lettersByDay, month(time.May))
-	w.kept(t, "answers", month(time.February))
-	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
-		t.Errorf("answers frozen before %v, %v", frozen, err)
-	}
-	if now := w.figures(t); !reflect.DeepEqual(now, answers) {
-		t.Errorf("the figures of answers were %+v and are %+v", answers, now)
-	}
-	if now := traffic(); !reflect.DeepEqual(now, views) {
-		t.Errorf("the figures of visits were %+v and are %+v", views, now)
-	}
+	e.insert(t) // replays
+	e.insertDeadLetters(t)
+	e.wantFrom(t, "visits", month(time.April))
+	e.wantFrom(t, deadLettersByDay, month(time.May))
+	e.wantFrom(t, "answers", month(time.February))
+	e.wantFrozen(t, event.TopicAnswers, time.Time{})
+	wantSame(t, e.answerFigures(t), answers)
+	wantSame(t, visitFigures(), views)
 }
 
-// Crawls too are frozen by a time of their own, and leave their figures.
-func TestCrawlsGoByTheirOwnMonths(t *testing.T) {
-	w := newWorld(t)
-	figures := func() any {
-		t.Helper()
-		rows, err := clickhouse.AICrawlers.All(t.Context(), w.warehouse, clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
-		if err != nil || len(rows) == 0 {
-			t.Fatal(rows, err)
-		}
-		return rows
-	}
-	before := figures()
-	w.cfg.Crawls = 2
-	must(t, w.enforce(t, 0))
-	w.kept(t, "crawls", month(time.March))
-	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicCrawls); err != nil || !frozen.Equal(month(time.March)) {
-		t.Errorf("crawls frozen before %v, %v; want March", frozen, err)
-	}
-	w.land(t) // replays
-	w.kept(t, "crawls", month(time.March))
-	w.kept(t, "visits", month(time.February))
-	if now := figures(); !reflect.DeepEqual(now, before) {
-		t.Errorf("the figures were %+v and are %+v", before, now)
-	}
+// Crawls have a retention of their own too, and their figures stay.
+func TestCrawlsExpireByTheirOwnMonths(t *testing.T) {
+	e := newEnvironment(t)
+	crawlFigures := func() any { return figures(t, e, clickhouse.AICrawlers, traffic) }
+	before := crawlFigures()
+	e.cfg.Crawls = 2
+	must(t, e.enforce(t, 0))
+	e.wantFrom(t, "crawls", month(time.March))
+	e.wantFrozen(t, event.TopicCrawls, month(time.March))
+	e.insert(t) // replays
+	e.wantFrom(t, "crawls", month(time.March))
+	e.wantFrom(t, "visits", month(time.February))
+	wantSame(t, crawlFigures(), before)
 }
 
-// A batch that is under way holds visits up, and no dead letter.
-func TestDeadLettersGoBesideABatch(t *testing.T) {
-	w := newWorld(t)
-	w.landLetters(t)
-	w.cfg.Patience, w.cfg.Visits, w.cfg.DeadLetters = 200*time.Millisecond, 1, 2
-	hold, err := w.db.LockSinksShared(t.Context(), 0)
+// A batch under way keeps visits from being frozen, and no dead letter from expiring.
+func TestDeadLettersExpireBesideABatch(t *testing.T) {
+	e := newEnvironment(t)
+	e.insertDeadLetters(t)
+	e.cfg.LockTimeout, e.cfg.Visits, e.cfg.DeadLetters = 200*time.Millisecond, 1, 2
+	hold, err := e.db.HoldSinks(t.Context(), 0)
 	must(t, err)
 	defer hold.Release()
-	if err := w.enforce(t, 0); !errors.Is(err, postgres.ErrSinksBusy) {
+	if err := e.enforce(t, 0); !errors.Is(err, postgres.ErrSinksBusy) {
 		t.Errorf("visits were frozen beside a batch: %v", err)
 	}
-	w.kept(t, lettersByDay, month(time.March))
-	w.kept(t, "visits", month(time.February))
+	e.wantFrom(t, deadLettersByDay, month(time.March))
+	e.wantFrom(t, "visits", month(time.February))
 }
 
-// A machine whose clock is ten years ahead freezes what has passed by Postgres's clock, too.
-func TestAClockThatIsAheadFreezesNothing(t *testing.T) {
-	w := newWorld(t)
-	theirs, err := w.db.Now(t.Context())
+// A machine whose clock is ten years ahead freezes only what is also past by the clock of Postgres.
+func TestAFastClockFreezesNothing(t *testing.T) {
+	e := newEnvironment(t)
+	database, err := e.db.Now(t.Context())
 	must(t, err)
-	w.now = theirs.AddDate(10, 0, 0)
-	const months = 119 // kept: beside our clock all that there is would go, beside Postgres's nothing
-	must(t, w.enforce(t, months))
-	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
-		t.Errorf("frozen before %v, %v", frozen, err)
-	}
-	w.kept(t, "answers", month(time.February))
+	e.now = database.AddDate(10, 0, 0)
+	const months = 119 // by this clock everything would be past, by that of Postgres nothing
+	must(t, e.enforce(t, months))
+	e.wantFrozen(t, event.TopicAnswers, time.Time{})
+	e.wantFrom(t, "answers", month(time.February))
 }
 
-// While a batch is under way, or planned by a process that died, nothing is frozen, and so nothing goes.
+// While a batch is under way, or planned by a process that was killed, nothing is frozen, so nothing expires.
 func TestNothingIsFrozenBesideABatch(t *testing.T) {
-	w := newWorld(t)
-	w.cfg.Patience = 200 * time.Millisecond
-	hold, err := w.db.LockSinksShared(t.Context(), 0)
+	e := newEnvironment(t)
+	e.cfg.LockTimeout = 200 * time.Millisecond
+	hold, err := e.db.HoldSinks(t.Context(), 0)
 	must(t, err)
 	refused := func(why string) {
 		t.Helper()
-		if err := w.enforce(t, 1); !errors.Is(err, postgres.ErrSinksBusy) {
+		if err := e.enforce(t, 1); !errors.Is(err, postgres.ErrSinksBusy) {
 			t.Errorf("%s: %v", why, err)
 		}
-		if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.IsZero() {
-			t.Errorf("%s: frozen before %v, %v", why, frozen, err)
-		}
-		w.kept(t, "answers", month(time.February))
+		e.wantFrozen(t, event.TopicAnswers, time.Time{})
+		e.wantFrom(t, "answers", month(time.February))
 	}
 	refused("a batch is under way")
-	if err := w.enforce(t, 1200); err != nil {
-		t.Errorf("a hundred years are kept, and the sinks were stopped for it: %v", err)
+	if err := e.enforce(t, 1200); err != nil {
+		t.Errorf("a hundred years are kept, and yet the sinks were stopped: %v", err)
 	}
 	hold.Release()
 
-	sink := w.cfg.Sinks[0]
-	client := &kafka.Client{Addr: kafka.TCP(w.cfg.Brokers...)}
-	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: sink.Topic, NumPartitions: 1, ReplicationFactor: 1}}})
-	must(t, errors.Join(err, made.Errors[sink.Topic]))
+	sink := e.cfg.Sinks[0]
+	testkit.CreateTopic(t, e.cfg.Brokers, sink.Topic)
+	client := &kafka.Client{Addr: kafka.TCP(e.cfg.Brokers...)}
 	commit := func(offset int64, metadata string) {
 		t.Helper()
 		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{GroupID: sink.Group, GenerationID: -1,
@@ -307,27 +294,24 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	commit(0, `{"last":3,"shard":0,"extract_version":1}`)
 	refused("a batch is planned")
 	commit(4, "")
-	must(t, w.enforce(t, 1))
-	w.kept(t, "answers", month(time.April))
+	must(t, e.enforce(t, 1))
+	e.wantFrom(t, "answers", month(time.April))
 }
 
-// ClickHouse has refused a record after some rollups took it: its month is mended before it is frozen, since after that
-// nobody does.
-func TestNoMonthIsFrozenBeforeItIsReconciled(t *testing.T) {
-	w := newWorld(t)
-	must(t, clickhouse.DeadLetters.Insert(t.Context(), w.warehouse, "refused", []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 99, AppendedAt: w.now, Reason: "refused"}}))
-	must(t, clickhouse.MarkRecords(t.Context(), w.warehouse, []clickhouse.Mark{{Topic: "answers", Offset: 99, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603}}))
-	must(t, w.enforce(t, 2)) // February
-	if err := w.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since record answers/0@99 was refused") {
+// A suspect month is reconciled before it is frozen, since a frozen month never is.
+func TestASuspectMonthIsNotFrozen(t *testing.T) {
+	e := newEnvironment(t)
+	must(t, clickhouse.DeadLetters.Insert(t.Context(), e.warehouse, "refused", []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 99, AppendedAt: e.now, Reason: "refused"}}))
+	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.Mark{{Topic: "answers", Offset: 99, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603}}))
+	must(t, e.enforce(t, 2)) // February
+	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since record answers/0@99 was refused") {
 		t.Errorf("March: %v", err)
 	}
-	if frozen, err := w.db.FrozenBefore(t.Context(), event.TopicAnswers); err != nil || !frozen.Equal(month(time.March)) {
-		t.Errorf("frozen before %v, %v", frozen, err)
-	}
-	suspects, err := clickhouse.Suspects(t.Context(), w.warehouse)
-	must(t, errors.Join(err, clickhouse.SettleSuspects(t.Context(), w.warehouse, suspects)))
-	must(t, w.enforce(t, 1))
-	w.kept(t, "answers", month(time.April))
+	e.wantFrozen(t, event.TopicAnswers, month(time.March))
+	suspects, err := clickhouse.Suspects(t.Context(), e.warehouse)
+	must(t, errors.Join(err, clickhouse.SettleSuspects(t.Context(), e.warehouse, suspects)))
+	must(t, e.enforce(t, 1))
+	e.wantFrom(t, "answers", month(time.April))
 }
 
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
