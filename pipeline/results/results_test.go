@@ -15,39 +15,40 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/results"
 )
 
-func (w *world) wantRows(t *testing.T, want ...string) {
+func (e *environment) wantRows(t *testing.T, want ...string) {
 	t.Helper()
-	if got := w.rows(t); !slices.Equal(got, want) {
+	if got := e.rows(t); !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-func (w *world) wantCounted(t *testing.T, want map[string]float64) {
+func (e *environment) wantCounted(t *testing.T, want map[string]float64) {
 	t.Helper()
-	if got := w.counted(t); !maps.Equal(got, want) {
+	if got := e.counted(t); !maps.Equal(got, want) {
 		t.Errorf("counted %v, want %v", got, want)
 	}
 }
 
 func TestEachAnswerHasARow(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers)
-		givenUp := w.answer(9)
+		e := newEnvironment(t, brokers)
+		givenUp := e.answer(9)
 		givenUp.Text, givenUp.GivenUp, givenUp.Finish = "", &event.GivenUp{Class: "timeout"}, ""
-		w.tell(t, encoded(t, w.answer(0), w.answer(1), w.answer(0), givenUp)...)
-		w.tell(t, []byte("{"), encoded(t, w.answer(2))[0])
-		w.tell(t, encoded(t, w.renamed(1), w.renamed(1), w.answer(1))...)
-		w.run(t, w.writer(t), 7, w.committed(t, 9))
-		w.wantRows(t, w.first(0), w.again(1), w.first(2))
-		w.wantCounted(t, map[string]float64{"added": 3, "changed": 1, "repeated": 3, "unread": 2})
+		e.append(t, encoded(t, e.answer(0), e.answer(1), e.answer(0), givenUp)...)
+		e.append(t, []byte("{"), encoded(t, e.answer(2))[0])
+		e.append(t, encoded(t, e.renamed(1), e.renamed(1), e.answer(1))...)
+		e.run(t, e.writer(t), 7, e.committed(t, 9))
+		e.wantRows(t, e.first(0), e.again(1), e.first(2))
+		e.wantCounted(t, map[string]float64{"inserted": 3, "corrected": 1, "duplicate": 3, "skipped": 2})
 	})
 }
 
-// crashing fails at one step of one batch, as a process that was killed there.
+// crashing fails at one step of one batch, as a process that is killed there.
 type crashing struct {
 	*results.Results
 	batch   int32 // counts down to the batch
@@ -57,14 +58,14 @@ type crashing struct {
 
 var errCrash = errors.New("crash")
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[results.Item], ours func() error) error {
+func (c *crashing) Land(ctx context.Context, b *consume.Batch[results.Item], checkOwnership func() error) error {
 	left := atomic.AddInt32(&c.batch, -1)
 	if left > 0 {
-		return c.Results.Land(ctx, b, ours)
+		return c.Results.Land(ctx, b, checkOwnership)
 	}
 	if left == 0 {
 		if c.after {
-			if err := c.Results.Land(ctx, b, ours); err != nil {
+			if err := c.Results.Land(ctx, b, checkOwnership); err != nil {
 				return err
 			}
 		}
@@ -73,17 +74,17 @@ func (c *crashing) Land(ctx context.Context, b *consume.Batch[results.Item], our
 	return errCrash
 }
 
-// A writer that ends before or after its transaction leaves a plan; whoever comes
-// next has other limits, and the rows are the same.
+// A writer that is killed before or after its transaction leaves a plan. The next one has other limits, and writes the
+// same rows.
 func TestACrashLeavesTheRowsAsTheyShouldBe(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("after the commit %v", after), func(t *testing.T) {
-				w := newWorld(t, brokers)
-				w.tell(t, encoded(t, w.answers(0, 10)...)...)
-				w.tell(t, encoded(t, w.renamed(3), w.answer(3), w.renamed(8))...)
-				c := &crashing{Results: w.writer(t), batch: 3, after: after, crashed: make(chan struct{})}
-				w.run(t, c, 4, func(*consume.Consumer[results.Item]) bool {
+				e := newEnvironment(t, brokers)
+				e.append(t, encoded(t, e.answers(0, 10)...)...)
+				e.append(t, encoded(t, e.renamed(3), e.answer(3), e.renamed(8))...)
+				c := &crashing{Results: e.writer(t), batch: 3, after: after, crashed: make(chan struct{})}
+				e.run(t, c, 4, func(*consume.Consumer[results.Item]) bool {
 					select {
 					case <-c.crashed:
 						return true
@@ -91,14 +92,14 @@ func TestACrashLeavesTheRowsAsTheyShouldBe(t *testing.T) {
 						return false
 					}
 				})
-				w.tell(t, encoded(t, w.answer(10), w.renamed(8))...)
-				w.run(t, w.writer(t), 1000, w.committed(t, 15))
+				e.append(t, encoded(t, e.answer(10), e.renamed(8))...)
+				e.run(t, e.writer(t), 1000, e.committed(t, 15))
 				want := []string{}
 				for n := range 11 {
-					want = append(want, w.first(n))
+					want = append(want, e.first(n))
 				}
-				want[3], want[8] = w.again(3), w.again(8)
-				w.wantRows(t, want...)
+				want[3], want[8] = e.again(3), e.again(8)
+				e.wantRows(t, want...)
 			})
 		}
 	})
@@ -106,8 +107,8 @@ func TestACrashLeavesTheRowsAsTheyShouldBe(t *testing.T) {
 
 // While Postgres is away the log buffers, and nothing is lost or written twice.
 func TestPostgresMayGoAway(t *testing.T) {
-	w := newWorld(t, testkit.Kafka(t))
-	config := w.root.Config()
+	e := newEnvironment(t, testkit.Kafka(t))
+	config := e.root.Config()
 	admin := config.Copy()
 	admin.Database = "postgres"
 	keeper, err := pgx.ConnectConfig(t.Context(), admin)
@@ -121,141 +122,128 @@ func TestPostgresMayGoAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.tell(t, encoded(t, w.answers(0, 5)...)...)
+	e.append(t, encoded(t, e.answers(0, 5)...)...)
 	var away time.Time
-	w.run(t, w.writer(t), 3, func(c *consume.Consumer[results.Item]) bool {
+	e.run(t, e.writer(t), 3, func(c *consume.Consumer[results.Item]) bool {
 		switch {
-		case away.IsZero() && w.committed(t, 5)(c):
+		case away.IsZero() && e.committed(t, 5)(c):
 			connections(false)
 			if _, err := keeper.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", config.Database); err != nil {
 				t.Fatal(err)
 			}
-			w.tell(t, encoded(t, append(w.answers(3, 8), w.renamed(0))...)...)
+			e.append(t, encoded(t, append(e.answers(3, 8), e.renamed(0))...)...)
 			away = time.Now()
 		case !away.IsZero() && time.Since(away) > time.Second:
 			connections(true)
-			return w.committed(t, 11)(c)
+			return e.committed(t, 11)(c)
 		}
 		return false
 	})
-	if w.root, err = pgx.ConnectConfig(t.Context(), config); err != nil {
+	if e.root, err = pgx.ConnectConfig(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	defer w.root.Close(context.WithoutCancel(t.Context()))
-	w.wantRows(t, w.again(0), w.first(1), w.first(2), w.first(3), w.first(4), w.first(5), w.first(6), w.first(7))
+	defer e.root.Close(context.WithoutCancel(t.Context()))
+	e.wantRows(t, e.again(0), e.first(1), e.first(2), e.first(3), e.first(4), e.first(5), e.first(6), e.first(7))
 }
 
 // A row that Postgres will never take is left out, and only it.
 func TestARefusedRowIsLeftOut(t *testing.T) {
-	w := newWorld(t, nil)
-	bad := w.answer(2)
+	e := newEnvironment(t, nil)
+	bad := e.answer(2)
 	bad.Platform = strings.Repeat("x", 600)
-	worse := w.renamed(1)
+	worse := e.renamed(1)
 	worse.Platform = bad.Platform // changes no platform, and would be refused all the same
-	w.land(t, w.writer(t), w.answer(0), w.answer(1), bad, w.answer(3), w.answer(4), worse, w.renamed(4))
-	w.wantRows(t, w.first(0), w.first(1), w.first(3), w.again(4))
-	w.wantCounted(t, map[string]float64{"added": 4, "changed": 1, "refused": 2})
+	e.write(t, e.writer(t), e.answer(0), e.answer(1), bad, e.answer(3), e.answer(4), worse, e.renamed(4))
+	e.wantRows(t, e.first(0), e.first(1), e.first(3), e.again(4))
+	e.wantCounted(t, map[string]float64{"inserted": 4, "corrected": 1, "refused": 2})
 }
 
-func TestWhatHangsOnNothingHasNoRow(t *testing.T) {
-	w := newWorld(t, nil)
-	w.exec(t, "DELETE FROM public.prompts WHERE id = $1", w.prompts[1].ID)
-	late, strange := w.answer(1), w.answer(2)
-	late.Prompt.ID, strange.OrganizationID = w.prompts[1].ID, nobody
-	old := w.answer(24 * 100)
-	w.land(t, w.writer(t), w.answer(0), late, strange, old)
-	w.wantRows(t, w.first(0))
-	w.wantCounted(t, map[string]float64{"added": 1, "orphaned": 2, "old": 1})
-	w.exec(t, "DELETE FROM public.brands WHERE id = $1", w.brand.BrandID)
-	w.land(t, w.writer(t), w.answer(3), w.renamed(0))
-	w.wantRows(t)
+func TestAnAnswerOfADeletedPromptHasNoRow(t *testing.T) {
+	e := newEnvironment(t, nil)
+	e.exec(t, "DELETE FROM public.prompts WHERE id = $1", e.prompts[1].ID)
+	late, strange := e.answer(1), e.answer(2)
+	late.Prompt.ID, strange.OrganizationID = e.prompts[1].ID, unknownOrganization
+	old := e.answer(24 * 100)
+	e.write(t, e.writer(t), e.answer(0), late, strange, old)
+	e.wantRows(t, e.first(0))
+	e.wantCounted(t, map[string]float64{"inserted": 1, "orphaned": 2, "old": 1})
+	e.exec(t, "DELETE FROM public.brands WHERE id = $1", e.brand.BrandID)
+	e.write(t, e.writer(t), e.answer(3), e.renamed(0))
+	e.wantRows(t)
 }
 
-// Within a batch as from batch to batch: what is told first counts, and then the
-// newest reading.
-func TestABatchSaysMuchOfOneAnswer(t *testing.T) {
-	w := newWorld(t, nil)
-	other := w.answer(0)
+// Within a batch as from batch to batch, the first record of an answer counts, and then its newest reread.
+func TestABatchHasManyRecordsOfOneAnswer(t *testing.T) {
+	e := newEnvironment(t, nil)
+	other := e.answer(0)
 	other.Text, other.Brand.Revision = "Beam", other.Brand.Revision+7
-	older := w.renamed(0)
+	older := e.renamed(0)
 	older.Brand.Revision--
 	for range 2 { // and once more, as after a crash
-		w.land(t, w.writer(t), w.answer(0), other, older, w.renamed(0), older, w.answer(0))
-		w.wantRows(t, w.again(0))
+		e.write(t, e.writer(t), e.answer(0), other, older, e.renamed(0), older, e.answer(0))
+		e.wantRows(t, e.again(0))
 	}
 }
 
-func TestOldRowsGoAtNight(t *testing.T) {
-	w := newWorld(t, nil)
-	writer := w.writer(t)
-	w.land(t, writer, w.answers(0, 20)...)
-	w.exec(t, "UPDATE public.prompt_results SET platform = 'gemini' WHERE response LIKE '%answer 15.'")
-	w.exec(t, "ALTER TABLE public.prompt_results DISABLE TRIGGER stamp") // it holds the time
-	w.exec(t, "UPDATE public.prompt_results SET created_at = created_at - INTERVAL '90 days' WHERE created_at < $1", today.Add(-2*time.Hour))
+func TestOldRowsArePruned(t *testing.T) {
+	e := newEnvironment(t, nil)
+	writer := e.writer(t)
+	e.write(t, writer, e.answers(0, 20)...)
+	e.exec(t, "UPDATE public.prompt_results SET platform = 'gemini' WHERE response LIKE '%answer 15.'")
+	e.exec(t, "ALTER TABLE public.prompt_results DISABLE TRIGGER stamp") // it holds the time
+	e.exec(t, "UPDATE public.prompt_results SET created_at = created_at - INTERVAL '90 days' WHERE created_at < $1", today.Add(-2*time.Hour))
 	if err := writer.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.wantRows(t, w.first(0), w.first(1), w.first(2), w.first(15))
+	e.wantRows(t, e.first(0), e.first(1), e.first(2), e.first(15))
 }
 
-// A reread waits for the reader that it asks for; a plan of any reader is replayed
-// with one that is there.
-func TestRereadsWaitForTheirReader(t *testing.T) {
-	w := newWorld(t, nil)
-	writer := w.writer(t)
-	later := w.renamed(0)
+// A reread waits for a build with the extractor that it asks for. A plan of any extractor is replayed with a current
+// one.
+func TestRereadsWaitForTheirExtractor(t *testing.T) {
+	e := newEnvironment(t, nil)
+	writer := e.writer(t)
+	later := e.renamed(0)
 	later.Reread.MinExtractVersion = writer.Version() + 1
 	if _, _, err := writer.Read(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("a reread for a later reader: %v", err)
 	}
-	newer := strings.Replace(string(encoded(t, w.answer(0))[0]), `"v":1`, `"v":99`, 1)
+	newer := strings.Replace(string(encoded(t, e.answer(0))[0]), `"v":1`, `"v":99`, 1)
 	if _, _, err := writer.Read(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("a newer record: %v", err)
 	}
 	if !writer.Supports(writer.Version() + 1) {
 		t.Error("a plan of a later release stops the partition")
 	}
-	if _, _, err := writer.Read(writer.Version()+1, consume.Record{Value: encoded(t, w.answer(0))[0]}); err != nil {
+	if _, _, err := writer.Read(writer.Version()+1, consume.Record{Value: encoded(t, e.answer(0))[0]}); err != nil {
 		t.Errorf("an answer that a later release planned: %v", err)
 	}
 }
 
-// At an upgrade the sink reads with the later reader what this group had read with the
-// earlier one. Nobody tells that again.
-func TestResultsTakeOverWhatTheWarehouseReads(t *testing.T) {
-	w := newWorld(t, nil)
-	w.openWarehouse(t)
-	answers := w.answers(0, 4)
+// At an upgrade the sink reads with the newer extractor what this group had read with the older one. No reread comes
+// for these answers.
+func TestRenewTakesReadingsFromTheWarehouse(t *testing.T) {
+	e := newEnvironment(t, nil)
+	e.warehouse = store.OpenWarehouse(t, store.Warehouse(t))
+	answers := e.answers(0, 4)
 	answers[0].Citations = []event.Citation{{URL: "https://lumen.example/a", Title: "A", Cited: true}, {URL: "https://www.glow.example/"}, {URL: "https://reddit.com/r/lamps", Cited: true}}
-	writer := w.writer(t)
-	w.land(t, writer, answers...)
-	w.sink(t, answers[:3]...)
-	want := w.all(t)
-	w.exec(t, `UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9, mention_position = 9, sentiment = 'unknown', visibility_score = 9,
+	writer := e.writer(t)
+	e.write(t, writer, answers...)
+	e.sink(t, answers[:3]...)
+	want := e.wholeRows(t)
+	e.exec(t, `UPDATE public.prompt_results SET extract_version = 0, mention_count = 9, citation_count = 9, mention_position = 9, sentiment = 'unknown', visibility_score = 9,
 		citations = '[]', competitor_mentions = '[]' WHERE response NOT LIKE '%3.'`)
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.all(t); !slices.Equal(got, want) {
+	if got := e.wholeRows(t); !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	w.exec(t, "UPDATE public.prompt_results SET extract_version = 0")
-	w.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '%2.'")
+	e.exec(t, "UPDATE public.prompt_results SET extract_version = 0")
+	e.exec(t, "UPDATE public.prompt_results SET revision = revision + 1, mention_count = 7 WHERE response LIKE '%2.'")
 	if err := writer.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	later := fmt.Sprintf("Glow is bright. Lumen is answer 2. %d: 7@2 among Glow 1, Beam 0", w.brand.Revision+1)
-	w.wantRows(t, w.first(0), w.first(1), later, w.first(3))
-}
-
-func TestConfigsAreChecked(t *testing.T) {
-	if err := results.DefaultConfig().Validate(); err != nil {
-		t.Error(err)
-	}
-	err := results.Config{}.Validate()
-	for _, what := range []string{"extract version", "keep", "patience", "prune"} {
-		if err == nil || !strings.Contains(err.Error(), "results "+what) {
-			t.Errorf("Validate() = %v, lacks %s", err, what)
-		}
-	}
+	later := fmt.Sprintf("Glow is bright. Lumen is answer 2. %d: 7@2 among Glow 1, Beam 0", e.brand.Revision+1)
+	e.wantRows(t, e.first(0), e.first(1), later, e.first(3))
 }

@@ -36,25 +36,29 @@ func rowOf(a *event.Answer, r *extract.Reading, version int) *postgres.Result {
 	}
 	for i := range r.Citations {
 		c := &r.Citations[i]
-		row.Sources = append(row.Sources, postgres.ResultSource{URL: c.URL, Title: c.Title, Cited: c.Cited, Type: sourceType(c)})
+		row.Sources = append(row.Sources, postgres.ResultSource{URL: c.URL, Title: c.Title, Cited: c.Cited, Type: sourceType(c.Owned, c.CompetitorID, c.Listed)})
 	}
 	for i, c := range r.Competitors {
 		row.Competitors = append(row.Competitors, postgres.ResultCompetitor{
-			ID: c.ID, Name: a.Competitors[i].Name, Mentions: int(c.Mentions), Citations: int(c.Citations), Visibility: int(c.VisibilityScore), Position: unlessZero(c.Position),
+			ID:         c.ID,
+			Name:       a.Competitors[i].Name,
+			Mentions:   int(c.Mentions),
+			Citations:  int(c.Citations),
+			Visibility: int(c.VisibilityScore),
+			Position:   unlessZero(c.Position),
 		})
 	}
 	return row
 }
 
-// sourceType is the first that fits.
-func sourceType(c *extract.CitationReading) string {
+func sourceType(owned bool, competitor uuid.UUID, listed extract.SourceType) string {
 	switch {
-	case c.Owned:
+	case owned:
 		return "owned"
-	case c.CompetitorID != uuid.Nil:
+	case competitor != uuid.Nil:
 		return "competitor"
 	}
-	return string(c.Listed)
+	return string(listed)
 }
 
 func unlessZero(position uint32) *int {
