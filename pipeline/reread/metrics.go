@@ -20,14 +20,14 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	m := &metrics{
-		answers:  counter("answerscope_reread_answers_total", "Kept answers told again."),
-		left:     counter("answerscope_reread_left_total", "Kept answers that could not be told again, or did not land."),
+		answers:  counter("answerscope_reread_answers_total", "Kept answers appended again."),
+		left:     counter("answerscope_reread_left_total", "Kept answers that could not be appended again, or were not inserted."),
 		failures: counter("answerscope_reread_failures_total", "Interruptions of rereads, each followed by a pause."),
 		queued:   counter("answerscope_reread_swept_brands_total", "Brands that the sweep queued."),
-		brands:   gauge("answerscope_reread_waiting_brands", "Brands that are due to be read again, those in hand included, as last seen."),
+		brands:   gauge("answerscope_reread_waiting_brands", "Brands that are due to be reread or being reread, as last seen."),
 		seconds:  gauge("answerscope_reread_waiting_seconds", "Seconds for which the first of these brands has been due, as last seen."),
 		landing: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "answerscope_reread_landing_seconds", Help: "Seconds from the append of a page to its landing.",
+			Name: "answerscope_reread_landing_seconds", Help: "Seconds from the append of a page to its insert.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14),
 		}),
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// record is a kept answer as it was told, but with the names of now.
+// record is a kept answer as it was appended first, but with current names.
 func record(kept *clickhouse.KeptAnswer, names *postgres.Snapshot, extractVersion int) (*event.Answer, error) {
 	a := &event.Answer{
 		V:              event.Version,
@@ -63,7 +63,7 @@ func record(kept *clickhouse.KeptAnswer, names *postgres.Snapshot, extractVersio
 	return a, nil
 }
 
-// usage is nil where nothing was told of it.
+// usage is nil where the record had none.
 func usage(kept *clickhouse.KeptAnswer) *event.Usage {
 	if kept.InputTokens == 0 && kept.OutputTokens == 0 && kept.Searches == 0 && kept.CostUSD.IsZero() {
 		return nil

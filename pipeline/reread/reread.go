@@ -1,11 +1,10 @@
-// Package reread tells kept answers again, with their brand's present names, so that
-// an edit and a better extractor reach what was told before them.
+// Package reread appends kept answers to the log again, with their brand's current names, so that an edit or a better
+// extractor reaches earlier answers.
 //
-// The warehouse says which answers stand with an older (revision, extract_version);
-// they are appended to the log as rereads, of which the sink makes corrections, a
-// page at a time, and no page before the last one has landed. Telling one twice, from
-// two processes too, changes nothing: a reread that is not newer than what stands is
-// dropped.
+// The warehouse lists the answers whose current row has an older (revision, extract_version). They are appended as
+// rereads, of which the sink makes corrections, a page at a time, and the next page follows when the last one is
+// inserted. The sink drops a reread that is not newer than the current row, so appending one twice, also from two
+// processes, changes nothing.
 package reread
 
 import (
@@ -19,94 +18,76 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says how gently answers are told again.
+// Config says whose topic is reread, and at what pace.
 type Config struct {
 	producer.Connection
-	Group          string        // that lands answers
-	Topic          string        // of answers, with the configured prefix
-	ExtractVersion int           // the least that they are to be read with
-	Answers        int           // most of a page
-	Bytes          int           // of texts and sources, after which a page ends
-	Landing        time.Duration // for a page to land, before others go on without it
-	Still          time.Duration // the same while nothing at all of its partition lands
-	Rest           time.Duration // until a brand is taken up again whose partition is behind
-	Look           time.Duration // between two looks at how far the partition of a page is
-	Turn           time.Duration // for one brand, before another one's turn
-	Poll           time.Duration // between two questions whether anything is due
-	Late           time.Duration // after an edit's run, until one more look for what was under way
-	Retry          time.Duration // until a run that could not go on is taken up again
-	Lease          time.Duration // after which a process that fell silent has nothing in hand
-	Silence        time.Duration // for which Postgres may say nothing
+	Group            string        // that inserts answers
+	Topic            string        // of answers, with the configured prefix
+	ExtractVersion   int           // the least that answers are to be read with
+	PageSize         int           // answers of a page at most
+	StallTimeout     time.Duration // a page is left when its partition makes no progress for so long
+	StallPause       time.Duration // until a brand is tried again whose partition makes no progress
+	ProgressInterval time.Duration // between two looks at the progress of a partition
+	PollInterval     time.Duration // between two looks for a brand that is due
+	FollowUp         time.Duration // after a run that an edit caused, until one more for answers that were under way
+	RetryPause       time.Duration // until a run is tried again that failed
+	Lease            time.Duration // after which the brands of a process that is gone are free
+	Timeout          time.Duration // of one statement of Postgres, and one question to the brokers
 }
+
+const (
+	pageBytes   = 8 << 20          // of values, after which a page ends
+	pageTimeout = 10 * time.Minute // for a page to be inserted, if its partition does make progress
+	passTime    = 10 * time.Second // for one brand, before the next brand's turn
+)
 
 // DefaultConfig suits every size. It needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {
 	return Config{
-		ExtractVersion: extract.Version,
-		Answers:        1000,
-		Bytes:          8 << 20,
-		Landing:        10 * time.Minute,
-		Still:          time.Minute,
-		Rest:           2 * time.Minute,
-		Look:           2 * time.Second,
-		Turn:           10 * time.Second,
-		Poll:           time.Second,
-		Late:           2 * time.Minute,
-		Retry:          30 * time.Second,
-		Lease:          30 * time.Second,
-		Silence:        10 * time.Second,
+		ExtractVersion:   extract.Version,
+		PageSize:         1000,
+		StallTimeout:     time.Minute,
+		StallPause:       2 * time.Minute,
+		ProgressInterval: 2 * time.Second,
+		PollInterval:     time.Second,
+		FollowUp:         2 * time.Minute,
+		RetryPause:       30 * time.Second,
+		Lease:            30 * time.Second,
+		Timeout:          10 * time.Second,
 	}
 }
 
-// Validate says what is wrong with c, all at once.
+// Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
-	want := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+	if _, known := extract.At(c.ExtractVersion); !known {
+		errs = append(errs, fmt.Errorf("reread extract version %d: want one that this build carries", c.ExtractVersion))
 	}
-	_, known := extract.At(c.ExtractVersion)
-	want(known, "reread extract version %d: want one that this build carries", c.ExtractVersion)
-	want(c.Answers >= 1 && c.Answers <= 2000, "reread answers %d: want 1 to 2000", c.Answers)
-	want(c.Bytes >= 1, "reread bytes %d: want at least 1", c.Bytes)
-	want(c.Group != "" && c.Topic != "", "reread group and topic: want both")
-	want(c.Still > 0, "reread still %v: want more than 0", c.Still)
-	want(c.Landing >= c.Still, "reread landing %v: want no less than still, %v", c.Landing, c.Still)
-	want(c.Rest > 0, "reread rest %v: want more than 0", c.Rest)
-	want(c.Look > 0, "reread look %v: want more than 0", c.Look)
-	want(c.Turn > 0, "reread turn %v: want more than 0", c.Turn)
-	want(c.Poll > 0, "reread poll %v: want more than 0", c.Poll)
-	want(c.Late >= 0, "reread late %v: want at least 0", c.Late)
-	want(c.Retry > 0, "reread retry %v: want more than 0", c.Retry)
-	want(c.Silence > 0, "reread silence %v: want more than 0", c.Silence)
-	want(c.Lease >= 2*c.Silence, "reread lease %v: want at least twice the silence, %v", c.Lease, c.Silence)
+	if c.Group == "" || c.Topic == "" {
+		errs = append(errs, errors.New("reread group and topic: want both"))
+	}
 	return errors.Join(errs...)
 }
 
-// Rereader is one of any number of them, each with a brand of its own in hand.
+// Rereader rereads one brand after the other. Any number of them share the brands.
 type Rereader struct {
-	cfg     Config
-	queue   *postgres.RereadQueue
-	control *postgres.DB
-	kept    *clickhouse.Conn
-	log     *producer.Producer
-	metrics *metrics
-	logger  *slog.Logger
-
-	behind behind
-	places []consume.Place // as last looked at, for what is behind
-	looked time.Time
+	cfg       Config
+	queue     *postgres.Rereader
+	control   *postgres.DB
+	warehouse *clickhouse.Conn
+	log       *producer.Producer
+	metrics   *metrics
+	logger    *slog.Logger
+	stalled   map[int]int64 // partitions on which a page was not inserted in time; their ends then
 }
 
 // New does nothing yet.
-func New(cfg Config, control *postgres.DB, kept *clickhouse.Conn, log *producer.Producer, registerer prometheus.Registerer, logger *slog.Logger) (*Rereader, error) {
+func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, log *producer.Producer, registerer prometheus.Registerer, logger *slog.Logger) (*Rereader, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -114,13 +95,18 @@ func New(cfg Config, control *postgres.DB, kept *clickhouse.Conn, log *producer.
 	if err != nil {
 		return nil, err
 	}
-	return &Rereader{cfg: cfg, queue: queue, control: control, kept: kept, log: log, metrics: newMetrics(registerer), logger: logger, behind: behind{}}, nil
+	return &Rereader{
+		cfg: cfg, queue: queue, control: control, warehouse: warehouse, log: log,
+		metrics: newMetrics(registerer), logger: logger, stalled: map[int]int64{},
+	}, nil
 }
 
-// Run takes up what is due until ctx is cancelled. It survives every absence of the
-// stores and the log: what it had in hand goes on where it was.
+// Run rereads what is due until ctx is cancelled. While a store or the log is away it tries again, and goes on at the
+// last page.
 func (r *Rereader) Run(ctx context.Context) error {
-	pause := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 15 * time.Second}
+	pause := &backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 15 * time.Second,
+	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, r.work(ctx, pause.Reset) },
 		backoff.WithBackOff(pause),
 		backoff.WithMaxElapsedTime(0),
@@ -135,27 +121,27 @@ func (r *Rereader) Run(ctx context.Context) error {
 	return nil
 }
 
-// work takes one brand after the other in hand, until that fails. well is told after
-// each that was had in hand without trouble, and when nothing is due.
-func (r *Rereader) work(ctx context.Context, well func()) error {
-	tick := time.NewTicker(r.cfg.Poll)
+// work claims one brand after the other until that fails. It calls working after each pass without an error, and when
+// nothing is due.
+func (r *Rereader) work(ctx context.Context, working func()) error {
+	tick := time.NewTicker(r.cfg.PollInterval)
 	defer tick.Stop()
 	for {
-		if err := r.survey(ctx); err != nil {
+		if err := r.report(ctx); err != nil {
 			return err
 		}
-		claimed, err := within(ctx, r.cfg.Silence, r.queue.Lease)
-		switch {
-		case err == nil:
-			if err := r.turn(ctx, claimed); err != nil {
+		run, err := within(ctx, r.cfg.Timeout, r.queue.Claim)
+		if err == nil {
+			if err := r.pass(ctx, run); err != nil {
 				return err
 			}
-			well()
+			working()
 			continue
-		case !errors.Is(err, postgres.ErrNotFound):
+		}
+		if !errors.Is(err, postgres.ErrNotFound) {
 			return err
 		}
-		well()
+		working()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -164,9 +150,9 @@ func (r *Rereader) work(ctx context.Context, well func()) error {
 	}
 }
 
-// survey says in the metrics how much there is to be done.
-func (r *Rereader) survey(ctx context.Context) error {
-	waiting, err := within(ctx, r.cfg.Silence, r.control.RereadsWaiting)
+// report sets the metrics of what waits.
+func (r *Rereader) report(ctx context.Context) error {
+	waiting, err := within(ctx, r.cfg.Timeout, r.control.RereadsWaiting)
 	if err == nil {
 		r.metrics.brands.Set(float64(waiting.Brands))
 		r.metrics.seconds.Set(waiting.Seconds)
@@ -174,14 +160,19 @@ func (r *Rereader) survey(ctx context.Context) error {
 	return err
 }
 
-// within bounds what waits for Postgres, whose silence may be that of a network which
-// lost one end.
-func within[T any](ctx context.Context, silence time.Duration, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, silence, fmt.Errorf("postgres said nothing for %v", silence))
+// within calls do with a context that ends after timeout: a lost connection to Postgres would be waited on for ever.
+func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response from postgres within %v", timeout))
 	defer cancel()
 	got, err := do(ctx)
 	if err != nil && ctx.Err() != nil {
 		return got, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return got, err
+}
+
+// exec is within for what returns nothing but an error.
+func exec(ctx context.Context, timeout time.Duration, do func(context.Context) error) error {
+	_, err := within(ctx, timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
+	return err
 }

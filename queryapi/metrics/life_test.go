@@ -145,8 +145,8 @@ func (l *life) start(t *testing.T, records, sunk, written int) *pipeline {
 	answers := consume.Target[sink.Item](release[sink.Item]{sink.New(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
 	cfg := reread.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+"sink", l.prefix+event.TopicAnswers
-	cfg.ExtractVersion, cfg.Answers = l.version, records
-	cfg.Poll, cfg.Retry, cfg.Late = 10*time.Millisecond, 10*time.Millisecond, time.Hour
+	cfg.ExtractVersion, cfg.PageSize = l.version, records
+	cfg.PollInterval, cfg.RetryPause, cfg.FollowUp = 10*time.Millisecond, 10*time.Millisecond, time.Hour
 	var err error
 	if p.rereader, err = reread.New(cfg, l.db, l.warehouse, l.log, prometheus.NewRegistry(), logTo(t)); err != nil {
 		t.Fatal(err)
@@ -170,13 +170,7 @@ const forever = 1 << 30
 
 func (l *life) writer(t *testing.T, version int) *results.Results {
 	t.Helper()
-	cfg := results.DefaultConfig()
-	cfg.ExtractVersion = version
-	w, err := results.New(cfg, l.db, l.warehouse, func() time.Time { return june }, prometheus.NewRegistry(), logTo(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return results.New(version, l.db, l.warehouse, func() time.Time { return june }, prometheus.NewRegistry(), logTo(t))
 }
 
 // reading is a consumer of the answers.

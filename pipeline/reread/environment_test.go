@@ -16,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -25,96 +26,83 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a brand, Lumen, with a competitor, Glow, and a log and stores of their own.
-type world struct {
-	brokers []string
-	prefix  string
-	control *postgres.DB
-	kept    *clickhouse.Conn
-	log     *producer.Producer
-	brand   postgres.Brand
+// environment is a brand, Lumen, with a competitor, Glow, and a log and stores of a test's own.
+type environment struct {
+	brokers   []string
+	prefix    string
+	control   *postgres.DB
+	warehouse *clickhouse.Conn
+	log       *producer.Producer
+	brand     postgres.Brand
 }
 
-func newWorld(t *testing.T, brokers []string) *world {
+func newEnvironment(t *testing.T, brokers []string) *environment {
 	t.Helper()
-	w := &world{brokers: brokers, prefix: testkit.Prefix(t)}
+	t.Parallel()
+	e := &environment{
+		brokers: brokers, prefix: testkit.Prefix(t),
+		control:   store.OpenControlPlane(t, store.ControlPlane(t)),
+		warehouse: store.OpenWarehouse(t, store.Warehouse(t)),
+	}
 	topics := producer.DefaultTopicsConfig()
-	topics.Brokers, topics.Prefix, topics.Partitions = brokers, w.prefix, 2
+	topics.Brokers, topics.Prefix, topics.Partitions = brokers, e.prefix, 2
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
 		t.Fatal(err)
 	}
-	w.control = store.OpenControlPlane(t, store.ControlPlane(t))
-	w.kept = store.OpenWarehouse(t, store.Warehouse(t))
-	var err error
 	cfg := producer.DefaultConfig()
-	cfg.Brokers, cfg.Prefix = brokers, w.prefix
-	if w.log, err = producer.New(cfg, quiet, prometheus.NewRegistry()); err != nil {
+	cfg.Brokers, cfg.Prefix = brokers, e.prefix
+	var err error
+	if e.log, err = producer.New(cfg, quiet, prometheus.NewRegistry()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.in(t, w.log.Run))
-	w.brand = w.add(t, "Lumen")
-	return w
+	t.Cleanup(testkit.Start(t, e.log.Run))
+	e.brand = e.add(t, "Lumen")
+	return e
 }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-func logger(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
-
-// in runs a part in the background; stop ends it.
-func (w *world) in(t *testing.T, run func(context.Context) error) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	return func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // add makes a brand with the competitor Glow, which nothing is queued for yet.
-func (w *world) add(t *testing.T, name string) postgres.Brand {
+func (e *environment) add(t *testing.T, name string) postgres.Brand {
 	t.Helper()
-	o, err := w.control.AddOrganization(t.Context(), "House of "+name, "")
+	o, err := e.control.AddOrganization(t.Context(), "House of "+name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := w.control.AddBrand(t.Context(), o.ID, postgres.NewBrand{
+	b, _, err := e.control.AddBrand(t.Context(), o.ID, postgres.NewBrand{
 		Name: name, Domains: []string{"lumen.example"},
 		Competitors: []postgres.NewCompetitor{{Name: "Glow", Domains: []string{"glow.example"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.edit(t, "DELETE FROM private.rereads WHERE brand_id = $1", b.ID)
+	e.edit(t, "DELETE FROM private.rereads WHERE brand_id = $1", b.ID)
 	return b
 }
 
-func (w *world) edit(t *testing.T, statement string, args ...any) {
+func (e *environment) edit(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	if _, err := w.control.Exec(t.Context(), statement, args...); err != nil {
+	if _, err := e.control.Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(statement, err)
 	}
 }
 
-// compete adds a competitor, and what that queues is due at once.
-func (w *world) compete(t *testing.T, brand uuid.UUID, name string) {
+// addCompetitor adds a competitor, and makes the reread that this queues due at once.
+func (e *environment) addCompetitor(t *testing.T, brand uuid.UUID, name string) {
 	t.Helper()
-	w.edit(t, "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[lower($2) || '.example'])", brand, name)
-	w.hurry(t)
+	e.edit(t, "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[lower($2) || '.example'])", brand, name)
+	e.makeDue(t)
 }
 
-// hurry makes everything that is queued due.
-func (w *world) hurry(t *testing.T) {
+// makeDue makes everything that is queued due.
+func (e *environment) makeDue(t *testing.T) {
 	t.Helper()
-	w.edit(t, "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at IS NOT NULL")
+	e.edit(t, "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at IS NOT NULL")
 }
 
-func (w *world) snapshot(t *testing.T, brand uuid.UUID) postgres.Snapshot {
+func (e *environment) snapshot(t *testing.T, brand uuid.UUID) postgres.Snapshot {
 	t.Helper()
-	s, err := w.control.Snapshot(t.Context(), brand)
+	s, err := e.control.Snapshot(t.Context(), brand)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +111,8 @@ func (w *world) snapshot(t *testing.T, brand uuid.UUID) postgres.Snapshot {
 
 var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
 
-// answer is the n-th one of a brand, told with some names: of ten one was given up and
-// one has shopping cards; all others name Lumen, then Glow, then Blaze.
+// answer is the n-th one of a brand, with some names: of ten one was given up and one has shopping cards; all others
+// name Lumen, then Glow, then Blaze.
 func answer(s postgres.Snapshot, n int) *event.Answer {
 	at := day.AddDate(0, n%3, n%20)
 	topic, job := uuid.NewV5(s.BrandID, "topic"), uuid.NewV5(s.BrandID, "job")
@@ -154,8 +142,8 @@ func answer(s postgres.Snapshot, n int) *event.Answer {
 	return a
 }
 
-// tell appends answers of a brand as a teller does who has read its names by then.
-func (w *world) tell(t *testing.T, s postgres.Snapshot, from, to int) {
+// append appends answers of a brand with the names of a snapshot.
+func (e *environment) append(t *testing.T, s postgres.Snapshot, from, to int) {
 	t.Helper()
 	var records []producer.Record
 	for n := from; n < to; n++ {
@@ -169,53 +157,49 @@ func (w *world) tell(t *testing.T, s postgres.Snapshot, from, to int) {
 		}
 		records = append(records, producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value})
 	}
-	if n, err := w.log.AppendAll(t.Context(), event.TopicAnswers, records); err != nil || n != len(records) {
+	if n, err := e.log.AppendAll(t.Context(), event.TopicAnswers, records); err != nil || n != len(records) {
 		t.Fatalf("appended %d of %d: %v", n, len(records), err)
 	}
 }
 
-// standing lands nothing of some partitions.
-type standing struct {
+// refusing refuses the batches of some partitions.
+type refusing struct {
 	consume.Target[sink.Item]
-	still []int32
+	partitions []int32
 }
 
-func (s standing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
-	if slices.Contains(s.still, b.Partition) {
+func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+	if slices.Contains(r.partitions, b.Partition) {
 		return errors.New("the disk is full")
 	}
-	return s.Target.Land(ctx, b, ours)
+	return r.Target.Land(ctx, b, ours)
 }
 
-// sink lands what is appended until stop, but for what is on some partitions.
-func (w *world) sink(t *testing.T, still ...int32) (stop func()) {
+// sink inserts what is appended until stop, but for what is on refused partitions.
+func (e *environment) sink(t *testing.T, refused ...int32) (stop func()) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
-	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
+	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
 	cfg.Limits.Linger = 20 * time.Millisecond
 	metrics := prometheus.NewRegistry()
-	answers := consume.Target[sink.Item](sink.New(w.kept, metrics, quiet))
-	if len(still) > 0 {
-		answers = standing{answers, still}
-	}
-	c, err := consume.New(cfg, answers, metrics, quiet)
+	c, err := consume.New(cfg, consume.Target[sink.Item](refusing{sink.New(e.warehouse, metrics, quiet), refused}), metrics, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.in(t, c.Run)
+	return testkit.Start(t, c.Run)
 }
 
-func (w *world) config() reread.Config {
+func (e *environment) config() reread.Config {
 	cfg := reread.DefaultConfig()
-	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
-	cfg.Look = 50 * time.Millisecond
-	cfg.Answers, cfg.Poll, cfg.Retry, cfg.Late = 10, 20*time.Millisecond, 50*time.Millisecond, time.Hour
+	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
+	cfg.PageSize, cfg.PollInterval, cfg.ProgressInterval = 10, 20*time.Millisecond, 50*time.Millisecond
+	cfg.RetryPause, cfg.FollowUp = 50*time.Millisecond, time.Hour
 	return cfg
 }
 
-func (w *world) rereader(t *testing.T, cfg reread.Config) *reread.Rereader {
+func (e *environment) rereader(t *testing.T, cfg reread.Config) *reread.Rereader {
 	t.Helper()
-	r, err := reread.New(cfg, w.control, w.kept, w.log, prometheus.NewRegistry(), logger(t))
+	r, err := reread.New(cfg, e.control, e.warehouse, e.log, prometheus.NewRegistry(), testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,57 +207,41 @@ func (w *world) rereader(t *testing.T, cfg reread.Config) *reread.Rereader {
 }
 
 // number is the answer to a question for one number.
-func (w *world) number(t *testing.T, question string, args ...any) int64 {
+func (e *environment) number(t *testing.T, question string, args ...any) int64 {
 	t.Helper()
 	var n int64
-	if err := w.kept.QueryRow(context.WithoutCancel(t.Context()), "SELECT toInt64(("+question+"))", args...).Scan(&n); err != nil {
+	if err := e.warehouse.QueryRow(context.WithoutCancel(t.Context()), "SELECT toInt64(("+question+"))", args...).Scan(&n); err != nil {
 		t.Fatal(question, err)
 	}
 	return n
 }
 
-func until(t *testing.T, what string, is func() bool) {
+// inserted waits until so many answers are in the warehouse.
+func (e *environment) inserted(t *testing.T, answers int64) {
 	t.Helper()
-	bound := time.NewTimer(60 * time.Second)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("never: %s", what)
-		}
-	}
+	wait.For(t, fmt.Sprintf("%d answers to be inserted", answers), func() bool { return e.number(t, "SELECT uniqExact(id) FROM answers") == answers })
 }
 
-// landed waits for the first tellings of so many answers.
-func (w *world) landed(t *testing.T, answers int64) {
+func (e *environment) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
 	t.Helper()
-	until(t, fmt.Sprintf("%d answers have landed", answers), func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") == answers })
-}
-
-func (w *world) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
-	t.Helper()
-	all, err := w.control.Rereads(t.Context(), nil, &brand)
+	all, err := e.control.Rereads(t.Context(), nil, &brand)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("rereads of %s: %v, %v", brand, all, err)
 	}
 	return all[0]
 }
 
-// done waits until a brand has been read again.
-func (w *world) done(t *testing.T, brand uuid.UUID) postgres.RereadState {
+// done waits until a brand has been reread.
+func (e *environment) done(t *testing.T, brand uuid.UUID) postgres.RereadState {
 	t.Helper()
-	until(t, "the brand is read again", func() bool { s := w.state(t, brand); return s.State == "done" || s.State == "incomplete" })
-	return w.state(t, brand)
+	wait.For(t, "the brand to be reread", func() bool { s := e.state(t, brand); return s.State == "done" || s.State == "incomplete" })
+	return e.state(t, brand)
 }
 
-// wantHistory holds every table to n answers of a brand, ten tenths of them as answer
-// makes them, all judged by its present names.
-func (w *world) wantHistory(t *testing.T, brand uuid.UUID, n int64, competitors ...string) {
+// wantHistory checks that every table has n answers of a brand, as answer makes them, all read with its current names.
+func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, competitors ...string) {
 	t.Helper()
-	s := w.snapshot(t, brand)
+	s := e.snapshot(t, brand)
 	of := "brand_id = '" + brand.String() + "'"
 	named := n * 8 / 10 // neither given up nor shopping
 	wants := map[string]int64{
@@ -307,12 +275,7 @@ func (w *world) wantHistory(t *testing.T, brand uuid.UUID, n int64, competitors 
 			}
 		}
 	}
-	for question, want := range wants {
-		for patience := time.Now().Add(10 * time.Second); w.number(t, question) != want; { // a view's rows come after the answer's
-			if time.Now().After(patience) {
-				t.Errorf("%s: %d, want %d", question, w.number(t, question), want)
-				break
-			}
-		}
+	for question, want := range wants { // a view's rows come after the answer's
+		wait.For(t, fmt.Sprintf("%s to be %d", question, want), func() bool { return e.number(t, question) == want })
 	}
 }

@@ -1,0 +1,127 @@
+package reread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+const stalledReason = "its answers are not inserted: their partition makes no progress, or is far behind"
+
+// pass rereads a brand until it is done or passTime is over, then releases it. Its error is a failure of the stores or
+// the log.
+func (r *Rereader) pass(ctx context.Context, run postgres.Reread) error {
+	reason, pause, err := r.pages(ctx, run)
+	switch {
+	case errors.Is(err, postgres.ErrLost), errors.Is(err, postgres.ErrNotFound):
+		return nil // another process has claimed it, or the brand is deleted
+	case ctx.Err() != nil:
+		reason, pause = "", 0
+	case err != nil:
+		reason, pause = err.Error(), r.cfg.RetryPause
+		err = fmt.Errorf("reread brand %s: %w", run.BrandID, err)
+	}
+	released := exec(context.WithoutCancel(ctx), min(r.cfg.Timeout, 2*time.Second), func(ctx context.Context) error {
+		return r.queue.Leave(ctx, run.BrandID, pause, reason)
+	})
+	return errors.Join(err, released)
+}
+
+// pages appends one page of a brand after the other, until no older reading is left, which ends the run, or until the
+// pass is over. A reason says why the brand has to wait for a pause.
+func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason string, pause time.Duration, err error) {
+	if is, err := r.isStalled(ctx, run.BrandID); err != nil || is {
+		return stalledReason, r.cfg.StallPause, err
+	}
+	deadline := time.Now().Add(passTime)
+	run.Anew = run.Anew || run.CursorDay == nil // its first page was not inserted
+	cursor, left, s := cursorOf(run), run.LeftOver, search{run: run}
+	for ctx.Err() == nil {
+		names, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (postgres.Snapshot, error) {
+			return r.control.Snapshot(ctx, run.BrandID)
+		})
+		if err != nil {
+			return "", 0, err
+		}
+		outdated, err := r.next(ctx, &s, &names, cursor)
+		if err != nil {
+			return "", 0, err
+		}
+		if err := r.begin(ctx, &run, s.total); err != nil {
+			return "", 0, err
+		}
+		if len(outdated) == 0 {
+			if left == 0 && cursor.Day.After(time.Time{}) {
+				cursor = clickhouse.AnswerPlace{} // once more, for what was inserted before the cursor meanwhile
+				continue
+			}
+			return "", 0, r.finish(ctx, run, left)
+		}
+		p, err := r.append(ctx, &names, outdated)
+		if err != nil {
+			return "", 0, err
+		}
+		refused, inserted, err := r.waitFor(ctx, &p)
+		if err != nil {
+			return "", 0, err
+		}
+		if !inserted { // the next pass finds these answers again, if they still are not
+			return stalledReason, r.cfg.StallPause, nil
+		}
+		p.left += refused
+		r.metrics.left.Add(float64(p.left))
+		cursor, left = p.end, left+int64(p.left)
+		requested, err := r.advance(ctx, &p)
+		if err != nil || requested || time.Now().After(deadline) {
+			return "", 0, err
+		}
+	}
+	return "", 0, ctx.Err()
+}
+
+// cursorOf is the position after which a run goes on.
+func cursorOf(run postgres.Reread) clickhouse.AnswerPlace {
+	if run.CursorDay == nil || run.CursorID == nil {
+		return clickhouse.AnswerPlace{}
+	}
+	return clickhouse.AnswerPlace{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
+}
+
+// begin records at a run's start how many answers it is about.
+func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
+	if !run.Anew {
+		return nil
+	}
+	run.Anew = false
+	return exec(ctx, r.cfg.Timeout, func(ctx context.Context) error { return r.queue.Begin(ctx, run.BrandID, total) })
+}
+
+// finish ends a run.
+func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) error {
+	reason := ""
+	if left > 0 {
+		reason = fmt.Sprintf("%d answers keep their older reading: they could not be appended, or were refused", left)
+		r.logger.Warn("brand not wholly reread", "brand", run.BrandID, "answers", left,
+			"next", "answerscope deadletters list, for what was refused; the sweep tries again within a day")
+	}
+	return exec(ctx, r.cfg.Timeout, func(ctx context.Context) error {
+		return r.queue.Finish(ctx, run.BrandID, reason, r.cfg.FollowUp)
+	})
+}
+
+// advance records a page. requested says that the run is to begin again, for a newer edit.
+func (r *Rereader) advance(ctx context.Context, p *page) (requested bool, err error) {
+	id := uuid.UUID(p.end.ID)
+	return within(ctx, r.cfg.Timeout, func(ctx context.Context) (bool, error) {
+		return r.queue.Advance(ctx, p.names.BrandID, postgres.Page{
+			CursorDay: &p.end.Day, CursorID: &id, Done: int64(len(p.ids)), LeftOver: int64(p.left),
+			Revision: p.names.Revision, ExtractVersion: r.cfg.ExtractVersion,
+		})
+	})
+}
