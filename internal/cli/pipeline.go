@@ -49,9 +49,9 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 // assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
 // tasks need the others.
 func assemblePipeline(_ context.Context, s *service) error {
-	if err := openTimetable(s); err != nil {
-		return err
-	}
+	lead := s.db.NewLeader("timetable")
+	s.onClose("lead of the timetable", lead.Close)
+	s.timetable = timetable.New(lead, s.db.TaskHistory(), s.metrics, s.log)
 	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)

@@ -83,7 +83,7 @@ func (m *Mirror) Ready(context.Context) error {
 
 // session copies for as long as its connection to Postgres holds.
 func (m *Mirror) session(ctx context.Context) error {
-	outbox, err := within(ctx, m.timeout, m.from.OpenOutbox)
+	outbox, err := m.from.OpenOutbox(ctx, m.timeout)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,8 @@ func (m *Mirror) session(ctx context.Context) error {
 		if copied > 0 {
 			continue
 		}
-		if err := m.wait(ctx, outbox); err != nil {
+		// A connection whose other end is lost stays silent: the next Read finds that out.
+		if _, err := outbox.Wait(ctx, m.timeout); err != nil {
 			return err
 		}
 	}
@@ -121,7 +122,7 @@ func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
 	tick := time.NewTicker(lockInterval)
 	defer tick.Stop()
 	for {
-		locked, err := within(ctx, m.timeout, outbox.TryLock)
+		locked, err := outbox.TryLock(ctx)
 		if err != nil || locked {
 			return err
 		}
@@ -136,18 +137,14 @@ func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
 
 // copyNext copies the first changes of the outbox and deletes them there.
 func (m *Mirror) copyNext(ctx context.Context, outbox *postgres.Outbox) (copied int, err error) {
-	changes, err := within(ctx, m.timeout, func(ctx context.Context) ([]postgres.Change, error) {
-		return outbox.Read(ctx, changesAtOnce)
-	})
+	changes, err := outbox.Read(ctx, changesAtOnce)
 	if err != nil || len(changes) == 0 {
 		return 0, err
 	}
 	if err := m.insert(ctx, changes); err != nil {
 		return 0, err
 	}
-	if _, err := within(ctx, m.timeout, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, outbox.Delete(ctx, changes)
-	}); err != nil {
+	if err := outbox.Delete(ctx, changes); err != nil {
 		return 0, err
 	}
 	for _, c := range changes {
@@ -171,23 +168,4 @@ func (m *Mirror) insert(ctx context.Context, changes []postgres.Change) error {
 		clickhouse.DimensionPrompts.Insert(ctx, m.to, "", rows.prompts),
 		clickhouse.DimensionTopics.Insert(ctx, m.to, "", rows.topics),
 	)
-}
-
-// wait returns when there may be changes, or after the timeout: a connection whose other end is lost stays silent, and
-// the next Read finds that out.
-func (m *Mirror) wait(ctx context.Context, outbox *postgres.Outbox) error {
-	_, err := within(ctx, m.timeout, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, outbox.Wait(ctx)
-	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil
-	}
-	return err
-}
-
-// within calls do with a context that ends after timeout.
-func within[T any](ctx context.Context, timeout time.Duration, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return do(ctx)
 }

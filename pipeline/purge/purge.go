@@ -117,7 +117,7 @@ func (p *Purger) purge(ctx context.Context, every time.Duration) error {
 // are deleted would come back with it.
 func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows map[string]uint64, err error) {
 	for shard := range p.warehouse.Shards() {
-		lock, err := p.db.HoldSinks(ctx, shard)
+		lock, err := p.db.LockSinksShared(ctx, shard)
 		if err != nil {
 			return nil, err
 		}

@@ -174,6 +174,6 @@ func (r *Rereader) renewLease(ctx context.Context, brand uuid.UUID) error {
 	if err := r.report(ctx); err != nil {
 		return err
 	}
-	_, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (bool, error) { return r.queue.Hold(ctx, brand) })
+	_, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (bool, error) { return r.queue.Extend(ctx, brand) })
 	return err
 }

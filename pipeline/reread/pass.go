@@ -19,7 +19,7 @@ const stalledReason = "its answers are not inserted: their partition makes no pr
 func (r *Rereader) pass(ctx context.Context, run postgres.Reread) error {
 	reason, pause, err := r.pages(ctx, run)
 	switch {
-	case errors.Is(err, postgres.ErrLost), errors.Is(err, postgres.ErrNotFound):
+	case errors.Is(err, postgres.ErrLeaseLost), errors.Is(err, postgres.ErrNotFound):
 		return nil // another process has claimed it, or the brand is deleted
 	case ctx.Err() != nil:
 		reason, pause = "", 0
@@ -28,7 +28,7 @@ func (r *Rereader) pass(ctx context.Context, run postgres.Reread) error {
 		err = fmt.Errorf("reread brand %s: %w", run.BrandID, err)
 	}
 	released := exec(context.WithoutCancel(ctx), min(r.cfg.Timeout, 2*time.Second), func(ctx context.Context) error {
-		return r.queue.Leave(ctx, run.BrandID, pause, reason)
+		return r.queue.Pause(ctx, run.BrandID, pause, reason)
 	})
 	return errors.Join(err, released)
 }
@@ -40,7 +40,7 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 		return stalledReason, r.cfg.StallPause, err
 	}
 	deadline := time.Now().Add(passTime)
-	run.Anew = run.Anew || run.CursorDay == nil // its first page was not inserted
+	run.FromStart = run.FromStart || run.CursorDay == nil // its first page was not inserted
 	cursor, left, s := cursorOf(run), run.LeftOver, search{run: run}
 	for ctx.Err() == nil {
 		names, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (postgres.Snapshot, error) {
@@ -95,10 +95,10 @@ func cursorOf(run postgres.Reread) clickhouse.AnswerPlace {
 
 // begin records at a run's start how many answers it is about.
 func (r *Rereader) begin(ctx context.Context, run *postgres.Reread, total int64) error {
-	if !run.Anew {
+	if !run.FromStart {
 		return nil
 	}
-	run.Anew = false
+	run.FromStart = false
 	return exec(ctx, r.cfg.Timeout, func(ctx context.Context) error { return r.queue.Begin(ctx, run.BrandID, total) })
 }
 

@@ -77,7 +77,7 @@ func (c Config) Validate() error {
 // Rereader rereads one brand after the other. Any number of them share the brands.
 type Rereader struct {
 	cfg       Config
-	queue     *postgres.Rereader
+	queue     *postgres.RereadQueue
 	control   *postgres.DB
 	warehouse *clickhouse.Conn
 	log       *producer.Producer
@@ -130,7 +130,7 @@ func (r *Rereader) work(ctx context.Context, working func()) error {
 		if err := r.report(ctx); err != nil {
 			return err
 		}
-		run, err := within(ctx, r.cfg.Timeout, r.queue.Claim)
+		run, err := within(ctx, r.cfg.Timeout, r.queue.Lease)
 		if err == nil {
 			if err := r.pass(ctx, run); err != nil {
 				return err

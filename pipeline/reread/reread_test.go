@@ -181,7 +181,7 @@ func TestTwoProcessesShareTheBrands(t *testing.T) {
 	for range 2 {
 		defer testkit.Start(t, e.rereader(t, e.config()).Run)()
 	}
-	all, err := e.control.AskRereads(t.Context(), nil, nil, postgres.Days{})
+	all, err := e.control.RequestRereads(t.Context(), nil, nil, postgres.Days{})
 	if err != nil || all != 4 {
 		t.Fatalf("asked for %d, %v", all, err)
 	}
@@ -348,7 +348,7 @@ func TestADeletedBrandIsReleased(t *testing.T) {
 	wait.For(t, "a page to be appended", func() bool { return e.appended(t) == 30 })
 	e.edit(t, "DELETE FROM public.brands WHERE id = $1", e.brand.ID)
 	other := e.add(t, "Glim")
-	if n, err := e.control.AskRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 1 {
+	if n, err := e.control.RequestRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	e.done(t, other.ID)

@@ -101,12 +101,12 @@ func (r *Rereader) Sweep(ctx context.Context) error {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	for some := range slices.Chunk(brands, sweptAtOnce) {
-		oldest := make([]postgres.StaleBrand, len(some))
+		oldest := make([]postgres.OutdatedBrand, len(some))
 		for i, b := range some {
-			oldest[i] = postgres.StaleBrand{BrandID: uuid.UUID(b.BrandID), Revision: b.Revision, ExtractVersion: int(b.ExtractVersion)}
+			oldest[i] = postgres.OutdatedBrand{BrandID: uuid.UUID(b.BrandID), Revision: b.Revision, ExtractVersion: int(b.ExtractVersion)}
 		}
 		queued, err := within(ctx, r.cfg.Timeout, func(ctx context.Context) (int64, error) {
-			return r.control.QueueStale(ctx, oldest, r.cfg.ExtractVersion)
+			return r.control.QueueOutdated(ctx, oldest, r.cfg.ExtractVersion)
 		})
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)

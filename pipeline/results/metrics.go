@@ -35,7 +35,7 @@ type outcomes struct {
 }
 
 // add counts so many rows of one transaction.
-func (o *outcomes) add(rows int, first, rereads postgres.Kept) {
+func (o *outcomes) add(rows int, first, rereads postgres.ResultCounts) {
 	live, current := first.Live+rereads.Live, first.Current+rereads.Current
 	inserted, corrected := first.Added+rereads.Added, first.Changed+rereads.Changed
 	o.inserted += inserted

@@ -45,7 +45,7 @@ func (r *Results) pruneSome(ctx context.Context) (int64, error) {
 // the sink and this group are at different offsets: no reread comes for an answer that this one read before the upgrade
 // and the sink after it.
 func (r *Results) Renew(ctx context.Context) error {
-	brands, err := r.db.StaleResultBrands(ctx, r.extractVersion)
+	brands, err := r.db.OutdatedResultBrands(ctx, r.extractVersion)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (r *Results) Renew(ctx context.Context) error {
 }
 
 func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
-	var last *postgres.StaleResult
+	var last *postgres.OutdatedResult
 	for {
-		outdated, err := r.db.StaleResults(ctx, brand, r.extractVersion, last, renewedAtOnce)
+		outdated, err := r.db.OutdatedResults(ctx, brand, r.extractVersion, last, renewedAtOnce)
 		if err != nil || len(outdated) == 0 {
 			return err
 		}
@@ -71,7 +71,7 @@ func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
 	}
 }
 
-func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []postgres.StaleResult) error {
+func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []postgres.OutdatedResult) error {
 	keys := make([]clickhouse.AnswerKey, len(outdated))
 	for i, o := range outdated {
 		keys[i] = clickhouse.AnswerKey{

@@ -134,7 +134,7 @@ func (r *Results) write(ctx context.Context, first, rereads []postgres.Result, o
 	}
 	bounded, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	done, again, err := r.db.KeepResults(bounded, first, rereads, r.now().Add(-kept))
+	done, again, err := r.db.StoreResults(bounded, first, rereads, r.now().Add(-kept))
 	switch {
 	case err == nil:
 		o.add(len(first)+len(rereads), done, again)

@@ -159,7 +159,7 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	if len(past) == 0 {
 		return nil
 	}
-	return r.withSinksStopped(ctx, func(stop *postgres.SinkStop) error {
+	return r.withSinksStopped(ctx, func(stop *postgres.ExclusiveSinkLock) error {
 		if err := r.checkReconciled(ctx, past); err != nil {
 			return err
 		}
@@ -193,8 +193,8 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 
 // withSinksStopped calls do while no sink of any shard has a batch under way or planned: the replay of a batch must
 // find its months as its first insert did.
-func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.SinkStop) error) (err error) {
-	stop, err := r.db.StopSinks(ctx, 0, r.cfg.LockTimeout)
+func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
+	stop, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.LockTimeout)
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func TestDeadLettersExpireBesideABatch(t *testing.T) {
 	e := newEnvironment(t)
 	e.insertDeadLetters(t)
 	e.cfg.LockTimeout, e.cfg.Visits, e.cfg.DeadLetters = 200*time.Millisecond, 1, 2
-	hold, err := e.db.HoldSinks(t.Context(), 0)
+	hold, err := e.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
 	defer hold.Release()
 	if err := e.enforce(t, 0); !errors.Is(err, postgres.ErrSinksBusy) {
@@ -265,7 +265,7 @@ func TestAFastClockFreezesNothing(t *testing.T) {
 func TestNothingIsFrozenBesideABatch(t *testing.T) {
 	e := newEnvironment(t)
 	e.cfg.LockTimeout = 200 * time.Millisecond
-	hold, err := e.db.HoldSinks(t.Context(), 0)
+	hold, err := e.db.LockSinksShared(t.Context(), 0)
 	must(t, err)
 	refused := func(why string) {
 		t.Helper()
