@@ -114,7 +114,7 @@ func mirrorBrands(ctx context.Context, log *slog.Logger, db *postgres.DB, to *cl
 		SELECT (SELECT uniqExact(id) FROM dimension_brands) + (SELECT uniqExact(id) FROM dimension_competitors)
 			+ (SELECT uniqExact(id) FROM dimension_prompts) + (SELECT uniqExact(id) FROM dimension_topics)`
 	var there, want = uint64(0), uint64(brands * (1 + promptsOfOne + rivalsOfOne + topicsOfOne))
-	err = beside(ctx, copies.Run, func(ctx context.Context) error {
+	err := beside(ctx, copies.Run, func(ctx context.Context) error {
 		return poll(ctx, 20*time.Millisecond, func() (bool, error) {
 			err := to.QueryRow(ctx, question).Scan(&there)
 			return there == want, err
