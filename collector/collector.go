@@ -34,7 +34,7 @@ type Parts struct {
 	Agents   *useragent.Agents
 
 	// Append returns nil when the topic has all values for good. Its errors are those of producer.Append:
-	// ErrOverloaded and ErrStopped say that it has none of them. It keeps no value.
+	// ErrOverloaded, ErrNotReady and ErrStopped say that it has none of them. It keeps no value.
 	Append func(ctx context.Context, topic string, values ...[]byte) error
 }
 
@@ -176,6 +176,8 @@ func (r *request) append() error {
 		return nil
 	case errors.Is(err, producer.ErrOverloaded):
 		return errOverload
+	case errors.Is(err, producer.ErrNotReady):
+		return errUnready
 	case errors.Is(err, producer.ErrStopped):
 		return errStopping
 	case errors.Is(err, producer.ErrAway):

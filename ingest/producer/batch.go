@@ -9,17 +9,19 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// batch is what one request carries. Its bytes are copies, so that whoever
-// appends may reuse theirs even when they do not wait for the end.
+// batch is what one request carries. Its bytes are copies, so that callers may reuse theirs even when they do not wait
+// for the end.
 type batch struct {
 	born     time.Time
 	closes   time.Time // when no more records may join
 	deadline time.Time // when its oldest record stops waiting
 	data     []byte    // key, value, key, value, …
 	ends     []span
-	live     int           // bytes of data and overhead reserved by Append
-	bulk     int           // and by AppendAll
-	done     chan struct{} // closed when err is set for good
+	headers  map[int][]Header // by record; nil: none
+	live     int              // bytes reserved by Append
+	bulk     int              // and by AppendAll
+	passed   bool             // the next batch may go; of its queue's lock
+	done     chan struct{}    // closed when err is set for good
 	err      error
 }
 
@@ -29,36 +31,37 @@ type span struct {
 	keyed      bool
 }
 
-// overhead is what a record costs beside its bytes, on the wire and here.
-const overhead = 64
-
-func weight(key, value []byte) int { return len(key) + len(value) + overhead }
-
-// newBatch makes one with room for about so many records of so many bytes. A record
-// joins it in the first quarter of its time, so that none is told very soon that Kafka
-// is away.
-func newBatch(now time.Time, bound time.Duration, records, bytes int) *batch {
+// newBatch makes one with room for about so many records of so many bytes. Records join it in the first quarter of its
+// time, so that none ends with ErrAway very soon.
+func newBatch(now time.Time, timeout time.Duration, records, bytes int) *batch {
 	return &batch{
-		born: now, closes: now.Add(bound / 4), deadline: now.Add(bound),
+		born: now, closes: now.Add(timeout / 4), deadline: now.Add(timeout),
 		data: make([]byte, 0, bytes), ends: make([]span, 0, records), done: make(chan struct{}),
 	}
 }
 
-func (b *batch) takes(now time.Time, records, bytes int, cfg *Config) bool {
-	return len(b.ends)+records <= cfg.MaxBatchRecords && len(b.data)+bytes <= cfg.MaxBatchBytes && now.Before(b.closes)
+// takes reports whether so many records of so many bytes may join.
+func (b *batch) takes(now time.Time, records, bytes, maxRecords int) bool {
+	return len(b.ends)+records <= maxRecords && len(b.data)+bytes <= maxBatchBytes && now.Before(b.closes)
 }
 
-func (b *batch) add(key, value []byte) {
-	b.data = append(b.data, key...)
-	end := span{key: len(b.data), keyed: key != nil}
-	b.data = append(b.data, value...)
+func (b *batch) add(r Record) {
+	if r.Headers != nil {
+		if b.headers == nil {
+			b.headers = map[int][]Header{}
+		}
+		b.headers[len(b.ends)] = r.Headers
+	}
+	b.data = append(b.data, r.Key...)
+	end := span{key: len(b.data), keyed: r.Key != nil}
+	b.data = append(b.data, r.Value...)
 	end.value = len(b.data)
 	b.ends = append(b.ends, end)
 }
 
-// wait returns what became of the batch.
+// wait returns how the batch ended.
 func (b *batch) wait(ctx context.Context) error {
-	if ctx.Done() == nil { // as of a beacon, which waits whatever its sender does: a receive is a third of a select
+	if ctx.Done() == nil { // as of a beacon, which waits in any case: a receive costs a third of a select
 		<-b.done
 		return b.err
 	}
@@ -70,13 +73,7 @@ func (b *batch) wait(ctx context.Context) error {
 	}
 }
 
-func (b *batch) end(err error) {
-	b.err = err
-	close(b.done)
-}
-
-// records reads a batch for one attempt. kafka-go asks for one record at a time
-// and is done with it before the next.
+// records reads a batch for one attempt. kafka-go asks for one record at a time and is done with it before the next.
 type records struct {
 	batch  *batch
 	next   int
@@ -91,7 +88,7 @@ func (r *records) ReadRecord() (*protocol.Record, error) {
 		return nil, io.EOF
 	}
 	end := r.batch.ends[r.next]
-	r.record = protocol.Record{Value: &r.value}
+	r.record = protocol.Record{Value: &r.value, Headers: r.batch.headers[r.next]}
 	if end.keyed {
 		r.key.Reset(r.batch.data[r.begin:end.key])
 		r.record.Key = &r.key

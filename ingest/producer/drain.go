@@ -4,313 +4,179 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/answerscope/answerscope/ingest/producer/spool"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// drain sends what is in the spool, in the order of each partition, beside what is
-// appended meanwhile. Its state belongs to whoever calls run and finish.
-type drain struct {
-	*spill
-	rows    map[spool.Stream]*row
-	under   int // requests under way
-	results chan drained
-	stuck   pace // what cannot be read
-}
+// drainRequests is how many requests of the spool are sent at once, each with up to a batch in memory: what is appended
+// meanwhile comes first.
+const drainRequests = 2
 
-// row is what drain knows of a lane.
-type row struct {
-	busy  bool
-	due   time.Time
-	pause *backoff.ExponentialBackOff
-	alone bool // entries go one at a time, since a request failed
-}
-
-// drained is how a request ended.
-type drained struct {
-	lane spool.Stream
-	refs []spool.Ref
-	err  error
-}
-
-// width is how many requests of the spool are under way at once, each with up to a
-// batch in memory: what is appended meanwhile comes first.
-const width = 2
-
-func newDrain(s *spill) *drain {
-	return &drain{spill: s, rows: map[spool.Stream]*row{}, results: make(chan drained)}
-}
-
-// run goes on until ctx ends.
-func (d *drain) run(ctx context.Context) {
+// drain sends what is in the spool, in the order of each partition, beside what is appended meanwhile. It goes on until
+// ctx ends; or, unless it is to keep trying, until the spool is empty or a request fails. It reports whether no
+// partition's last request failed.
+func (s *spill) drain(ctx context.Context, keepTrying bool) bool {
+	var (
+		streams sync.WaitGroup
+		mu      sync.Mutex
+		active  = map[spool.Stream]bool{}
+		ended   = make(chan struct{}, 1)
+		slots   = make(chan struct{}, drainRequests)
+		failed  atomic.Bool
+	)
+	disk := s.disk.Load()
 	for {
-		due := d.begin()
+		mu.Lock()
+		for _, stream := range disk.Streams() {
+			if active[stream] {
+				continue
+			}
+			active[stream] = true
+			streams.Go(func() {
+				if s.drainStream(ctx, stream, keepTrying, slots) != nil {
+					failed.Store(true)
+				}
+				mu.Lock()
+				delete(active, stream)
+				mu.Unlock()
+				select {
+				case ended <- struct{}{}: // entries may have come meanwhile
+				default:
+				}
+			})
+		}
+		mu.Unlock()
+		if !keepTrying {
+			streams.Wait()
+			return !failed.Load()
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-d.disk.Changed():
-		case <-due:
-		case r := <-d.results:
-			d.end(r)
+			streams.Wait()
+			return !failed.Load()
+		case <-disk.Changed():
+		case <-ended:
 		}
 	}
 }
 
-// finish goes on while requests succeed, AckTimeout at most, and returns when nothing
-// is under way.
-func (d *drain) finish() {
-	over := d.p.deadline()
-	well := true
-	for _, r := range d.rows {
-		well = well && !r.alone // Kafka is away already: nobody is to wait for that
-	}
-	for {
-		if well && time.Now().Before(over) {
-			d.begin()
+// drainStream sends the entries of one partition until there are none. A failure is tried again after a pause, then one
+// entry at a time, until ctx ends: the error is that of the last request.
+func (s *spill) drainStream(ctx context.Context, stream spool.Stream, keepTrying bool, slots chan struct{}) (failed error) {
+	disk, pause := s.disk.Load(), newPause()
+	for ctx.Err() == nil {
+		records := s.p.cfg.batchRecords
+		if failed != nil {
+			records = 1
 		}
-		if d.under == 0 {
-			return
-		}
-		r := <-d.results
-		d.end(r)
-		well = well && r.err == nil
-	}
-}
-
-// begin starts requests of senders that are due, those with the oldest entries first,
-// and tells when the next lane is due.
-func (d *drain) begin() <-chan time.Time {
-	wait := time.Duration(-1)
-	now := time.Now()
-	for _, lane := range d.disk.Streams() {
-		if d.under == width {
+		refs := disk.Next(stream, maxBatchBytes, records)
+		if len(refs) == 0 {
 			return nil
 		}
-		r := d.rows[lane]
-		if r == nil {
-			r = &row{pause: newPause()}
-			d.rows[lane] = r
-		}
-		left := r.due.Sub(now)
+		slots <- struct{}{}
+		failed = s.sendEntries(stream, refs)
+		<-slots
 		switch {
-		case r.busy:
-		case left > 0:
-			if wait < 0 || left < wait {
-				wait = left
+		case failed == nil:
+			pause.Reset()
+			if disk.Records() == 0 {
+				s.p.log.Info("spool is empty again", "dir", s.cfg.Dir)
 			}
-		case lane.Partition <= later:
-			if !d.place(lane) {
-				r.due = now.Add(unknownPause)
-				wait = unknownPause
-			}
-		case lane.Partition >= 0 && d.disk.Pending(spool.Stream{Topic: lane.Topic, Partition: byKey}) > 0:
-			// Some of those may come before.
+		case refusedRecord(failed) && len(refs) > 1: // which of them is found one by one
+		case !keepTrying:
+			return failed
 		default:
-			d.start(lane, r)
+			_ = lifecycle.Pause(ctx, pause.NextBackOff())
 		}
 	}
-	if wait < 0 {
-		return nil
-	}
-	return time.After(wait)
+	return failed
 }
 
-// unknownPause is how often drain looks whether a topic's partitions are known.
-const unknownPause = 50 * time.Millisecond
-
-// place gives entries that were never sent their partition; false when it is not known yet.
-func (d *drain) place(lane spool.Stream) bool {
-	t := d.known(lane.Topic)
-	if t == nil {
-		return false
-	}
-	d.disk.Move(lane, spool.Stream{Topic: lane.Topic, Partition: (later - lane.Partition) % int32(len(t.ids))})
-	return true
-}
-
-// known is a topic whose partitions are known, or nil while they are looked up.
-func (d *drain) known(name string) *topic {
-	t, err := d.p.topic(name)
-	if err != nil {
-		return nil
-	}
-	select {
-	case <-t.known:
-	default:
-		return nil
-	}
-	if t.err != nil {
-		return nil
-	}
-	return t
-}
-
-func (d *drain) start(lane spool.Stream, r *row) {
-	records := d.p.cfg.MaxBatchRecords
-	if r.alone {
-		records = 1
-	}
-	refs := d.disk.Next(lane, d.p.cfg.MaxBatchBytes, records)
-	if len(refs) == 0 {
-		return
-	}
-	r.busy = true
-	d.under++
-	go func() { d.results <- drained{lane, refs, d.send(lane, refs)} }()
-}
-
-// end takes note of how a request ended.
-func (d *drain) end(r drained) {
-	d.under--
-	row := d.rows[r.lane]
-	row.busy = false
-	switch {
-	case r.err == nil:
-		row.alone = false
-		row.pause.Reset()
-		if d.disk.Pending(r.lane) == 0 {
-			delete(d.rows, r.lane)
-		}
-		if d.disk.Records() == 0 {
-			d.p.log.Info("spool is empty again", "dir", d.cfg.Dir)
-		}
-	case refusedRecord(r.err) && len(r.refs) > 1:
-		row.alone = true
-	default:
-		row.alone = true
-		row.due = time.Now().Add(row.pause.NextBackOff())
-	}
-}
-
-func newPause() *backoff.ExponentialBackOff {
-	pause := backoff.NewExponentialBackOff() // with jitter
-	pause.InitialInterval = 20 * time.Millisecond
-	pause.MaxInterval = 500 * time.Millisecond
-	pause.Reset()
-	return pause
-}
-
-// send brings entries to the log and strikes them off.
-func (d *drain) send(lane spool.Stream, refs []spool.Ref) error {
-	parts, err := d.read(lane, refs)
-	if err != nil {
-		return err
-	}
-	name := d.p.cfg.Prefix + lane.Topic
-	for _, part := range parts {
-		appended := len(part.ends)
-		err = d.produce(name, part.partition, part.batch)
-		if refusedRecord(err) && len(refs) == 1 {
-			appended, err = d.oneByOne(name, part, refs[0], err)
-		}
-		if err != nil {
-			d.p.log.Debug("kafka did not take spooled records", "topic", name, "partition", part.partition, "error", err)
-			return err
-		}
-		d.p.metrics.records.WithLabelValues(name).Add(float64(appended))
-		d.p.metrics.bytes.WithLabelValues(name).Add(float64(len(part.data)))
-	}
-	d.disk.Remove(refs...)
-	for _, part := range parts {
-		d.metrics.drained.Add(float64(len(part.ends)))
-		d.p.recovered(lane.Topic, part.partition)
-	}
-	return nil
-}
-
-func (d *drain) produce(name string, partition int, b *batch) error {
-	return d.p.attempt(d.p.deadline(), func(ctx context.Context) error { return d.p.produce(ctx, name, partition, b) })
-}
-
-// part is what of some entries goes to one partition.
-type part struct {
-	partition int
-	*batch
-}
-
-// read reads entries, and parts them by partition where they were kept without.
-func (d *drain) read(lane spool.Stream, refs []spool.Ref) ([]part, error) {
-	var parts []part
-	to := func(partition int) *batch {
-		for _, p := range parts {
-			if p.partition == partition {
-				return p.batch
-			}
-		}
-		parts = append(parts, part{partition, &batch{}})
-		return parts[len(parts)-1].batch
-	}
-	partition := func([]byte) int { return int(lane.Partition) }
-	if lane.Partition == byKey {
-		t := d.known(lane.Topic)
-		if t == nil {
-			return nil, fmt.Errorf("%w: partitions of %s are not known yet", ErrAway, lane.Topic)
-		}
-		partition = func(key []byte) int { return Partition(key, t.ids) }
-	}
+// sendEntries sends entries in one request, and removes them.
+func (s *spill) sendEntries(stream spool.Stream, refs []spool.Ref) error {
+	disk, partition := s.disk.Load(), int(stream.Partition)
+	b := &batch{}
 	var buffer []byte
 	for _, ref := range refs {
-		e, err := d.disk.Read(ref, buffer)
+		e, err := disk.Read(ref, buffer)
 		if err == nil {
-			err = parse(e.Body, func(key, value []byte) { to(partition(key)).add(key, value) })
+			err = b.parse(e.Body)
 			buffer = e.Body
 		}
 		if err != nil {
-			return nil, d.unreadable(ref, err)
+			return s.quarantineDamaged(ref, err)
 		}
 	}
-	return parts, nil
-}
-
-// unreadable puts aside what the disk gives back otherwise than it got it.
-func (d *drain) unreadable(ref spool.Ref, cause error) error {
-	name, err := d.disk.Quarantine(ref, "damaged")
+	appended := len(b.ends)
+	err := s.send(partition, b)
+	if refusedRecord(err) && len(refs) == 1 {
+		appended, err = s.sendEach(partition, b, refs[0], err)
+	}
 	if err != nil {
-		d.metrics.errors.Inc()
-		if d.stuck.due() {
-			d.p.log.Error("spooled records cannot be read", "dir", d.cfg.Dir, "error", errors.Join(cause, err),
-				"next", "look at the disk; they are tried again until it gives them back, and what is behind them waits")
-		}
-		return errors.Join(cause, err)
+		return err
 	}
-	d.metrics.quarantined.Inc()
-	d.p.log.Error("spooled records are damaged and were put aside", "records", ref.Records(), "quarantine", name, "error", cause,
-		"next", "look at the disk and the file system; the bytes are kept in the file that aside names")
-	return cause
+	disk.Remove(refs...)
+	s.p.metrics.records.WithLabelValues(s.name).Add(float64(appended))
+	s.p.metrics.bytes.WithLabelValues(s.name).Add(float64(len(b.data)))
+	s.p.metrics.drained.Add(float64(len(b.ends)))
+	s.queue.recovered(partition)
+	return nil
 }
 
-// oneByOne finds the records that the broker refused the only entry of a request
-// for: the others are sent, and the entry is kept aside.
-func (d *drain) oneByOne(name string, all part, ref spool.Ref, cause error) (appended int, err error) {
+func (s *spill) send(partition int, b *batch) error {
+	return s.p.attempt(time.Now().Add(s.p.cfg.AckTimeout), func(ctx context.Context) error { return s.p.produce(ctx, s.name, partition, b) })
+}
+
+// sendEach sends the records of an entry one by one, since the broker refused them together. The entry is quarantined
+// when it refuses some of them, which are not sent.
+func (s *spill) sendEach(partition int, all *batch, ref spool.Ref, cause error) (appended int, err error) {
 	begin := 0
 	for _, end := range all.ends {
 		one := &batch{}
-		key := all.data[begin:end.key]
-		if !end.keyed {
-			key = nil
-		}
-		one.add(key, all.data[end.key:end.value])
+		one.add(Record{Value: all.data[begin:end.value]})
 		begin = end.value
-		err := d.produce(name, all.partition, one)
-		switch {
-		case err == nil:
-			appended++
-		case !refusedRecord(err):
+		err := s.send(partition, one)
+		if err != nil && !refusedRecord(err) {
 			return appended, err
+		}
+		if err == nil {
+			appended++
 		}
 	}
 	if appended == len(all.ends) { // together they were too large
 		return appended, nil
 	}
-	file, err := d.disk.Copy(ref, "refused")
+	file, err := s.disk.Load().Quarantine(ref, "refused")
 	if err != nil {
 		return appended, err
 	}
-	d.metrics.quarantined.Inc()
-	d.p.log.Error("kafka refuses spooled records for ever", "topic", name, "partition", all.partition, "records", len(all.ends)-appended, "of", len(all.ends), "quarantine", file, "error", cause,
-		"next", "compare the topic's limits with those that migrate sets; the batch with these records is kept in the file that aside names")
+	s.p.metrics.quarantined.Inc()
+	s.p.log.Error("kafka refuses spooled records for good", "topic", s.name, "partition", partition,
+		"records", len(all.ends)-appended, "of", len(all.ends), "file", file, "error", cause,
+		"next", "compare the topic's limits with those that migrate sets; the batch with these records is kept in file")
 	return appended, nil
+}
+
+// quarantineDamaged removes an entry that the disk does not give back as it was written, and keeps its bytes in a file.
+// The error says why the request was not sent.
+func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
+	disk := s.disk.Load()
+	file, err := disk.Quarantine(ref, "damaged")
+	if err != nil {
+		s.p.metrics.spoolErrors.Inc()
+		if s.failed.due() {
+			s.p.log.Error("spooled records cannot be read", "dir", s.cfg.Dir, "error", errors.Join(cause, err),
+				"next", "look at the disk; reading is tried again, and what is behind them waits")
+		}
+		return errors.Join(cause, err)
+	}
+	disk.Remove(ref)
+	s.p.metrics.quarantined.Inc()
+	s.p.log.Error("spooled records are damaged and were quarantined", "records", ref.Records(), "file", file, "error", cause,
+		"next", "look at the disk and the file system; the bytes are kept in file")
+	return fmt.Errorf("quarantined %s: %w", file, cause)
 }

@@ -37,7 +37,7 @@ func freshTopics(t testing.TB, brokers []string, partitions int) (prefix string)
 
 // running makes a producer, runs it, and stops it at the end of the test. Faults,
 // if given, stand between it and the broker.
-func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) mishap) *Producer {
+func running(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) outcome) *Producer {
 	t.Helper()
 	p, end := started(t, brokers, prefix, change, faults...)
 	t.Cleanup(end)
@@ -45,7 +45,7 @@ func running(t testing.TB, brokers []string, prefix string, change func(*Config)
 }
 
 // started is running, whose end is up to the test.
-func started(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) mishap) (*Producer, func()) {
+func started(t testing.TB, brokers []string, prefix string, change func(*Config), faults ...func(*produce.Request) outcome) (*Producer, func()) {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.Brokers, cfg.Prefix = brokers, prefix
@@ -67,29 +67,29 @@ func started(t testing.TB, brokers []string, prefix string, change func(*Config)
 		if err := <-done; err != nil {
 			t.Errorf("Run() = %v, want nil", err)
 		}
-		if n := p.live.Load(); n != 0 || !p.bulk.TryAcquire(int64(cfg.MaxBufferedBytes)/2) {
+		if n := p.live.Load(); n != 0 || !p.bulk.TryAcquire(maxBufferedBytes/2) {
 			t.Errorf("%d bytes are still held for Append, or some for AppendAll", n)
 		}
 	})
 }
 
-// mishap is what befalls a produce request.
-type mishap int
+// outcome is what befalls a produce request.
+type outcome int
 
 const (
-	fine   mishap = iota
-	lost          // the broker appends, the acknowledgement is lost
-	unsent        // the request never arrives
-	moved         // the broker says that it leads the partition no more
-	denied        // the broker refuses for good
-	tooBig        // the broker will never take these records
-	hung          // nothing comes back
+	fine   outcome = iota
+	lost           // the broker appends, the acknowledgement is lost
+	unsent         // the request never arrives
+	moved          // the broker says that it leads the partition no more
+	denied         // the broker refuses for good
+	tooBig         // the broker will never take these records
+	hung           // nothing comes back
 )
 
 // faulty stands between a producer and a real broker.
 type faulty struct {
 	kafka.RoundTripper
-	of func(*produce.Request) mishap
+	of func(*produce.Request) outcome
 }
 
 func (f faulty) RoundTrip(ctx context.Context, addr net.Addr, req kafka.Request) (kafka.Response, error) {
@@ -187,19 +187,20 @@ func values(lines []line) map[string]int {
 	return n
 }
 
-func value(i int) []byte { return fmt.Appendf(nil, "record %d", i) }
-
-// until waits for a condition.
-func until(t testing.TB, what string, met func() bool) {
+// partitionsOf is the partition of each value; one that is on two of them is an error.
+func partitionsOf(t testing.TB, lines []line) map[string]int {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(bound); !met(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+	partitions := map[string]int{}
+	for _, l := range lines {
+		if at, ok := partitions[l.value]; ok && at != l.partition {
+			t.Errorf("%s is on partitions %d and %d", l.value, at, l.partition)
 		}
+		partitions[l.value] = l.partition
 	}
+	return partitions
 }
+
+func value(i int) []byte { return fmt.Appendf(nil, "record %d", i) }
 
 // nowhere is an address where nothing listens.
 func nowhere(t testing.TB) []string {

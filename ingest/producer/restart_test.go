@@ -10,6 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // broker is one that a test may stop and start again, on the same address.
@@ -64,7 +65,7 @@ func TestABrokerRestartLosesNothing(t *testing.T) {
 							return
 						default:
 						}
-						if err := p.Append(t.Context(), event.TopicVisits, nil, value(int(next.Add(1)-1))); err != nil {
+						if err := p.Append(t.Context(), event.TopicVisits, value(int(next.Add(1)-1))); err != nil {
 							t.Error(err)
 							return
 						}
@@ -72,7 +73,7 @@ func TestABrokerRestartLosesNothing(t *testing.T) {
 					}
 				})
 			}
-			until(t, "appends to go through", func() bool { return acked.Load() > 200 })
+			wait.For(t, "appends to go through", func() bool { return acked.Load() > 200 })
 			if err := stop(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -80,19 +81,13 @@ func TestABrokerRestartLosesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			mark := acked.Load()
-			until(t, "appends to go through again", func() bool { return acked.Load() > mark+200 })
+			wait.For(t, "appends to go through again", func() bool { return acked.Load() > mark+200 })
 			close(enough)
 			group.Wait()
 
-			place := map[string]int{}
-			for _, l := range all(t, brokers, prefix+event.TopicVisits) {
-				if at, ok := place[l.value]; ok && at != l.partition {
-					t.Errorf("%s is on partitions %d and %d", l.value, at, l.partition)
-				}
-				place[l.value] = l.partition
-			}
+			partitions := partitionsOf(t, all(t, brokers, prefix+event.TopicVisits))
 			for i := range int(next.Load()) {
-				if _, ok := place[string(value(i))]; !ok {
+				if _, ok := partitions[string(value(i))]; !ok {
 					t.Fatalf("record %d was acknowledged and is not on the log", i)
 				}
 			}
@@ -113,14 +108,14 @@ func TestAfterKafkaWasAway(t *testing.T) {
 	prefix := freshTopics(t, brokers, 2)
 	short := func(c *Config) { c.AttemptTimeout, c.AckTimeout = 1e9, 1e9 }
 	used, unused := running(t, brokers, prefix, short), running(t, brokers, prefix, short)
-	if err := used.Append(t.Context(), event.TopicVisits, nil, value(1)); err != nil {
+	if err := used.Append(t.Context(), event.TopicVisits, value(1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*Producer{"used": used, "unused": unused} {
-		if err := p.Append(t.Context(), event.TopicVisits, nil, value(2)); !errors.Is(err, ErrAway) {
+		if err := p.Append(t.Context(), event.TopicVisits, value(2)); !errors.Is(err, ErrAway) {
 			t.Errorf("%s: Append() = %v, want ErrAway", name, err)
 		}
 	}
@@ -128,7 +123,7 @@ func TestAfterKafkaWasAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*Producer{"used": used, "unused": unused} {
-		until(t, name+" to append again", func() bool { return p.Append(t.Context(), event.TopicVisits, nil, value(3)) == nil })
+		wait.For(t, name+" to append again", func() bool { return p.Append(t.Context(), event.TopicVisits, value(3)) == nil })
 	}
 	if got := values(all(t, brokers, prefix+event.TopicVisits)); got["record 1"] != 1 || got["record 3"] < 2 {
 		t.Errorf("on the log: %v", got)

@@ -3,95 +3,132 @@ package producer
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer/spool"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// shelf is the producer's way to its spool.
-//
-// A batch goes to disk with its partition, which it keeps: it may have been sent
-// there. One that was never sent, because since the process began no broker has
-// told how many partitions there are, has none. Nothing on disk has to say which one
-// it gets, since that follows from what is there: of a record with a key as ever, of
-// one without from the turn that its batch was given, modulo the number of
-// partitions. That number changes only while spools are empty.
+// spillTopic is the only topic whose records are kept on disk while Kafka is away: others are kept where they come from.
+const spillTopic = event.TopicVisits
+
+// spill is the producer's way to its spool. A batch goes to disk with its partition, which it keeps: it may have been
+// sent there. So nothing is spilled before the number of partitions is known, from Kafka or from PartitionsFile.
 type spill struct {
-	p       *Producer
-	cfg     Spool
-	metrics *spillMetrics
-	begun   chan struct{} // closed when disk and err may be read
-	disk    *spool.Spool
-	err     error
-	turn    atomic.Uint32
-	warned  pace // of records that go to disk
-	failed  pace // of the disk
+	p     *Producer
+	cfg   Spool
+	name  string // of the topic, with prefix
+	queue *queue // of Append
+	disk  atomic.Pointer[spool.Spool]
 
-	mu   sync.Mutex
-	lost map[string]bool // topics whose partitions were asked for in vain
-	way  map[string]lines
+	ready chan struct{} // closed when records may be taken, or err is set
+	open  func()        // closes it
+	err   error
+
+	warned logLimit // of records that go to disk
+	failed logLimit // of the disk
 }
-
-// Places of batches in the spool that are no partitions.
-const (
-	byKey = -1 // records with a key, to be parted by it
-	later = -2 // and below: records without one, of turn 0, 1, …
-	turns = 60 // a multiple of many numbers of partitions
-)
 
 const segmentBytes = 16 << 20
 
-func newSpill(p *Producer, reg prometheus.Registerer) (*spill, error) {
-	s := &spill{p: p, cfg: p.cfg.Spool, begun: make(chan struct{}), lost: map[string]bool{}, way: map[string]lines{}}
-	var err error
-	s.metrics, err = newSpillMetrics(reg, s)
-	return s, err
+func newSpill(p *Producer) *spill {
+	s := &spill{p: p, cfg: p.cfg.Spool, name: p.cfg.Prefix + spillTopic, ready: make(chan struct{})}
+	s.open = sync.OnceFunc(func() { close(s.ready) })
+	s.queue = &queue{p: p, name: s.name, spill: s}
+	return s
 }
 
-// run opens the spool, sends what is in it, and at the end of ctx closes it.
+// run opens the spool, sends what is in it, and closes it at the end of ctx.
 func (s *spill) run(ctx context.Context) error {
-	s.disk, s.err = spool.Open(spool.Config{
-		Dir: s.cfg.Dir, SegmentBytes: min(segmentBytes, s.cfg.MaxBytes/16), Synced: func(d time.Duration) { s.metrics.fsync.Observe(d.Seconds()) },
+	disk, err := spool.Open(spool.Config{
+		Dir: s.cfg.Dir, SegmentBytes: min(segmentBytes, s.cfg.MaxBytes/16),
+		Synced: func(d time.Duration) { s.p.metrics.fsync.Observe(d.Seconds()) },
 	}, s.p.log)
-	close(s.begun)
-	if s.err != nil {
+	if err != nil {
+		s.err = err
+		s.open()
 		s.p.stop()
-		return s.err
+		return err
 	}
-	d := newDrain(s)
-	d.run(ctx)
+	s.disk.Store(disk)
+	var counting sync.WaitGroup
+	counting.Go(func() { s.countPartitions(ctx) })
+	succeeds := s.drain(ctx, true)
+	counting.Wait()
 	s.p.stop()
-	d.finish()
-	if n := s.disk.Records(); n > 0 {
+	s.open() // callers that still wait learn that it has stopped
+	if succeeds {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.p.cfg.AckTimeout)
+		s.drain(ending, false)
+		cancel()
+	}
+	if n := disk.Records(); n > 0 {
 		s.p.log.Info("records stay in the spool until the next start", "dir", s.cfg.Dir, "records", n)
 	}
-	return s.disk.Close()
+	return disk.Close()
 }
 
-// openWithin is how long an append waits for the spool, which reads what it has when it is opened.
-const openWithin = time.Second
-
-// opened waits for the spool, and is ErrOverloaded where that takes too long: who waits
-// holds memory that nobody counts. Without one, and when it is open, it costs nothing.
-func (s *spill) opened(ctx context.Context) error {
-	if s == nil {
-		return nil
+// countPartitions makes the queue ready with the number of partitions that is on file, asks Kafka until that reports
+// it, and keeps what has changed.
+func (s *spill) countPartitions(ctx context.Context) {
+	kept, err := loadPartitions(s.cfg.PartitionsFile, s.name)
+	if err != nil {
+		s.p.log.Warn("number of partitions not read", "error", err, "next", "nothing once Kafka answers; until then beacons are answered 503")
 	}
+	if kept > 0 {
+		s.queue.setPartitions(kept)
+		s.open()
+	}
+	pause := newPause()
+	for {
+		asking, cancel := context.WithTimeout(ctx, s.p.cfg.AttemptTimeout)
+		n, err := s.p.partitions(asking, s.name)
+		cancel()
+		if err != nil {
+			s.p.log.Debug("kafka did not report partitions", "topic", s.name, "error", err)
+			if lifecycle.Pause(ctx, pause.NextBackOff()) != nil {
+				return
+			}
+			continue
+		}
+		if n != kept {
+			s.queue.setPartitions(n)
+			if err := savePartitions(s.cfg.PartitionsFile, s.name, n); err != nil {
+				s.p.log.Warn("number of partitions not kept on disk", "error", err, "next", "see to the disk: a start while Kafka is away would answer beacons 503")
+			}
+		}
+		s.open()
+		return
+	}
+}
+
+// readyWithin is how long an append waits for the spool, which reads what it has when it is opened, and for the number
+// of partitions. A caller that waits holds memory that is not counted.
+const readyWithin = time.Second
+
+// wait returns when records may be spilled; its error is ErrNotReady where that takes too long. Afterwards it costs
+// nothing.
+func (s *spill) wait(ctx context.Context) error {
 	select {
-	case <-s.begun:
+	case <-s.ready:
 	default:
-		late := time.NewTimer(openWithin)
-		defer late.Stop()
+		limit := time.NewTimer(readyWithin)
+		defer limit.Stop()
 		select {
-		case <-s.begun:
-		case <-late.C:
-			return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrOverloaded)
+		case <-s.ready:
+		case <-limit.C:
+			if s.disk.Load() == nil {
+				return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrNotReady)
+			}
+			return fmt.Errorf("partitions of %s are not known: kafka has never answered, and there is no %s: %w", s.name, s.cfg.PartitionsFile, ErrNotReady)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -103,107 +140,42 @@ func (s *spill) opened(ctx context.Context) error {
 }
 
 // hasRoom reports whether all that is held in memory would find room on disk.
-func (s *spill) hasRoom(held int64) bool {
-	return s == nil || held+s.disk.Used() <= s.cfg.MaxBytes
-}
+func (s *spill) hasRoom(held int64) bool { return held+s.disk.Load().Used() <= s.cfg.MaxBytes }
 
-// patience ends when an append to a topic is kept without its partition. p.mu is held.
-func (s *spill) patience(topic string) <-chan struct{} {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	over := make(chan struct{})
-	if s.lost[topic] {
-		close(over)
-	} else {
-		time.AfterFunc(s.cfg.After, func() { close(over) })
-	}
-	return over
-}
-
-// unknown notes that the partitions of a topic were asked for in vain.
-func (s *spill) unknown(topic string) {
-	if s != nil {
-		s.mu.Lock()
-		s.lost[topic] = true
-		s.mu.Unlock()
-	}
-}
-
-// early is the queue of records whose partition is not known yet.
-func (s *spill) early(topic string, key []byte) *queue {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	way, ok := s.way[topic]
-	if !ok {
-		keyed := s.p.queue(topic, true)
-		keyed.senders = []partitionSender{{partition: byKey}}
-		way = lines{free: s.p.queue(topic, true), keyed: []*queue{keyed}}
-		way.free.senders = []partitionSender{{partition: later}}
-		s.way[topic] = way
-	}
-	if key != nil {
-		return way.keyed[0]
-	}
-	return way.free
-}
-
-// stop has the early queues take no more; the producer has stopped, so that there
-// will be no others.
-func (s *spill) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, way := range s.way {
-		way.free.stop()
-		way.keyed[0].stop()
-	}
-}
-
-// keep puts a batch on disk. One that is held is still being sent.
-func (s *spill) keep(topic string, partition int, b *batch, held bool) (spool.Ref, error) {
-	to := spool.Stream{Topic: topic, Partition: int32(partition)}
-	if partition == later {
-		to.Partition -= int32(s.turn.Add(1) % turns)
-	}
-	ref, err := s.disk.Put(to, time.Now(), len(b.ends), held, b.lengths(), b.data)
+// put writes a batch to disk. One that is held is still being sent.
+func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
+	disk := s.disk.Load()
+	ref, err := disk.Put(spool.Stream{Topic: spillTopic, Partition: int32(partition)}, time.Now(), len(b.ends), held, b.lengths(), b.data)
 	if err != nil {
-		s.metrics.errors.Inc()
+		s.p.metrics.spoolErrors.Inc()
 		if s.failed.due() {
 			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them", "dir", s.cfg.Dir, "error", err,
 				"next", "look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
 		}
 		return ref, err
 	}
-	s.metrics.spooled.Add(float64(len(b.ends)))
+	s.p.metrics.spilled.Add(float64(len(b.ends)))
 	if s.warned.due() {
-		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", topic, "dir", s.cfg.Dir, "records", s.disk.Records(),
+		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", s.name, "dir", s.cfg.Dir, "records", disk.Records(),
 			"next", "look at the brokers; what is in the spool is sent when they are back")
 	}
 	return ref, nil
 }
 
-// pace lets something be said once a minute.
-type pace struct{ last atomic.Int64 }
+// logLimit lets something be logged once a minute.
+type logLimit struct{ last atomic.Int64 }
 
-func (p *pace) due() bool {
-	now, last := time.Now().Unix(), p.last.Load()
-	return now-last >= 60 && p.last.CompareAndSwap(last, now)
+func (l *logLimit) due() bool {
+	now, last := time.Now().Unix(), l.last.Load()
+	return now-last >= 60 && l.last.CompareAndSwap(last, now)
 }
 
-// lengths is what the spool keeps before data: the number of records, then the
-// lengths of each one's key, counted from 1 because 0 is none, and value.
+// lengths is what the spool keeps before data: the number of values, and the length of each.
 func (b *batch) lengths() []byte {
 	text := binary.AppendUvarint(make([]byte, 0, 4+4*len(b.ends)), uint64(len(b.ends)))
 	begin := 0
 	for _, end := range b.ends {
-		key := 0
-		if end.keyed {
-			key = end.key - begin + 1
-		}
-		text = binary.AppendUvarint(text, uint64(key))
-		text = binary.AppendUvarint(text, uint64(end.value-end.key))
+		text = binary.AppendUvarint(text, uint64(end.value-begin))
 		begin = end.value
 	}
 	return text
@@ -211,40 +183,86 @@ func (b *batch) lengths() []byte {
 
 var errNoBatch = errors.New("not a batch of records")
 
-// parse calls record with each record of what the spool kept. Its slices are parts of body.
-func parse(body []byte, record func(key, value []byte)) error {
-	at := body
+// parse adds the values of what the spool kept to b.
+func (b *batch) parse(body []byte) error {
+	rest := body
 	number := func() int {
-		n, size := binary.Uvarint(at)
-		if size <= 0 || n > uint64(len(body))+1 {
-			at = nil
+		n, size := binary.Uvarint(rest)
+		if size <= 0 || n > uint64(len(body)) {
+			rest = nil
 			return -1
 		}
-		at = at[size:]
+		rest = rest[size:]
 		return int(n)
 	}
 	count := number()
-	if count < 0 || count > len(body)/2 {
+	if count < 0 || count > len(rest) {
 		return errNoBatch
 	}
-	sizes, total := make([][2]int, count), 0
+	sizes, total := make([]int, count), 0
 	for i := range sizes {
-		sizes[i] = [2]int{number(), number()}
-		if sizes[i][0] < 0 || sizes[i][1] < 0 {
+		if sizes[i] = number(); sizes[i] < 0 {
 			return errNoBatch
 		}
-		total += max(0, sizes[i][0]-1) + sizes[i][1]
+		total += sizes[i]
 	}
-	if total != len(at) {
-		return fmt.Errorf("%w: %d bytes of records, want %d", errNoBatch, len(at), total)
+	if total != len(rest) {
+		return fmt.Errorf("%w: %d bytes of records, want %d", errNoBatch, len(rest), total)
 	}
 	for _, size := range sizes {
-		var key []byte
-		if size[0] > 0 {
-			key, at = at[:size[0]-1:size[0]-1], at[size[0]-1:]
-		}
-		record(key, at[:size[1]])
-		at = at[size[1]:]
+		b.add(Record{Value: rest[:size]})
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// partitionCount is what PartitionsFile says.
+type partitionCount struct {
+	Topic      string `json:"topic"` // with prefix
+	Partitions int    `json:"partitions"`
+}
+
+// loadPartitions is the number of partitions that is on file; 0 when there is none of that topic.
+func loadPartitions(file, topic string) (int, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	var kept partitionCount
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err == nil && kept.Partitions < 0 {
+		err = fmt.Errorf("%d partitions: want 0 or more", kept.Partitions)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read partitions %s: %w", file, err)
+	}
+	if kept.Topic != topic {
+		return 0, nil
+	}
+	return kept.Partitions, nil
+}
+
+// savePartitions replaces the file; after a crash it is the old one or the new one.
+func savePartitions(file, topic string, n int) error {
+	text, err := json.Marshal(partitionCount{topic, n})
+	if err != nil {
+		return fmt.Errorf("save partitions: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("save partitions: %w", err)
+	}
+	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(file+".new", file)
+	}
+	if err != nil {
+		return fmt.Errorf("save partitions: %w", err)
 	}
 	return nil
 }

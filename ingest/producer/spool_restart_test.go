@@ -2,7 +2,9 @@ package producer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // load appends record after record until it is stopped, and notes how long each took.
@@ -34,7 +37,7 @@ func startLoad(t *testing.T, p *Producer, writers int) *load {
 				default:
 				}
 				begin := time.Now()
-				if err := p.Append(t.Context(), event.TopicVisits, nil, value(int(l.next.Add(1)-1))); err != nil {
+				if err := p.Append(t.Context(), event.TopicVisits, value(int(l.next.Add(1)-1))); err != nil {
 					t.Error(err)
 					return
 				}
@@ -76,25 +79,25 @@ func TestABrokerIsAwayAndAppendsGoOn(t *testing.T) {
 			prefix := freshTopics(t, brokers, 3)
 			p := running(t, brokers, prefix, spooling(t.TempDir()))
 			l := startLoad(t, p, 16)
-			until(t, "appends to go through", func() bool { return l.acked.Load() > 200 })
+			wait.For(t, "appends to go through", func() bool { return l.acked.Load() > 200 })
 			t.Logf("well: %s", l.latencies(t))
 			if err := stop(t.Context()); err != nil {
 				t.Error(err)
 			}
 			mark := l.acked.Load()
-			until(t, "appends to go on without a broker", func() bool { return l.acked.Load() > mark+3000 })
+			wait.For(t, "appends to go on without a broker", func() bool { return l.acked.Load() > mark+3000 })
 			t.Logf("away: %s", l.latencies(t))
 			if stop, _, err = b.start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			begin := time.Now()
-			held := p.spill.disk.Records()
-			until(t, "the spool to be emptied under load", func() bool { return p.spill.disk.Records() == 0 })
+			held := p.spill.disk.Load().Records()
+			wait.For(t, "the spool to be emptied under load", func() bool { return p.spill.disk.Load().Records() == 0 })
 			t.Logf("back: %s; %d of the spool in %s", l.latencies(t), held, time.Since(begin))
 			close(l.enough)
 			l.group.Wait()
-			until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
-			keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
+			wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+			keptTheirPartition(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
 			if err := stop(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
@@ -102,9 +105,63 @@ func TestABrokerIsAwayAndAppendsGoOn(t *testing.T) {
 	}
 }
 
-// A process that begins while Kafka is away takes records all the same, also those
-// whose partition follows from a key, and sends them when it is back, in their order.
+// A process that starts while Kafka is away, after one that knew the number of partitions, takes records and sends them
+// once Kafka is back, also those that a process between them left.
 func TestAStartWithoutKafka(t *testing.T) {
+	b := restartable(t, "kafka")
+	stop, brokers, err := b.start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix, dir := freshTopics(t, brokers, 3), t.TempDir()
+	short := func(c *Config) {
+		spooling(dir)(c)
+		c.AttemptTimeout, c.AckTimeout = time.Second, time.Second
+	}
+	p, end := started(t, brokers, prefix, short)
+	if err := p.Append(t.Context(), event.TopicVisits, value(0)); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 { // the second process finds what the first one left
+		p, end := started(t, brokers, prefix, short)
+		if err := p.Ready(t.Context()); err != nil {
+			t.Errorf("Ready() without Kafka, with the partitions on file = %v", err)
+		}
+		appendSome(t, p, 1+100*round, 1+100*(round+1))
+		if n := p.spill.disk.Load().Records(); n != int64(100*(round+1)) {
+			t.Errorf("%d records in the spool, want %d", n, 100*(round+1))
+		}
+		end()
+	}
+	if stop, _, err = b.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p = running(t, brokers, prefix, spooling(dir))
+	if err := p.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+	lines := all(t, brokers, prefix+event.TopicVisits)
+	keptTheirPartition(t, lines, 201)
+	used := map[int]bool{}
+	for _, l := range lines {
+		used[l.partition] = true
+	}
+	if len(used) != 3 {
+		t.Errorf("%d partitions were used, want all 3", len(used))
+	}
+	if err := stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that starts for the first time while Kafka is away knows no partition that a record could keep: it is not
+// ready, and takes records as soon as Kafka has answered. So is one whose file is damaged or of another topic.
+func TestAFirstStartWithoutKafka(t *testing.T) {
 	b := restartable(t, "kafka")
 	stop, brokers, err := b.start(t.Context())
 	if err != nil {
@@ -114,47 +171,36 @@ func TestAStartWithoutKafka(t *testing.T) {
 	if err := stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	key := func(i int) []byte { return fmt.Appendf(nil, "brand %d", i%5) }
-	for round := range 2 { // the second one finds what the first one leaves
-		p, end := started(t, brokers, prefix, func(c *Config) { c.Spool.Dir, c.AttemptTimeout, c.AckTimeout = dir, time.Second, time.Second })
-		for i := range 50 {
-			if err := p.Append(t.Context(), event.TopicAnswers, key(i), value(100*round+i)); err != nil {
-				t.Fatal(err)
+	for name, text := range map[string]string{"no": "", "a damaged": `{"topic":`, "another topic's": `{"topic":"x.visits","partitions":3}`} {
+		t.Run(name+" file", func(t *testing.T) {
+			dir := t.TempDir()
+			if text != "" {
+				if err := os.WriteFile(partitionsFile(dir), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		appendSome(t, p, 100*round, 100*(round+1), noKey)
-		if round == 1 {
-			if n := p.spill.disk.Records(); n != 300 {
-				t.Errorf("%d records in the spool, want 300", n)
+			p := running(t, brokers, prefix, spooling(dir))
+			if err := p.Append(t.Context(), event.TopicVisits, value(1)); !errors.Is(err, ErrNotReady) {
+				t.Errorf("Append() = %v, want ErrNotReady", err)
 			}
-		}
-		end()
+			if err := p.Ready(t.Context()); !errors.Is(err, ErrNotReady) {
+				t.Errorf("Ready() = %v, want ErrNotReady", err)
+			}
+		})
 	}
+	dir := t.TempDir()
+	p := running(t, brokers, prefix, spooling(dir))
 	if stop, _, err = b.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p := running(t, brokers, prefix, spooling(dir))
-	if err := p.Append(t.Context(), event.TopicAnswers, key(0), []byte("record 9999")); err != nil {
-		t.Fatal(err)
+	wait.For(t, "the producer to be ready", func() bool { return p.Ready(t.Context()) == nil })
+	if err := p.Append(t.Context(), event.TopicVisits, value(1)); err != nil {
+		t.Errorf("Append() once Kafka has answered = %v", err)
 	}
-	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
-	keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), 200)
-	last := map[string]int{}
-	for _, l := range all(t, brokers, prefix+event.TopicAnswers) {
-		var i int
-		fmt.Sscanf(l.value, "record %d", &i)
-		if i < last[l.key] {
-			t.Errorf("%s: record %d comes after %d", l.key, i, last[l.key])
-		}
-		last[l.key] = i
-		if want := Partition([]byte(l.key), []int{0, 1, 2}); l.partition != want {
-			t.Errorf("%s is on partition %d, want %d", l.key, l.partition, want)
-		}
-	}
-	if last["brand 0"] != 9999 || len(last) != 5 {
-		t.Errorf("last records of the keys: %v", last)
-	}
+	wait.For(t, "the number of partitions to be kept", func() bool {
+		n, err := loadPartitions(partitionsFile(dir), prefix+event.TopicVisits)
+		return n == 3 && err == nil
+	})
 	if err := stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,20 +21,23 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// spooling gives a producer a spool in dir.
+// spooling gives a producer a spool in dir, and a file of partitions beside that.
 func spooling(dir string) func(*Config) {
-	return func(c *Config) { c.Spool.Dir = dir }
+	return func(c *Config) { c.Spool.Dir, c.Spool.PartitionsFile = dir, partitionsFile(dir) }
 }
 
-func appendSome(t *testing.T, p *Producer, from, to int, key func(int) []byte) {
+func partitionsFile(dir string) string { return filepath.Join(filepath.Dir(dir), "partitions.json") }
+
+func appendSome(t *testing.T, p *Producer, from, to int) {
 	t.Helper()
 	var group sync.WaitGroup
 	for w := range 16 {
 		group.Go(func() {
 			for i := from + w; i < to; i += 16 {
-				if err := p.Append(t.Context(), event.TopicVisits, key(i), value(i)); err != nil {
+				if err := p.Append(t.Context(), event.TopicVisits, value(i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -42,8 +46,6 @@ func appendSome(t *testing.T, p *Producer, from, to int, key func(int) []byte) {
 	group.Wait()
 }
 
-func noKey(int) []byte { return nil }
-
 // While requests are lost, on the way or on the way back, every append is answered
 // well and soon; when they arrive again everything is on the log, and what is there
 // twice did not move.
@@ -51,41 +53,35 @@ func TestRequestsAreLostAndRecordsAreNot(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var away atomic.Int64
-		p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) mishap { return mishap(away.Load()) })
-		appendSome(t, p, 0, 200, noKey)
+		p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) outcome { return outcome(away.Load()) })
+		appendSome(t, p, 0, 200)
 		away.Store(int64(unsent))
 		begin := time.Now()
-		appendSome(t, p, 200, 600, noKey)
+		appendSome(t, p, 200, 600)
 		away.Store(int64(lost))
-		appendSome(t, p, 600, 1000, noKey)
-		t.Logf("800 records in %s, %d in the spool", time.Since(begin), p.spill.disk.Records())
-		if p.spill.disk.Records() == 0 {
+		appendSome(t, p, 600, 1000)
+		t.Logf("800 records in %s, %d in the spool", time.Since(begin), p.spill.disk.Load().Records())
+		if p.spill.disk.Load().Records() == 0 {
 			t.Error("nothing is in the spool")
 		}
 		away.Store(int64(fine))
-		until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
-		appendSome(t, p, 1000, 1200, noKey)
-		keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), 1200)
+		wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+		appendSome(t, p, 1000, 1200)
+		keptTheirPartition(t, all(t, brokers, prefix+event.TopicVisits), 1200)
 	})
 }
 
-// keptTheirPlace checks that records 0 to n are there, each on one partition.
-func keptTheirPlace(t *testing.T, lines []line, n int) {
+// keptTheirPartition checks that records 0 to n are there, each on one partition.
+func keptTheirPartition(t *testing.T, lines []line, n int) {
 	t.Helper()
-	place := map[string]int{}
-	for _, l := range lines {
-		if at, ok := place[l.value]; ok && at != l.partition {
-			t.Errorf("%s is on partitions %d and %d", l.value, at, l.partition)
-		}
-		place[l.value] = l.partition
-	}
+	partitions := partitionsOf(t, lines)
 	for i := range n {
-		if _, ok := place[string(value(i))]; !ok {
+		if _, ok := partitions[string(value(i))]; !ok {
 			t.Fatalf("record %d was acknowledged and is not on the log", i)
 		}
 	}
-	if len(place) != n {
-		t.Errorf("%d records are there, want %d", len(place), n)
+	if len(partitions) != n {
+		t.Errorf("%d records are there, want %d", len(partitions), n)
 	}
 }
 
@@ -94,20 +90,20 @@ func TestABrokerThatHangsHoldsNobodyUp(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 6)
 	var away atomic.Int64
-	p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) mishap { return mishap(away.Load()) })
+	p := running(t, brokers, prefix, spooling(t.TempDir()), func(*produce.Request) outcome { return outcome(away.Load()) })
 	l := startLoad(t, p, 64)
-	until(t, "appends to go through", func() bool { return l.acked.Load() > 1000 })
+	wait.For(t, "appends to go through", func() bool { return l.acked.Load() > 1000 })
 	t.Logf("well: %s", l.latencies(t))
 	away.Store(int64(hung))
 	mark := l.acked.Load()
-	until(t, "appends to go on", func() bool { return l.acked.Load() > mark+20_000 })
+	wait.For(t, "appends to go on", func() bool { return l.acked.Load() > mark+20_000 })
 	t.Logf("hung: %s", l.latencies(t))
 	away.Store(int64(fine))
-	until(t, "an empty spool", func() bool { return p.spill.disk.Records() < 1000 })
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() < 1000 })
 	close(l.enough)
 	l.group.Wait()
-	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
-	keptTheirPlace(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+	keptTheirPartition(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
 }
 
 // A full spool refuses records before they join a batch, and takes them again once
@@ -118,8 +114,9 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 	var away atomic.Int64
 	dir := t.TempDir()
 	p := running(t, brokers, prefix, func(c *Config) {
-		c.Spool.Dir, c.Spool.MaxBytes = dir, 4*event.MaxRecordBytes
-	}, func(*produce.Request) mishap { return mishap(away.Load()) })
+		spooling(dir)(c)
+		c.Spool.MaxBytes = 4 * event.MaxRecordBytes
+	}, func(*produce.Request) outcome { return outcome(away.Load()) })
 	away.Store(int64(unsent))
 	var taken, refused atomic.Int64
 	var group sync.WaitGroup
@@ -127,7 +124,7 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 		group.Go(func() {
 			for i := w; i < 600; i += 16 {
 				v := append(value(i), make([]byte, 100_000)...)
-				switch err := p.Append(t.Context(), event.TopicVisits, nil, v); {
+				switch err := p.Append(t.Context(), event.TopicVisits, v); {
 				case err == nil:
 					taken.Add(1)
 				case errors.Is(err, ErrOverloaded):
@@ -146,8 +143,8 @@ func TestAFullSpoolRefusesAndRecovers(t *testing.T) {
 		t.Errorf("%d bytes on disk, at most %d are allowed", used, p.cfg.Spool.MaxBytes)
 	}
 	away.Store(int64(fine))
-	until(t, "room", func() bool {
-		return p.Append(t.Context(), event.TopicVisits, nil, value(9)) == nil && p.spill.disk.Records() == 0
+	wait.For(t, "room", func() bool {
+		return p.Append(t.Context(), event.TopicVisits, value(9)) == nil && p.spill.disk.Load().Records() == 0
 	})
 	if err := p.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -187,8 +184,8 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 	prefix := freshTopics(t, brokers, 1)
 	var away atomic.Int64
 	dir := t.TempDir()
-	bad := func(r *produce.Request) mishap {
-		if m := mishap(away.Load()); m != tooBig || int(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.data[0]) == 'X' ||
+	bad := func(r *produce.Request) outcome {
+		if m := outcome(away.Load()); m != tooBig || int(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.data[0]) == 'X' ||
 			len(r.Topics[0].Partitions[0].RecordSet.Records.(*records).batch.ends) > 1 {
 			return m
 		}
@@ -203,26 +200,26 @@ func TestRefusalsOfTheBroker(t *testing.T) {
 			if i == 20 {
 				v = []byte("X")
 			}
-			if err := p.Append(t.Context(), event.TopicVisits, nil, v); err != nil {
+			if err := p.Append(t.Context(), event.TopicVisits, v); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if n := p.spill.disk.Records(); n != 40 {
+	if n := p.spill.disk.Load().Records(); n != 40 {
 		t.Errorf("%d records in the spool, want 40", n)
 	}
 	away.Store(int64(tooBig))
-	until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
 	got := values(all(t, brokers, prefix+event.TopicVisits))
 	if len(got) != 39 || got["X"] != 0 {
 		t.Errorf("%d records are on the log, want 39: %v", len(got), got)
 	}
 	aside, _ := os.ReadDir(filepath.Join(dir, "quarantine"))
-	if len(aside) != 1 || !strings.HasSuffix(aside[0].Name(), "-refused") || testutil.ToFloat64(p.spill.metrics.quarantined) != 1 {
+	if len(aside) != 1 || !strings.HasSuffix(aside[0].Name(), "-refused") || testutil.ToFloat64(p.metrics.quarantined) != 1 {
 		t.Errorf("put quarantined: %v, want one entry", aside)
 	}
-	if err := p.Append(t.Context(), event.TopicVisits, nil, []byte("X")); !errors.Is(err, kafka.MessageSizeTooLarge) {
+	if err := p.Append(t.Context(), event.TopicVisits, []byte("X")); !errors.Is(err, kafka.MessageSizeTooLarge) {
 		t.Errorf("Append of a record that Kafka will never take, while it is well = %v", err)
 	}
 }
@@ -234,24 +231,25 @@ func TestADiskThatFails(t *testing.T) {
 	var away atomic.Int64
 	dir := filepath.Join(t.TempDir(), "spool")
 	p := running(t, brokers, prefix, func(c *Config) {
-		c.Spool.Dir, c.Spool.MaxBytes, c.AttemptTimeout, c.AckTimeout = dir, 4*event.MaxRecordBytes, time.Second, time.Second
-	}, func(*produce.Request) mishap { return mishap(away.Load()) })
+		spooling(dir)(c)
+		c.Spool.MaxBytes, c.AttemptTimeout, c.AckTimeout = 4*event.MaxRecordBytes, time.Second, time.Second
+	}, func(*produce.Request) outcome { return outcome(away.Load()) })
 	if err := p.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// Files that are open work on, the next one cannot be made.
-	until(t, "the directory to be gone, in which a file is being made", func() bool { return os.RemoveAll(dir) == nil })
+	wait.For(t, "the directory to be gone, in which a file is being made", func() bool { return os.RemoveAll(dir) == nil })
 	away.Store(int64(unsent))
 	var err error
 	for n := 0; err == nil && n < 30; n++ {
-		err = p.Append(t.Context(), event.TopicVisits, nil, make([]byte, 1<<20))
+		err = p.Append(t.Context(), event.TopicVisits, make([]byte, 1<<20))
 	}
 	if !errors.Is(err, ErrAway) {
 		t.Errorf("Append without disk and Kafka = %v", err)
 	}
 	away.Store(int64(fine))
-	appendSome(t, p, 11, 30, noKey)
-	if testutil.ToFloat64(p.spill.metrics.errors) == 0 {
+	appendSome(t, p, 11, 30)
+	if testutil.ToFloat64(p.metrics.spoolErrors) == 0 {
 		t.Error("no failure of the disk is counted")
 	}
 }
@@ -259,6 +257,9 @@ func TestADiskThatFails(t *testing.T) {
 // One process has a spool at a time, and the second one says so.
 func TestASpoolInUse(t *testing.T) {
 	dir := t.TempDir()
+	if err := savePartitions(partitionsFile(dir), event.TopicVisits, 3); err != nil {
+		t.Fatal(err)
+	}
 	first := running(t, nowhere(t), "", spooling(dir))
 	if err := first.Ready(t.Context()); err != nil {
 		t.Fatal(err)
@@ -271,7 +272,7 @@ func TestASpoolInUse(t *testing.T) {
 	if err := second.Run(t.Context()); !errors.Is(err, spool.ErrInUse) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Run() of a second one = %v, want ErrInUse", err)
 	}
-	if err := second.Append(t.Context(), event.TopicVisits, nil, value(1)); !errors.Is(err, ErrStopped) {
+	if err := second.Append(t.Context(), event.TopicVisits, value(1)); !errors.Is(err, ErrStopped) {
 		t.Errorf("Append() of a second one = %v, want ErrStopped", err)
 	}
 }
@@ -279,19 +280,22 @@ func TestASpoolInUse(t *testing.T) {
 // The spool counts room by the weights of records: no entry may take more.
 func TestAnEntryTakesNoMoreThanItsRecordsReserve(t *testing.T) {
 	dir := t.TempDir()
+	if err := savePartitions(partitionsFile(dir), event.TopicVisits, 3); err != nil {
+		t.Fatal(err)
+	}
 	p := running(t, nowhere(t), "", spooling(dir))
-	for _, topic := range event.Topics {
-		for _, size := range []int{0, 1, 127, 128, 20_000} {
+	for _, size := range []int{0, 1, 127, 128, 20_000} {
+		for _, n := range []int{1, 2, 50} {
 			if err := p.Ready(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			before := p.spill.disk.Used()
-			key, v := make([]byte, size), make([]byte, size)
-			if err := p.Append(t.Context(), topic, key, v); err != nil {
+			before := p.spill.disk.Load().Used()
+			values := slices.Repeat([][]byte{make([]byte, size)}, n)
+			if err := p.Append(t.Context(), event.TopicVisits, values...); err != nil {
 				t.Fatal(err)
 			}
-			if took := p.spill.disk.Used() - before; took > int64(weight(key, v)) || took == 0 {
-				t.Errorf("a record of %s with %d bytes takes %d, reserved were %d", topic, 2*size, took, weight(key, v))
+			if took, reserved := p.spill.disk.Load().Used()-before, int64(n*weight(nil, values[0])); took > reserved || took == 0 {
+				t.Errorf("%d records of %d bytes take %d, reserved were %d", n, size, took, reserved)
 			}
 		}
 	}
@@ -299,22 +303,22 @@ func TestAnEntryTakesNoMoreThanItsRecordsReserve(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	b := &batch{}
-	b.add(nil, []byte("a"))
-	b.add([]byte{}, nil)
-	b.add([]byte("key"), []byte("value"))
+	for _, v := range []string{"a", "", "value"} {
+		b.add(Record{Value: []byte(v)})
+	}
 	f.Add(append(b.lengths(), b.data...))
 	f.Add([]byte{})
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got := &batch{}
-		if err := parse(body, got.add); err != nil {
+		if err := got.parse(body); err != nil {
 			if len(got.ends) > 0 {
 				t.Errorf("%d records of a body that is refused: %v", len(got.ends), err)
 			}
 			return
 		}
 		again := &batch{}
-		if err := parse(append(got.lengths(), got.data...), again.add); err != nil || !reflect.DeepEqual(again, got) {
+		if err := again.parse(append(got.lengths(), got.data...)); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("read again: %+v, %v, want %+v", again, err, got)
 		}
 	})

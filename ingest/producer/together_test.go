@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // What is appended together is one batch's: side by side in one partition, whatever requests are lost.
@@ -20,7 +21,7 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var requests atomic.Int64
-		every := func(*produce.Request) mishap {
+		every := func(*produce.Request) outcome {
 			if requests.Add(1)%4 == 0 {
 				return lost
 			}
@@ -36,14 +37,14 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 					for i := range each {
 						together = append(together, fmt.Appendf(nil, "group %d record %d", w*groups+g, i))
 					}
-					if err := p.AppendTogether(t.Context(), event.TopicVisits, together...); err != nil {
+					if err := p.Append(t.Context(), event.TopicVisits, together...); err != nil {
 						t.Error(err)
 					}
 				}
 			})
 		}
 		group.Wait()
-		until(t, "an empty spool", func() bool { return p.spill.disk.Records() == 0 })
+		wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
 		found := map[string]bool{}
 		lines := all(t, brokers, prefix+event.TopicVisits)
 		for start := range lines {
@@ -66,19 +67,19 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 
 func TestRecordsThatDoNotAllFindRoomAreNotSent(t *testing.T) {
 	p := running(t, testkit.Kafka(t), freshTopics(t, testkit.Kafka(t), 1), nil)
-	others := int64(p.cfg.MaxBufferedBytes)/2 - 3000
+	others := int64(maxBufferedBytes)/2 - 3000
 	p.live.Add(others)
 	record := make([]byte, 1000)
-	err := p.AppendTogether(t.Context(), event.TopicVisits, slices.Repeat([][]byte{record}, 3)...)
+	err := p.Append(t.Context(), event.TopicVisits, slices.Repeat([][]byte{record}, 3)...)
 	if !errors.Is(err, ErrOverloaded) {
-		t.Errorf("AppendTogether() = %v, want ErrOverloaded", err)
+		t.Errorf("Append() = %v, want ErrOverloaded", err)
 	}
-	if err := p.AppendTogether(t.Context(), event.TopicVisits, record, record); err != nil {
+	if err := p.Append(t.Context(), event.TopicVisits, record, record); err != nil {
 		t.Errorf("two that find room: %v", err)
 	}
-	if err := p.AppendTogether(t.Context(), event.TopicVisits); err != nil {
+	if err := p.Append(t.Context(), event.TopicVisits); err != nil {
 		t.Errorf("none: %v", err)
 	}
-	until(t, "their room again", func() bool { return p.live.Load() == others })
+	wait.For(t, "their room again", func() bool { return p.live.Load() == others })
 	p.live.Add(-others)
 }

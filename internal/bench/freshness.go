@@ -198,7 +198,7 @@ func (w *watch) measure(ctx, until context.Context, log *producer.Producer, p pr
 			return nil, err
 		}
 		begin := time.Now()
-		if err := log.Append(ctx, p.topic, key, value); err != nil {
+		if _, err := log.AppendAll(ctx, p.topic, []producer.Record{{Key: key, Value: value}}); err != nil {
 			return nil, err
 		}
 		err = poll(ctx, flowing.every, func() (bool, error) {

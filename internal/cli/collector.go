@@ -111,7 +111,7 @@ func (c *collecting) spool(dataDir string) producer.Spool {
 		dir = filepath.Join(dataDir, "spool")
 	}
 	spool := producer.DefaultConfig().Spool
-	spool.Dir, spool.MaxBytes = dir, c.SpoolBytes
+	spool.Dir, spool.MaxBytes, spool.PartitionsFile = dir, c.SpoolBytes, filepath.Join(dataDir, "partitions.json")
 	return spool
 }
 
@@ -140,7 +140,7 @@ func assembleCollector(_ context.Context, s *service) error {
 	}
 	s.ready.Provide("spool", s.appends.Ready)
 	takes, err := collector.New(s.takes.config(), collector.Parts{
-		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.appends.AppendTogether,
+		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.appends.Append,
 	}, s.metrics, s.log)
 	if err != nil {
 		return err

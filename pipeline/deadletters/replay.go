@@ -141,7 +141,7 @@ func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, er
 	if err != nil {
 		return 0, err
 	}
-	records := make([]producer.PlacedRecord, len(letters))
+	records := make([]producer.Record, len(letters))
 	marks := make([]clickhouse.Mark, len(letters))
 	for i := range letters {
 		records[i] = record(&letters[i])
@@ -157,8 +157,8 @@ func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, er
 	return appended, err
 }
 
-func record(l *clickhouse.DeadLetter) producer.PlacedRecord {
-	r := producer.PlacedRecord{Value: []byte(l.Value)}
+func record(l *clickhouse.DeadLetter) producer.Record {
+	r := producer.Record{Value: []byte(l.Value)}
 	if l.Key != "" {
 		r.Key = []byte(l.Key)
 	}

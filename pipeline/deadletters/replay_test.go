@@ -182,9 +182,9 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for partition := range 2 {
-			records := []producer.PlacedRecord{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 2+partition, "poison"), Key: []byte("k")}, {Value: answer(t, 4+partition, "openai")}}
+			records := []producer.Record{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 2+partition, "poison"), Key: []byte("k")}, {Value: answer(t, 4+partition, "openai")}}
 			if partition == 1 {
-				records = append(records, producer.PlacedRecord{Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}}})
+				records = append(records, producer.Record{Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}}})
 			}
 			if _, err := w.log.AppendTo(t.Context(), event.TopicAnswers, partition, records); err != nil {
 				t.Fatal(err)
@@ -210,7 +210,7 @@ func TestDeadLettersAreReplayedOnce(t *testing.T) {
 
 		// as after a crash between the append and the marks
 		for partition := range 2 {
-			if _, err := w.log.AppendTo(t.Context(), event.TopicAnswers, partition, []producer.PlacedRecord{{Value: answer(t, 2+partition, "poison")}, {Value: answer(t, 8+partition, "openai")}}); err != nil {
+			if _, err := w.log.AppendTo(t.Context(), event.TopicAnswers, partition, []producer.Record{{Value: answer(t, 2+partition, "poison")}, {Value: answer(t, 8+partition, "openai")}}); err != nil {
 				t.Fatal(err)
 			}
 		}

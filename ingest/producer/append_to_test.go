@@ -22,12 +22,12 @@ func TestRecordsGoBackWhereTheyWere(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var requests atomic.Int64
-		p := running(t, brokers, prefix, func(c *Config) { c.MaxBatchRecords = 10 }, func(*produce.Request) mishap {
-			return []mishap{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
+		p := running(t, brokers, prefix, func(c *Config) { c.batchRecords = 10 }, func(*produce.Request) outcome {
+			return []outcome{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
 		})
-		var records []PlacedRecord
+		var records []Record
 		for i := range 35 {
-			records = append(records, PlacedRecord{Key: fmt.Appendf(nil, "brand-%d", i), Value: value(i), Headers: []Header{{"n", value(i)}, {"none", nil}}})
+			records = append(records, Record{Key: fmt.Appendf(nil, "brand-%d", i), Value: value(i), Headers: []Header{{Key: "n", Value: value(i)}, {Key: "none"}}})
 		}
 		records[7].Key = nil
 		if n, err := p.AppendTo(t.Context(), event.TopicVisits, 2, records); n != len(records) || err != nil {
@@ -59,7 +59,7 @@ func TestAPlaceThatIsNoneIsRefused(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	p := running(t, brokers, prefix, nil)
-	one := []PlacedRecord{{Value: value(1)}}
+	one := []Record{{Value: value(1)}}
 	for _, partition := range []int{-1, 3} {
 		if n, err := p.AppendTo(t.Context(), event.TopicVisits, partition, one); n != 0 || err == nil || !strings.Contains(err.Error(), "there are 3 partitions") {
 			t.Errorf("AppendTo(%d) = %d, %v", partition, n, err)
@@ -68,7 +68,7 @@ func TestAPlaceThatIsNoneIsRefused(t *testing.T) {
 	if _, err := p.AppendTo(t.Context(), "news", 0, one); err == nil {
 		t.Error("a topic that is none was taken")
 	}
-	large := append(one, PlacedRecord{Value: make([]byte, event.MaxRecordBytes)})
+	large := append(one, Record{Value: make([]byte, event.MaxRecordBytes)})
 	if n, err := p.AppendTo(t.Context(), event.TopicVisits, 0, large); n != 1 || !errors.Is(err, ErrTooLarge) {
 		t.Errorf("AppendTo() of one that is too large = %d, %v", n, err)
 	}

@@ -1,0 +1,365 @@
+package producer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/fault"
+)
+
+// queue puts records into batches, in their order, and has its partition senders send them. One batch goes at a time,
+// so that the next one grows meanwhile; one that is late does not hold up the others.
+//
+// A topic has a queue to all partitions for records without a key, and one to each partition for records with a key.
+type queue struct {
+	p     *Producer
+	name  string // of the topic, with prefix
+	spill *spill // where late batches are kept; nil: they are retried until their deadline
+
+	mu      sync.Mutex
+	stopped bool
+	waiting []*batch // the last one may still be joined
+	senders []*partitionSender
+	next    int  // sender to look at first
+	busy    bool // a batch is being sent that is not late
+	records int  // of the last batch that was sent, and
+	bytes   int  // of its data, to make room for the next one
+}
+
+// partitionSender sends to one partition, one batch at a time.
+type partitionSender struct {
+	partition  int
+	sending    bool
+	avoidUntil time.Time // its last batch was late: others are preferred
+}
+
+// join copies a record of AppendAll into the last batch or a new one.
+func (q *queue) join(r Record) (*batch, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped {
+		return nil, ErrStopped
+	}
+	b := q.last(1, len(r.Key)+len(r.Value))
+	b.add(r)
+	b.bulk += r.weight()
+	q.release()
+	return b, nil
+}
+
+// joinTogether copies values of Append into one batch.
+func (q *queue) joinTogether(values [][]byte) (*batch, error) {
+	size := 0
+	for _, value := range values {
+		size += len(value)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped {
+		return nil, ErrStopped
+	}
+	b := q.last(len(values), size)
+	for _, value := range values {
+		b.add(Record{Value: value})
+		b.live += weight(nil, value)
+	}
+	q.release()
+	return b, nil
+}
+
+// last is the batch that takes so many records of so many bytes: the last one, or a new one. q.mu is held.
+func (q *queue) last(records, bytes int) *batch {
+	now := time.Now()
+	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, records, bytes, q.p.cfg.batchRecords) {
+		return q.waiting[n-1]
+	}
+	b := newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4)
+	q.waiting = append(q.waiting, b)
+	q.p.open.Add(1)
+	return b
+}
+
+// release has the first batch sent, if one may go. q.mu is held.
+func (q *queue) release() {
+	if len(q.waiting) == 0 || q.busy {
+		return
+	}
+	now := time.Now()
+	to := q.idle(now)
+	if to == nil {
+		return
+	}
+	b := q.waiting[0]
+	q.waiting[0] = nil
+	q.waiting = q.waiting[1:]
+	q.records, q.bytes = len(b.ends), len(b.data)
+	q.busy, to.sending = true, true
+	if q.spill != nil && now.Before(to.avoidUntil) {
+		go q.spillUnsent(b, to)
+	} else {
+		go q.send(b, to)
+	}
+}
+
+// idle is the next sender that has nothing to do; one to be avoided only when there is no other. q.mu is held.
+func (q *queue) idle(now time.Time) *partitionSender {
+	var avoided *partitionSender
+	soon := false
+	for range q.senders {
+		q.next = (q.next + 1) % len(q.senders)
+		s := q.senders[q.next]
+		switch avoid := now.Before(s.avoidUntil); {
+		case s.sending:
+			soon = soon || !avoid
+		case avoid:
+			avoided = s
+		default:
+			return s
+		}
+	}
+	if soon {
+		return nil // what is being sent is acknowledged or late before long
+	}
+	return avoided
+}
+
+// send sends b to its partition. A batch that is not acknowledged in time is late: the next one may go to another
+// partition, and the late one is spilled, or, where there is no spool or its disk fails, sent again until its deadline.
+func (q *queue) send(b *batch, to *partitionSender) {
+	defer q.p.open.Done()
+	defer q.p.metrics.sending(q.name)()
+	var spilled func(acknowledged bool) // nil: b is not on disk
+	late := sync.OnceFunc(func() { spilled = q.late(b, to) })
+	timer := time.AfterFunc(q.lateIn(b), late)
+	err := q.p.attempt(b.deadline, func(ctx context.Context) error { return q.p.produce(ctx, q.name, to.partition, b) })
+	if inTime := timer.Stop() && (err == nil || refusedRecord(err)); !inTime {
+		late() // or wait until it has ended
+	}
+	if spilled != nil {
+		if err == nil {
+			q.recovered(to.partition)
+		}
+		spilled(err == nil)
+		return
+	}
+	if err != nil {
+		err = q.p.deliver(q.name, to.partition, b, err)
+	}
+	q.end(b, to, err)
+}
+
+// lateIn is in what time b is late.
+func (q *queue) lateIn(b *batch) time.Duration {
+	if q.spill == nil {
+		return lateAfter
+	}
+	return max(spillAfter/2, spillAfter-time.Since(b.born))
+}
+
+// late lets the next batch go and spills b while it is being sent. It returns what to call when that has ended.
+func (q *queue) late(b *batch, to *partitionSender) (spilled func(acknowledged bool)) {
+	q.mu.Lock()
+	to.avoidUntil = time.Now().Add(avoidFor)
+	q.pass(b)
+	q.mu.Unlock()
+	if q.spill == nil {
+		return nil
+	}
+	ref, err := q.spill.put(to.partition, b, true)
+	q.mu.Lock()
+	to.sending = err != nil
+	q.release()
+	q.mu.Unlock()
+	if err != nil {
+		return nil
+	}
+	q.p.finish(b, nil)
+	return func(acknowledged bool) {
+		if acknowledged {
+			q.p.metrics.appended(q.name, b)
+			q.spill.disk.Load().Remove(ref)
+		} else {
+			q.spill.disk.Load().Release(ref)
+		}
+	}
+}
+
+// spillUnsent spills b without sending it, since its partition does not acknowledge in time.
+func (q *queue) spillUnsent(b *batch, to *partitionSender) {
+	defer q.p.open.Done()
+	_, err := q.spill.put(to.partition, b, false)
+	q.mu.Lock()
+	to.sending = err != nil
+	q.pass(b)
+	q.mu.Unlock()
+	if err != nil {
+		q.end(b, to, q.p.deliver(q.name, to.partition, b, nil))
+		return
+	}
+	q.p.finish(b, nil)
+}
+
+// end reports how b ended, and lets its partition's next batch go.
+func (q *queue) end(b *batch, to *partitionSender, err error) {
+	q.mu.Lock()
+	to.sending = false
+	to.avoidUntil = time.Time{}
+	if errors.Is(err, ErrAway) {
+		to.avoidUntil = time.Now().Add(avoidFor)
+	}
+	q.pass(b)
+	q.mu.Unlock()
+	if err == nil {
+		q.p.metrics.appended(q.name, b)
+	} else {
+		q.p.metrics.failures.WithLabelValues(q.name, reason(err)).Inc()
+	}
+	q.p.finish(b, err)
+}
+
+// pass lets the next batch go. q.mu is held.
+func (q *queue) pass(b *batch) {
+	if !b.passed {
+		b.passed, q.busy = true, false
+	}
+	q.release()
+}
+
+// recovered notes that a partition acknowledges again.
+func (q *queue) recovered(partition int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if partition < len(q.senders) {
+		q.senders[partition].avoidUntil = time.Time{}
+		q.release()
+	}
+}
+
+// setPartitions makes senders for partitions 0 to n-1.
+func (q *queue) setPartitions(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.senders = make([]*partitionSender, n)
+	for i := range q.senders {
+		q.senders[i] = &partitionSender{partition: i}
+	}
+}
+
+// stop refuses records from now on.
+func (q *queue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stopped = true
+}
+
+// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. failed is
+// how an attempt ended that was made before, nil for none.
+func (p *Producer) deliver(name string, partition int, b *batch, failed error) error {
+	attempts := 0
+	if failed != nil {
+		attempts = 1
+	}
+	err := p.retry(b.deadline, failed, func(ctx context.Context) error {
+		if attempts++; attempts > 1 {
+			p.metrics.retries.WithLabelValues(name).Inc()
+		}
+		return p.produce(ctx, name, partition, b)
+	})
+	if err != nil {
+		return fmt.Errorf("append batch of %d to %s/%d: %w", len(b.ends), name, partition, err)
+	}
+	if attempts > 1 {
+		p.log.Warn("batch was sent more than once", "topic", name, "partition", partition, "records", len(b.ends), "attempts", attempts,
+			"next", "nothing: readers count an id once; if it goes on, look at the brokers")
+	}
+	return nil
+}
+
+func (p *Producer) produce(ctx context.Context, topic string, partition int, b *batch) error {
+	res, err := p.client.Produce(ctx, &kafka.ProduceRequest{
+		Topic:        topic,
+		Partition:    partition,
+		RequiredAcks: kafka.RequireAll,
+		Compression:  kafka.Lz4,
+		Records:      &records{batch: b},
+	})
+	if err == nil {
+		err = res.Error
+	}
+	if err == nil {
+		fault.Pass(fault.Produced)
+	}
+	return err
+}
+
+// retry calls attempt until it succeeds, is refused, or the deadline comes: then the error is ErrAway with the last
+// cause. last is how an attempt ended that was made before, nil for none.
+func (p *Producer) retry(deadline time.Time, last error, attempt func(context.Context) error) error {
+	pause := newPause()
+	for {
+		if refused(last) {
+			return last
+		}
+		if last != nil {
+			if time.Until(deadline) <= 0 {
+				return fmt.Errorf("%w: %w", ErrAway, last)
+			}
+			time.Sleep(min(pause.NextBackOff(), max(0, time.Until(deadline))))
+		}
+		if last = p.attempt(deadline, attempt); last == nil {
+			return nil
+		}
+	}
+}
+
+func newPause() *backoff.ExponentialBackOff {
+	pause := backoff.NewExponentialBackOff() // with jitter
+	pause.InitialInterval = 20 * time.Millisecond
+	pause.MaxInterval = 500 * time.Millisecond
+	pause.Reset()
+	return pause
+}
+
+var errExpired = errors.New("batches before it took too long")
+
+// attempt calls do, for AttemptTimeout at most.
+func (p *Producer) attempt(deadline time.Time, do func(context.Context) error) error {
+	now := time.Now()
+	if !now.Before(deadline) {
+		return errExpired
+	}
+	if end := now.Add(p.cfg.AttemptTimeout); end.Before(deadline) {
+		deadline = end
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	err := do(ctx)
+	if err != nil {
+		p.log.Debug("request to kafka failed", "error", err)
+	}
+	return err
+}
+
+// refused reports whether trying again can change nothing. Whatever the broker does not name as a refusal for good may
+// be a restart, an election or a broken connection, also a topic that it does not know yet.
+func refused(err error) bool {
+	code, ok := errors.AsType[kafka.Error](err)
+	return ok && !code.Temporary()
+}
+
+// refusedRecord reports whether the broker will never take what was sent. Whatever else it refuses, such as a password
+// or a right to write, an operator repairs, and the records wait for that in the spool.
+func refusedRecord(err error) bool {
+	code, ok := errors.AsType[kafka.Error](err)
+	return ok && slices.Contains([]kafka.Error{
+		kafka.MessageSizeTooLarge, kafka.RecordListTooLarge, kafka.InvalidTimestamp, kafka.InvalidRecord,
+		kafka.UnsupportedForMessageFormat, kafka.PolicyViolation,
+	}, code)
+}
