@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -10,18 +9,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// direct is a path that passes the edge by.
+// direct is a path that is answered without the rest of the edge.
 type direct struct {
 	s      *Server
 	path   string
 	handle fiber.Handler
-	posts  [600]atomic.Pointer[prometheus.Observer] // of answers to POST by status, once they were looked up
+	posts  [600]atomic.Pointer[prometheus.Observer] // of POST by status, once looked up
 }
 
-// Direct gives every request for path to handle, whatever its method, ahead of the edge. It is for the one path that is
-// asked tens of thousands of times a second: such a request has no id, no context that ends with its client, no span
-// and no line in the log, and its answer is neither tagged nor compressed. It is measured, and an error or a panic ends
-// as on any other path. It is called before Run.
+// Direct gives every request for path to handle, whatever its method. It is for the one path that is requested tens of
+// thousands of times a second: such a request has no id, no context that ends with its client, no span and no line in
+// the log, and its response is neither tagged nor compressed. It is measured, and errors and panics are answered as on
+// any other path. It is called before Run.
 func (s *Server) Direct(path string, handle fiber.Handler) {
 	if s.direct == nil {
 		s.direct = map[string]*direct{}
@@ -31,22 +30,13 @@ func (s *Server) Direct(path string, handle fiber.Handler) {
 
 func (d *direct) serve(c *fiber.Ctx) error {
 	started := time.Now()
-	if err := d.guarded(c); err != nil {
+	if err := guarded(c, d.handle); err != nil {
 		if failed := d.s.refuse(c, err); failed != nil {
 			return failed
 		}
 	}
 	d.seconds(c).Observe(time.Since(started).Seconds())
 	return nil
-}
-
-func (d *direct) guarded(c *fiber.Ctx) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &panicked{cause: cause, stack: debug.Stack()}
-		}
-	}()
-	return d.handle(c)
 }
 
 func (d *direct) seconds(c *fiber.Ctx) prometheus.Observer {

@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// edge is the outermost handler: whatever happens further in, the request ends here, answered, measured and logged.
+// edge is the outermost handler: whatever happens in the routes, a request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
 	if d := s.direct[c.Path()]; d != nil {
 		return d.serve(c)
@@ -23,14 +23,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	started := time.Now()
 	id := requestID(c.Get(fiber.HeaderXRequestID))
 	c.Set(fiber.HeaderXRequestID, id)
-	ctx, leave := s.accompany(c)
-	defer leave()
+	ctx, cancel := s.newContext(c)
+	defer cancel()
 	ctx, span := s.begin(ctx, c, id)
 	route := unmatched
 	defer func() { finishSpan(span, c, route) }()
 	c.SetUserContext(context.WithValue(ctx, idKey{}, id))
 
-	err := s.guarded(c)
+	err := guarded(c, (*fiber.Ctx).Next)
 	route = c.Route().Path
 	if err != nil {
 		if unrouted(err) {
@@ -40,7 +40,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 			return failed
 		}
 	}
-	if err := finish(c); err != nil {
+	if err := finish(c, s.surfaceOf(c.Path())); err != nil {
 		return err
 	}
 
@@ -51,14 +51,14 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// guarded runs the routes and returns a panic as an error that keeps its stack for the log.
-func (s *Server) guarded(c *fiber.Ctx) (err error) {
+// guarded runs a handler and returns a panic as an error that keeps its stack for the log.
+func guarded(c *fiber.Ctx, handle fiber.Handler) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = &panicked{cause: cause, stack: debug.Stack()}
 		}
 	}()
-	return c.Next()
+	return handle(c)
 }
 
 type panicked struct {
@@ -68,8 +68,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
 
-// accompany gives the request a context that ends with it, with its client, or with the server.
-func (s *Server) accompany(c *fiber.Ctx) (context.Context, context.CancelFunc) {
+// newContext returns a context that ends with the request, with its client's connection, or with the server.
+func (s *Server) newContext(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(s.requests)
 	unwatch := watchClient(c.Context().Conn(), cancel)
 	return ctx, func() {
@@ -86,7 +86,7 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// requestID keeps what a proxy or a client has chosen if it can stand in a header and a log as it is.
+// requestID is the id that a proxy or the client gave, if it is safe in a header and a log; else a new one.
 func requestID(given string) string {
 	if len(given) == 0 || len(given) > 128 {
 		return uuid.Must(uuid.NewV4()).String()
@@ -102,14 +102,14 @@ func requestID(given string) string {
 // unmatched stands for the route where there is none.
 const unmatched = "unmatched"
 
-// unrouted tells that no route was found: its path comes from outside and must not become a label.
+// unrouted says that no route was found. The path of such a request comes from outside and must not become a label.
 func unrouted(err error) bool {
 	var routing *fiber.Error
 	return errors.As(err, &routing) && (routing.Code == fiber.StatusNotFound || routing.Code == fiber.StatusMethodNotAllowed)
 }
 
-// knownMethods lets a method that fiber has never heard of take the way of one that no route answers, so that it
-// ends as 404 or 405 with Allow; fiber would say 400 without passing the edge.
+// knownMethods replaces a method that fiber does not know by one that no route answers, so that it ends as 404 or 405
+// with Allow; fiber would answer 400 without calling the edge.
 func knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := map[string]bool{}
 	for _, method := range fiber.DefaultMethods {

@@ -14,37 +14,40 @@ import (
 // compressFrom is the size in bytes below which compressing costs more than it saves.
 const compressFrom = 1024
 
-// finish tags a whole successful body, leaves it out when the client has it, and compresses it as the client asks.
+// finish tags a whole successful body, leaves it out when the client has it, and compresses it as the client accepts,
+// where the surface wants that.
 //
-// fiber's own pair is not used: its ETag is a CRC-32, absent from the 304 and deaf to `*`; its compression looks for
-// a name in Accept-Encoding without reading its q.
-func finish(c *fiber.Ctx) error {
+// fiber's own pair is not used: its ETag is a CRC-32, absent from the 304, and ignores `*`; its compression ignores the
+// q values of Accept-Encoding.
+func finish(c *fiber.Ctx, surface *Surface) error {
 	response := c.Response()
 	if response.IsBodyStream() || len(response.Body()) == 0 {
 		return nil
 	}
 	asks := c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead
-	if asks && response.StatusCode() == http.StatusOK {
+	if surface.ETag && asks && response.StatusCode() == http.StatusOK {
 		tag := string(response.Header.Peek(fiber.HeaderETag))
 		if tag == "" {
 			tag = tagOf(response.Body())
 			c.Set(fiber.HeaderETag, tag)
 		}
 		if matches(c.Get(fiber.HeaderIfNoneMatch), tag) {
-			c.Vary(fiber.HeaderAcceptEncoding)
+			if surface.Compress {
+				c.Vary(fiber.HeaderAcceptEncoding)
+			}
 			response.ResetBody()
 			c.Status(http.StatusNotModified)
 			return nil
 		}
 	}
-	if compressible(string(response.Header.ContentType())) && len(response.Header.ContentEncoding()) == 0 {
+	if surface.Compress && compressible(string(response.Header.ContentType())) && len(response.Header.ContentEncoding()) == 0 {
 		c.Vary(fiber.HeaderAcceptEncoding)
 		compress(response, Preferred(c.Get(fiber.HeaderAcceptEncoding)))
 	}
 	return nil
 }
 
-// tagOf is weak: the same answer compressed otherwise keeps its tag.
+// tagOf is weak: it stays the same in another compression.
 func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
@@ -82,8 +85,8 @@ func compress(response *fasthttp.Response, encoding string) {
 	response.Header.SetContentEncoding(encoding)
 }
 
-// Preferred is br or gzip, whichever the client weighs higher, br between equals, "" when it wants neither
-// (RFC 9110 §12.5.3). A `*` stands for what is not named.
+// Preferred is br or gzip, whichever the client gives the higher weight, br between equals, "" when it accepts neither
+// (RFC 9110 §12.5.3). A `*` is the weight of what is not named.
 func Preferred(acceptEncoding string) string {
 	weights := map[string]float64{}
 	for part := range strings.SplitSeq(strings.ToLower(acceptEncoding), ",") {

@@ -6,16 +6,18 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A Check returns nil when a thing works now, else why it does not.
+// A Check returns nil when something works now, else why it does not.
 type Check func(ctx context.Context) error
 
 // checkTimeout bounds one check, so that /readyz answers while something hangs.
 const checkTimeout = 2 * time.Second
 
-// Readiness is the list of what must work before the process takes traffic. Every name is given at the start: what
-// has no check yet is not ready.
+// Readiness is the list of what must work before the process takes traffic. What has no check yet is not ready. It is a
+// prometheus.Collector, so that an alert sees what /readyz says.
 type Readiness struct {
 	mu     sync.Mutex
 	names  []string
@@ -43,8 +45,8 @@ type Lack struct {
 	Reason string `json:"reason"`
 }
 
-// Lacking runs every check, side by side, and returns what is not ready in the order in which it was required; nil
-// means ready.
+// Lacking runs all checks at once and returns what is not ready, in the order in which it was required; nil means
+// ready.
 func (r *Readiness) Lacking(ctx context.Context) []Lack {
 	r.mu.Lock()
 	lacks := make([]Lack, len(r.names))
@@ -63,14 +65,15 @@ func (r *Readiness) Lacking(ctx context.Context) []Lack {
 	return slices.DeleteFunc(lacks, func(l Lack) bool { return l.Reason == "" })
 }
 
-// reason gives up on a check that outlives checkTimeout, even one that does not listen to its context.
+// reason is why a check fails, "" if it does not. It waits no longer than checkTimeout, even if the check ignores its
+// context.
 func reason(ctx context.Context, check Check) string {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	said := make(chan error, 1)
-	go func() { said <- check(ctx) }()
+	result := make(chan error, 1)
+	go func() { result <- check(ctx) }()
 	select {
-	case err := <-said:
+	case err := <-result:
 		if err != nil {
 			return err.Error()
 		}
@@ -95,4 +98,30 @@ func (r *Readiness) Wait(ctx context.Context) error {
 		case <-look.C:
 		}
 	}
+}
+
+var readyDesc = prometheus.NewDesc("answerscope_ready", "1 for what works, 0 for what /readyz says does not, by its name there.", []string{"check"}, nil)
+
+// Describe describes the one metric.
+func (r *Readiness) Describe(to chan<- *prometheus.Desc) { to <- readyDesc }
+
+// Collect runs every check.
+func (r *Readiness) Collect(to chan<- prometheus.Metric) {
+	lacks := map[string]bool{}
+	for _, lack := range r.Lacking(context.Background()) {
+		lacks[lack.Name] = true
+	}
+	for _, name := range r.required() {
+		value := 1.0
+		if lacks[name] {
+			value = 0
+		}
+		to <- prometheus.MustNewConstMetric(readyDesc, prometheus.GaugeValue, value, name)
+	}
+}
+
+func (r *Readiness) required() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.names)
 }

@@ -1,7 +1,8 @@
 // Package httpd is the edge of every HTTP surface: the public server with our settings, and the admin listener.
 //
-// A surface adds its routes to Server.App and returns errors; the edge gives each request an id and a context, catches
-// panics, turns an error into a body once, adds an ETag, compresses, measures and logs. See edge.go for that way.
+// A surface adds its routes to the router that Server.Mount returns, and its handlers return errors; the edge gives each
+// request an id and a context, catches panics, turns an error into a body in the surface's shape, adds an ETag,
+// compresses, measures and logs. See edge.go and surface.go.
 package httpd
 
 import (
@@ -21,13 +22,13 @@ import (
 // Config is how a public listener behaves.
 type Config struct {
 	Name         string               // of the listener in logs and metrics: queryapi, collector, …
-	ReadTimeout  time.Duration        // for one whole request; fiber's own default is for ever, and then a slow sender holds a connection as long as it likes
+	ReadTimeout  time.Duration        // for one whole request; without it a slow sender holds its connection for ever
 	WriteTimeout time.Duration        // for one whole response
-	IdleTimeout  time.Duration        // between two requests of a connection; must be set, because a shutdown does not close a waiting one
+	IdleTimeout  time.Duration        // between two requests of a connection; a shutdown waits for idle ones
 	Drain        time.Duration        // how long a stop waits for requests under way before it cancels them
-	BodyLimit    int                  // bytes of a request's body
-	HeaderLimit  int                  // bytes of a request's line and headers; fiber's default of 4 KB refuses a browser with many cookies
-	Traces       trace.TracerProvider // gets a span of every request but those for /healthz; nil traces nothing
+	BodyLimit    int                  // bytes of a request's body, where its surface sets no other limit
+	HeaderLimit  int                  // bytes of a request's line and headers; fiber's 4 KB refuse a browser with many cookies
+	Traces       trace.TracerProvider // gets a span of every request except /healthz; nil traces nothing
 }
 
 // DefaultConfig suits an API that people and programs call.
@@ -69,12 +70,13 @@ type Server struct {
 	seconds  *prometheus.HistogramVec
 	tracer   trace.Tracer // nil when nothing is traced
 	direct   map[string]*direct
+	surfaces []Surface
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
 	serving  atomic.Bool
 }
 
-// Listen takes an address at once, so that a taken one is known before anything else is started.
+// Listen takes an address at once, so that one in use is known before anything else is started.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -83,7 +85,7 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Fiber is how fiber is set for the listener: for New, and for whoever measures what that costs beyond fiber alone.
+// Fiber is the listener's configuration of fiber: for New, and for a benchmark of fiber alone.
 func (c Config) Fiber() fiber.Config {
 	return fiber.Config{
 		ReadTimeout:           c.ReadTimeout,
@@ -98,7 +100,7 @@ func (c Config) Fiber() fiber.Config {
 	}
 }
 
-// New returns a server that answers GET /healthz, and nothing until Run. It owns listener from then on.
+// New returns a server whose only route is GET /healthz. It owns listener, and serves once it Runs.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
 	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics)}
 	if cfg.Traces != nil {
@@ -126,8 +128,8 @@ func (s *Server) Ready(context.Context) error {
 	return nil
 }
 
-// Run serves until ctx is cancelled, then takes no new connection, finishes the requests under way and returns.
-// What is not finished after Config.Drain is cancelled.
+// Run serves until ctx is cancelled, then accepts no new connection, finishes the requests under way and returns. What
+// is not finished after Config.Drain is cancelled.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.abandon()
 	s.serving.Store(true)
@@ -139,11 +141,10 @@ func (s *Server) Run(ctx context.Context) error {
 		return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	patience, done := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
+	draining, done := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
 	defer done()
-	err := s.App.ShutdownWithContext(patience)
-	// Shutdown knows the listener only once serving has begun; closed twice it only says so.
-	_ = s.listener.Close()
+	err := s.App.ShutdownWithContext(draining)
+	_ = s.listener.Close() // Shutdown closes it only once serving has begun; a second Close does no harm
 	if ended := <-served; ended != nil {
 		s.log.Debug("listener ended", "error", ended)
 	}

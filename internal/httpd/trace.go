@@ -16,11 +16,11 @@ import (
 // scope names this package as the maker of its spans.
 const scope = "github.com/answerscope/answerscope/internal/httpd"
 
-// begin opens the span of a request, in the trace that its traceparent header names (W3C Trace Context). The span is
-// nil where nothing is traced, and for /healthz, which tells nothing and comes every few seconds.
+// begin opens the span of a request, in the trace of its traceparent header (W3C Trace Context). The span is nil where
+// nothing is traced, and for /healthz, which comes every few seconds.
 //
-// Of what a client sends, a span keeps the method, the path of a route that exists, and the request's id: a query
-// string, a header and a path that leads nowhere may hold what must not leave the house.
+// Of what a client sends, a span has only the method, the path of a route that exists, and the request's id: query
+// strings, headers and other paths may hold secrets.
 func (s *Server) begin(ctx context.Context, c *fiber.Ctx, id string) (context.Context, trace.Span) {
 	if s.tracer == nil || c.Path() == "/healthz" {
 		return ctx, nil
@@ -28,7 +28,7 @@ func (s *Server) begin(ctx context.Context, c *fiber.Ctx, id string) (context.Co
 	ctx = propagation.TraceContext{}.Extract(ctx, carrier{c})
 	return s.tracer.Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(c.Method()),
-		semconv.URLScheme(scheme(c)),
+		semconv.URLScheme("http"), // TLS ends before us
 		attribute.String("answerscope.listener", s.cfg.Name),
 		attribute.String("answerscope.request_id", id),
 	))
@@ -61,14 +61,6 @@ func traceOf(ctx context.Context) string {
 		return span.TraceID().String()
 	}
 	return ""
-}
-
-// scheme is how the client came to us: what a proxy says of it is not asked.
-func scheme(c *fiber.Ctx) string {
-	if c.Context().IsTLS() {
-		return "https"
-	}
-	return "http"
 }
 
 // carrier reads a request's headers for the propagator.

@@ -10,77 +10,71 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Identity is whom a key stands for.
-type Identity struct {
-	UserID         uuid.UUID
-	Email          string
-	OrganizationID uuid.UUID
-	KeyID          uuid.UUID
-}
-
-// refused is one error for every key that does not work, so that nobody learns
-// which keys there are or were.
+// refused is one error for every key that does not work, so that a caller cannot learn which keys exist or existed.
 var refused = problem.New(problem.Unproven, "missing or invalid API key; send Authorization: Bearer svc_…")
 
 const (
-	waiting   = 1024            // uses that may wait to be noted; more are forgotten
-	touchTime = 5 * time.Second // for noting them
+	maxPendingUses = 1024            // uses that may wait to be recorded; more are dropped
+	recordTimeout  = 5 * time.Second // for recording them
 )
 
-// A Resolver resolves keys, asking the database each time: a revoked key stops
-// working at once, everywhere. It is safe for concurrent use.
+// A Resolver resolves keys by asking the database each time: a revoked key stops working at once, in every process. It
+// is safe for concurrent use.
 type Resolver struct {
 	db   *postgres.DB
 	used chan uuid.UUID
 	log  *slog.Logger
 }
 
-// New returns a Resolver that works before Run, but notes no uses.
+// New returns a Resolver that works before Run, but records no uses.
 func New(db *postgres.DB, log *slog.Logger) *Resolver {
-	return &Resolver{db: db, used: make(chan uuid.UUID, waiting), log: log}
+	return &Resolver{db: db, used: make(chan uuid.UUID, maxPendingUses), log: log}
 }
 
-// Resolve finds whom the Authorization header of a request speaks for. A missing,
-// malformed, unknown, revoked or expired key, or one of an inactive user, is the
-// same problem, of kind Unproven.
-func (r *Resolver) Resolve(ctx context.Context, header string) (Identity, error) {
+// Resolve finds the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired key,
+// or one of an inactive user, is the same problem, of kind Unproven.
+func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identity, error) {
 	scheme, text, _ := strings.Cut(strings.TrimSpace(header), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return Identity{}, refused
+		return identity.Identity{}, refused
 	}
 	hash, ok := Parse(strings.TrimSpace(text))
 	if !ok {
-		return Identity{}, refused
+		return identity.Identity{}, refused
 	}
 	holder, err := r.db.ResolveKey(ctx, hash)
 	if errors.Is(err, postgres.ErrNotFound) {
-		return Identity{}, refused
+		return identity.Identity{}, refused
 	}
 	if err != nil {
-		return Identity{}, fmt.Errorf("resolve key: %w", err)
+		return identity.Identity{}, fmt.Errorf("resolve key: %w", err)
 	}
-	if holder.Stale {
+	if holder.UseDue {
 		select {
 		case r.used <- holder.KeyID:
 		default:
 		}
 	}
-	return Identity{holder.UserID, holder.Email, holder.OrganizationID, holder.KeyID}, nil
+	return identity.Identity{
+		UserID: holder.UserID, Email: holder.Email, OrganizationID: holder.OrganizationID, Role: holder.Role,
+		KeyID: holder.KeyID, Scopes: holder.Scopes,
+	}, nil
 }
 
-// Run notes when keys were used, to the minute and off the path of requests, until
-// ctx is cancelled. A use that cannot be noted is forgotten.
+// Run records when keys were used, to the minute and beside the requests, until ctx is cancelled. A use that cannot be
+// recorded is dropped.
 func (r *Resolver) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case key := <-r.used:
-			r.touch(ctx, append(r.drain(), key))
+			r.record(ctx, append(r.drain(), key))
 		}
 	}
 }
@@ -97,10 +91,11 @@ func (r *Resolver) drain() []uuid.UUID {
 	}
 }
 
-func (r *Resolver) touch(ctx context.Context, used []uuid.UUID) {
-	ctx, cancel := context.WithTimeout(ctx, touchTime)
+func (r *Resolver) record(ctx context.Context, used []uuid.UUID) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	if err := r.db.TouchKeys(ctx, used); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		r.log.Warn("uses of keys not noted", "keys", len(used), "error", err, "next", "nothing: only when a key was last used is not known; see postgres if it goes on")
+		r.log.Warn("uses of keys not recorded", "keys", len(used), "error", err,
+			"next", "nothing: only the time of a key's last use is lost; check postgres if it goes on")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
@@ -66,9 +68,11 @@ func (w *world) exec(t *testing.T, text string, args ...any) {
 func TestAKeySpeaksForItsUser(t *testing.T) {
 	w := newWorld(t)
 	key, kept := w.key(t)
-	want := apikey.Identity{UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, KeyID: kept.ID}
+	want := identity.Identity{
+		UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, Role: "member", KeyID: kept.ID, Scopes: []string{},
+	}
 	for _, header := range []string{"Bearer " + key.Text, "bearer " + key.Text, "BEARER  " + key.Text + " "} {
-		if who, err := w.keys.Resolve(t.Context(), header); err != nil || who != want {
+		if who, err := w.keys.Resolve(t.Context(), header); err != nil || !reflect.DeepEqual(who, want) {
 			t.Errorf("Resolve(%.7s…) = %+v, %v", header, who, err)
 		}
 	}
@@ -116,7 +120,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
-			if kind, public := problem.Of(err); kind != problem.Unproven || public != want || who != (apikey.Identity{}) {
+			if kind, public := problem.Of(err); kind != problem.Unproven || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
 				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
 			}
 		})
@@ -190,7 +194,7 @@ func TestRequireAnswers401(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	server.App.Get("/who", w.keys.Require, func(c *fiber.Ctx) error { return c.SendString(apikey.From(c).Email) })
+	server.App.Get("/who", w.keys.Require, func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()

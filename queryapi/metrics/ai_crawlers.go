@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -46,7 +46,7 @@ type pageCrawls struct {
 }
 
 // aiCrawlers takes all common parameters and is filtered by brand and window alone, as ai-traffic is.
-func (a *API) aiCrawlers(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -48,7 +48,7 @@ type landingTraffic struct {
 
 // aiTraffic takes all common parameters and is filtered by brand and window alone: a visit has no model, region or
 // prompt.
-func (a *API) aiTraffic(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err

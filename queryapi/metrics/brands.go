@@ -6,8 +6,8 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
-	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -25,7 +25,7 @@ type brandBody struct {
 	CreatedAt instant `json:"created_at"`
 }
 
-func (a *API) brands(ctx context.Context, caller apikey.Identity, _ *query) (any, error) {
+func (a *API) brands(ctx context.Context, caller identity.Identity, _ *query) (any, error) {
 	rows, err := a.db.Brands(ctx, caller.OrganizationID)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (a *API) brands(ctx context.Context, caller apikey.Identity, _ *query) (any
 
 // brand is the brand that a question is about, once nothing is wrong with the question itself. Another organization's
 // brand and one that does not exist get the same answer.
-func (a *API) brand(ctx context.Context, caller apikey.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
+func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
 	if err := q.err(); err != nil {
 		return postgres.Brand{}, err
 	}

@@ -3,7 +3,7 @@ package metrics
 import (
 	"context"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -48,7 +48,7 @@ type citedURL struct {
 	UsagePct       *float64 `json:"usage_pct"`
 }
 
-func (a *API) citations(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) citations(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources), string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
 	limit := q.limit(50, 200)

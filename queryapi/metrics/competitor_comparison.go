@@ -3,7 +3,7 @@ package metrics
 import (
 	"context"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -53,7 +53,7 @@ type platformVoice struct {
 	Pct                *float64 `json:"sov_pct"`
 }
 
-func (a *API) competitorComparison(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) competitorComparison(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	brand, err := a.brand(ctx, caller, asked.brandID, q)
 	if err != nil {

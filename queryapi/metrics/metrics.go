@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -30,7 +31,7 @@ const prefix = "/api/v1"
 // An endpoint is one path. Its answer is a body that encode writes, or a problem.
 type endpoint struct {
 	path   string
-	answer func(a *API, ctx context.Context, caller apikey.Identity, q *query) (any, error)
+	answer func(a *API, ctx context.Context, caller identity.Identity, q *query) (any, error)
 }
 
 // endpoints are all of them, in the order of the interface.
@@ -72,7 +73,7 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	q := parseQuery(string(c.Context().URI().QueryString()))
 	ctx, cancel := context.WithTimeout(c.UserContext(), patience)
 	defer cancel()
-	body, err := e.answer(a, ctx, apikey.From(c), q)
+	body, err := e.answer(a, ctx, identity.FromContext(c.UserContext()), q)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package metrics
 import (
 	"context"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -33,7 +33,7 @@ type promptRow struct {
 	AIVisibilityScore  *float64 `json:"ai_visibility_score"`
 }
 
-func (a *API) promptPerformance(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	sortBy := q.oneOf("sort_by", "visibility", "mentions", "citations", "appearances")
 	order := q.oneOf("order", "desc", "asc")

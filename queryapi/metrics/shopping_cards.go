@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -36,7 +36,7 @@ type cardBody struct {
 	CreatedAt        instant      `json:"created_at"` // when the platform answered
 }
 
-func (a *API) shoppingCards(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	filter := clickhouse.CardFilter{Filter: asked.filter(caller.OrganizationID)}
 	if platform, ok := q.text("platform", "a platform's slug, or no such parameter for all"); ok {

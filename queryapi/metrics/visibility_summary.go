@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -53,7 +53,7 @@ type topCompetitor struct {
 	Score         *float64 `json:"score"`
 }
 
-func (a *API) visibilitySummary(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	brand, err := a.brand(ctx, caller, asked.brandID, q)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -26,7 +26,7 @@ type trendBucket struct {
 	ModelChanged       bool      `json:"model_changed"`
 }
 
-func (a *API) visibilityTrend(ctx context.Context, caller apikey.Identity, q *query) (any, error) {
+func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	granularity := clickhouse.Granularity(q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek)))
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {

@@ -3,7 +3,7 @@ package metrics
 import (
 	"context"
 
-	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/internal/identity"
 )
 
 // whoamiBody answers GET /api/v1/whoami: who the key speaks for. It is how a connection is tried.
@@ -13,6 +13,6 @@ type whoamiBody struct {
 	OrganizationID string `json:"organizationId"`
 }
 
-func (a *API) whoami(_ context.Context, caller apikey.Identity, _ *query) (any, error) {
+func (a *API) whoami(_ context.Context, caller identity.Identity, _ *query) (any, error) {
 	return whoamiBody{caller.UserID.String(), caller.Email, caller.OrganizationID.String()}, nil
 }

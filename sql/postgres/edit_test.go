@@ -48,20 +48,12 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 		{"UPDATE public.prompts SET text = 'other' WHERE brand_id = $1", false},
 	} {
 		before := of(brand)
-		// As a member of the organization would, and kept.
-		tx, err := w.root.Begin(t.Context())
+		err := w.db.As(t.Context(), claimsOf(w.ours.users["member"]), func(tx postgres.Tx) error {
+			_, err := tx.Exec(t.Context(), c.text, brand)
+			return err
+		})
 		if err != nil {
-			t.Fatal(err)
-		}
-		claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["member"].ID)
-		if _, err := tx.Exec(t.Context(), "SELECT set_config('role', 'authenticated', true), set_config('request.jwt.claims', $1, true)", claims); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Exec(t.Context(), c.text, brand); err != nil {
 			t.Fatalf("%s: %v", c.text, err)
-		}
-		if err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
 		}
 		if after := of(brand); (after > before) != c.rises || after < before {
 			t.Errorf("%s: revision %d, then %d", c.text, before, after)

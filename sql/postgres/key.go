@@ -22,7 +22,7 @@ type Key struct {
 	RevokedAt      *time.Time `db:"revoked_at"`   // nil: it works
 }
 
-// NewKey is a key to be kept. Hash is SHA-256 of the key.
+// NewKey is a key to be stored. Hash is SHA-256 of the key.
 type NewKey struct {
 	OrganizationID uuid.UUID
 	UserID         uuid.UUID // of a user in that organization
@@ -31,13 +31,15 @@ type NewKey struct {
 	Prefix         string // the first characters of the key, to tell it by
 }
 
-// KeyHolder is whom a working key stands for.
+// KeyHolder is the user of a working key.
 type KeyHolder struct {
 	KeyID          uuid.UUID `db:"key_id"`
 	UserID         uuid.UUID `db:"user_id"`
 	Email          string    `db:"email"`
 	OrganizationID uuid.UUID `db:"organization_id"`
-	Stale          bool      `db:"stale"` // its last use was noted over a minute ago, or never
+	Role           string    `db:"role"`    // in the organization
+	Scopes         []string  `db:"scopes"`  // empty: the default ones
+	UseDue         bool      `db:"use_due"` // its last use was recorded over a minute ago, or never
 }
 
 type (
@@ -60,7 +62,7 @@ var (
 	touchKeys  = query[keyIDs, none]("touch_keys")
 )
 
-// AddKey keeps a key; ErrNotFound if the user is not in the organization.
+// AddKey stores a key; ErrNotFound if the user is not in the organization.
 func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
 	key, err := addKey.one(ctx, db, keyRow{k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix})
 	if err != nil {
@@ -74,8 +76,7 @@ func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, erro
 	return keys.all(ctx, db, organizationID{organization})
 }
 
-// RevokeKey ends a key at once, in every process. One that is revoked stays so;
-// ErrNotFound if there is no such key.
+// RevokeKey ends a key at once, in every process, for ever; ErrNotFound if there is no such key.
 func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	if _, err := revokeKey.one(ctx, db, keyID{key}); err != nil {
 		return fmt.Errorf("revoke key %s: %w", key, err)
@@ -83,14 +84,13 @@ func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	return nil
 }
 
-// ResolveKey finds whom the key of that hash stands for. ErrNotFound if there is
-// none, it is revoked or has expired, or its user is inactive or has left the
-// organization.
+// ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or its
+// user is inactive or has left the organization.
 func (db *DB) ResolveKey(ctx context.Context, hash [32]byte) (KeyHolder, error) {
 	return resolveKey.one(ctx, db, keyHash{hash[:]})
 }
 
-// TouchKeys notes that keys were used, to the minute.
+// TouchKeys records that keys were used now, to the minute.
 func (db *DB) TouchKeys(ctx context.Context, used []uuid.UUID) error {
 	_, err := touchKeys.run(ctx, db, keyIDs{used})
 	return err

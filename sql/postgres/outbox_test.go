@@ -152,14 +152,11 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 	before := drain(t, w.db)
 	last := before[len(before)-1].ID
 	// A topic, its prompt and the prompt's set go in one statement.
-	claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["member"].ID)
-	if _, err := w.root.Exec(t.Context(), "SELECT set_config('role', 'authenticated', false), set_config('request.jwt.claims', $1, false)", claims); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.root.Exec(t.Context(), "RESET ROLE"); err != nil {
+	err := w.db.As(t.Context(), claimsOf(w.ours.users["member"]), func(tx postgres.Tx) error {
+		_, err := tx.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	gone := map[uuid.UUID]postgres.Change{}

@@ -69,7 +69,7 @@ type outcome struct {
 
 func (o outcome) refused() bool { return o.code != "" }
 
-// as runs one statement as a client would, and takes it back.
+// as runs one statement with any settings that a client could have, and rolls it back.
 func (w *world) as(t *testing.T, role, claims, text string, args ...any) outcome {
 	t.Helper()
 	tx, err := w.root.Begin(t.Context())
@@ -91,9 +91,27 @@ func (w *world) as(t *testing.T, role, claims, text string, args ...any) outcome
 	return outcome{code: refused.Code, message: refused.Message}
 }
 
-func (w *world) user(t *testing.T, u postgres.User, text string, args ...any) outcome {
+// user runs one statement as a user, and rolls it back.
+func (w *world) user(t *testing.T, u postgres.User, text string, args ...any) (got outcome) {
 	t.Helper()
-	return w.as(t, "authenticated", fmt.Sprintf(`{"sub":%q,"role":"authenticated"}`, u.ID), text, args...)
+	rollback := errors.New("rollback")
+	err := w.db.As(t.Context(), claimsOf(u), func(tx postgres.Tx) error {
+		tag, err := tx.Exec(t.Context(), text, args...)
+		refused, ok := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case err == nil:
+			got.rows = tag.RowsAffected()
+		case ok:
+			got = outcome{code: refused.Code, message: refused.Message}
+		default:
+			return err
+		}
+		return rollback
+	})
+	if !errors.Is(err, rollback) {
+		t.Fatal(err)
+	}
+	return got
 }
 
 func list[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) []T {

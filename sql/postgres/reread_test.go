@@ -236,9 +236,9 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 	w.settle(t)
 	ours, other, r := w.ours.brand.ID, w.other.brand.ID, rereader(t, w.db)
 	revision := one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", ours)
-	queue := func(want int64, stale ...postgres.OutdatedBrand) {
+	queue := func(want int64, outdated ...postgres.OutdatedBrand) {
 		t.Helper()
-		got, err := w.db.QueueOutdated(t.Context(), stale, 2)
+		got, err := w.db.QueueOutdated(t.Context(), outdated, 2)
 		if err != nil || got != want {
 			t.Errorf("queued %d, %v; want %d", got, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -347,18 +348,25 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 	}
 }
 
-// latest is what a viewer of a tenant is told.
-func (w *world) latest(t *testing.T, v tenant, args string, brand uuid.UUID) []uuid.UUID {
+// latest is what get_latest_prompt_results returns to a viewer of a tenant.
+func (w *world) latest(t *testing.T, v tenant, args string, brand uuid.UUID) (ids []uuid.UUID) {
 	t.Helper()
-	if _, err := w.root.Exec(t.Context(), "SELECT set_config('role', 'authenticated', false), set_config('request.jwt.claims', $1, false)", fmt.Sprintf(`{"sub":%q}`, v.users["viewer"].ID)); err != nil {
+	err := w.db.As(t.Context(), claimsOf(v.users["viewer"]), func(tx postgres.Tx) error {
+		rows, err := tx.Query(t.Context(), "SELECT id FROM public.get_latest_prompt_results("+args+")", brand)
+		if err != nil {
+			return err
+		}
+		ids, err = pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.root.Exec(t.Context(), "RESET role")
-	return list[uuid.UUID](t, w.root, "SELECT id FROM public.get_latest_prompt_results("+args+")", brand)
+	return ids
 }
 
 // What an earlier reader read is found in the order of its index, whatever is alike.
-func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
+func TestOutdatedResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
@@ -382,7 +390,7 @@ func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
 		}
 		for i := range page {
 			if last = &page[i]; !want[last.ID] {
-				t.Errorf("%s is found twice, or is not stale", last.ID)
+				t.Errorf("%s is found twice, or is not outdated", last.ID)
 			}
 			delete(want, last.ID)
 		}
@@ -390,7 +398,7 @@ func TestStaleResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
 	if page, err := db.OutdatedResults(t.Context(), b.ID, 2, last, 7); err != nil || len(page) != 0 {
 		t.Errorf("behind the last %v, %v", page, err)
 	}
-	text, err := os.ReadFile("query/stale_results.sql")
+	text, err := os.ReadFile("query/outdated_results.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -92,7 +93,9 @@ func TestKeysBelongToAMember(t *testing.T) {
 	if _, err := db.AddKey(t.Context(), foreign); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("kept for an organization that is not the user's: %v", err)
 	}
-	if holder, err := db.ResolveKey(t.Context(), key.Hash); err != nil || holder != (postgres.KeyHolder{KeyID: kept.ID, UserID: ann.ID, Email: ann.Email, OrganizationID: o.ID, Stale: true}) {
+	if holder, err := db.ResolveKey(t.Context(), key.Hash); err != nil || !reflect.DeepEqual(holder, postgres.KeyHolder{
+		KeyID: kept.ID, UserID: ann.ID, Email: ann.Email, OrganizationID: o.ID, Role: ann.Role, Scopes: []string{}, UseDue: true,
+	}) {
 		t.Errorf("resolved %+v, %v", holder, err)
 	}
 	if err := db.RevokeKey(t.Context(), kept.ID); err != nil {

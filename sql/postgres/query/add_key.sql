@@ -1,4 +1,4 @@
--- add_key: keeps a key of a member of the organization.
+-- add_key: stores a key of a member of the organization.
 WITH added AS (
     INSERT INTO public.api_keys (organization_id, user_id, name, key_hash, prefix)
     SELECT

@@ -1,10 +1,12 @@
--- resolve_key: whom the working key of that hash stands for.
+-- resolve_key: the user of the working key with that hash.
 SELECT
     k.id AS key_id,
     k.user_id,
     u.email::text AS email,
     k.organization_id,
-    coalesce(k.last_used_at < now() - INTERVAL '1 minute', true) AS stale
+    m.role,
+    k.scopes,
+    coalesce(k.last_used_at < now() - INTERVAL '1 minute', true) AS use_due
 FROM public.api_keys AS k
 JOIN private.users AS u ON u.id = k.user_id
 JOIN public.members AS m

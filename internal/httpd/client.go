@@ -1,5 +1,3 @@
-//go:build unix
-
 package httpd
 
 import (
@@ -11,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookAfter is how often a request under way looks whether its client is still there. Most are done before the first look.
-const lookAfter = 250 * time.Millisecond
+// clientInterval is between two checks that a client is still connected. Most requests are done before the first.
+const clientInterval = 250 * time.Millisecond
 
-// watchClient calls gone when the client of conn has hung up, so that a query nobody waits for is cancelled. fasthttp
-// does not read a connection while it answers; a peek at the socket tells without taking bytes of the next request.
-// The returned function ends the watch.
+// watchClient calls gone when the client of conn has disconnected, so that its query is cancelled. fasthttp does not read
+// a connection while it answers; a peek at the socket takes no bytes of the next request. The returned function ends
+// the watch.
 func watchClient(conn net.Conn, gone func()) func() {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
@@ -27,20 +25,20 @@ func watchClient(conn net.Conn, gone func()) func() {
 		stopped bool
 		timer   *time.Timer
 	)
-	look := func() {
+	check := func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if stopped {
 			return
 		}
-		if hungUp(socket) {
+		if disconnected(socket) {
 			gone()
 			return
 		}
-		timer.Reset(lookAfter)
+		timer.Reset(clientInterval)
 	}
 	mu.Lock()
-	timer = time.AfterFunc(lookAfter, look)
+	timer = time.AfterFunc(clientInterval, check)
 	mu.Unlock()
 	return func() {
 		mu.Lock()
@@ -50,8 +48,8 @@ func watchClient(conn net.Conn, gone func()) func() {
 	}
 }
 
-// hungUp peeks one byte: none, without an error, is the end of the stream.
-func hungUp(socket syscall.Conn) bool {
+// disconnected peeks one byte: none, without an error, is the end of the stream.
+func disconnected(socket syscall.Conn) bool {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return true

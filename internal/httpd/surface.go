@@ -1,0 +1,138 @@
+package httpd
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/answerscope/answerscope/internal/problem"
+)
+
+// A Surface is a path prefix with its own rules for bodies and errors, whatever fails below it: a handler, a panic, a
+// path or method that does not exist, a body that is too large.
+type Surface struct {
+	Prefix    string // /rest/v1 is that path and everything below it; / is every path
+	BodyLimit int    // bytes of a request's body; 0: the listener's
+	ETag      bool   // tags whole successful bodies, and answers 304 to a client that has them
+	Compress  bool   // with br or gzip, as the client accepts
+
+	// Error gives an error its status and JSON body, and adds headers to c; nil is PlainError.
+	Error func(c *fiber.Ctx, err error) (status int, body any)
+}
+
+// plain is the surface of all paths that no other one has.
+var plain = Surface{ETag: true, Compress: true}
+
+// Mount returns the router of a surface. It is called before Run.
+func (s *Server) Mount(surface Surface) fiber.Router {
+	s.surfaces = append(s.surfaces, surface)
+	if surface.BodyLimit > 0 {
+		s.App.Server().HeaderReceived = s.limitBody
+	}
+	return s.App.Group(surface.Prefix)
+}
+
+// surfaceOf is the surface with the longest prefix of path.
+func (s *Server) surfaceOf(path string) *Surface {
+	best := &plain
+	for i := range s.surfaces {
+		prefix := strings.TrimSuffix(s.surfaces[i].Prefix, "/")
+		if below, ok := strings.CutPrefix(path, prefix); ok && (below == "" || below[0] == '/') && len(prefix) >= len(best.Prefix) {
+			best = &s.surfaces[i]
+		}
+	}
+	return best
+}
+
+// limitBody gives fasthttp the limit of a request's surface, before it reads the body.
+func (s *Server) limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	uri := fasthttp.AcquireURI()
+	defer fasthttp.ReleaseURI(uri)
+	if err := uri.Parse(nil, header.RequestURI()); err != nil {
+		return fasthttp.RequestConfig{}
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: s.surfaceOf(string(uri.Path())).BodyLimit}
+}
+
+// refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with
+// the request's id.
+func (s *Server) refuse(c *fiber.Ctx, err error) error {
+	if errors.Is(err, fiber.ErrBadGateway) { // fiber's word for a connection that failed: there is nobody to answer
+		return nil
+	}
+	render := s.surfaceOf(c.Path()).Error
+	if render == nil {
+		render = PlainError
+	}
+	c.Response().ResetBody() // a handler may have begun one
+	status, body := render(c, err)
+	if status >= http.StatusInternalServerError {
+		s.logFailure(c, status, err)
+	}
+	return c.Status(status).JSON(body)
+}
+
+func (s *Server) logFailure(c *fiber.Ctx, status int, err error) {
+	next := "if it goes on, report it with this line"
+	if status == http.StatusServiceUnavailable {
+		next = "check the engine that the error names; /readyz says when it is back"
+	}
+	attrs := []slog.Attr{
+		slog.String("request", string(c.Response().Header.Peek(fiber.HeaderXRequestID))),
+		slog.String("method", c.Method()), slog.String("path", c.Path()), slog.Any("error", err), slog.String("next", next),
+	}
+	if p, ok := errors.AsType[*panicked](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	if trace := traceOf(c.UserContext()); trace != "" {
+		attrs = append(attrs, slog.String("trace", trace))
+	}
+	s.log.LogAttrs(c.UserContext(), slog.LevelError, "request failed", attrs...)
+}
+
+// PlainError is {"error": message} with the status of Explain.
+func PlainError(c *fiber.Ctx, err error) (status int, body any) {
+	status, message := Explain(err)
+	switch status {
+	case http.StatusUnauthorized:
+		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	case http.StatusServiceUnavailable:
+		c.Set(fiber.HeaderRetryAfter, "1")
+	}
+	return status, fiber.Map{"error": message}
+}
+
+var statuses = map[problem.Kind]int{
+	problem.Invalid:  http.StatusBadRequest,
+	problem.Unproven: http.StatusUnauthorized,
+	problem.Denied:   http.StatusForbidden,
+	problem.Missing:  http.StatusNotFound,
+	problem.Conflict: http.StatusConflict,
+	problem.Away:     http.StatusServiceUnavailable,
+	problem.Internal: http.StatusInternalServerError,
+}
+
+// Explain is the status of an error, and the message that the caller may read: a problem's, or what the router and the
+// server refuse by themselves. Everything else is 500 "internal error".
+func Explain(err error) (status int, message string) {
+	if refused, ok := errors.AsType[*fiber.Error](err); ok {
+		switch refused.Code {
+		case http.StatusNotFound:
+			return refused.Code, "no such path"
+		case http.StatusMethodNotAllowed:
+			return refused.Code, "method not allowed; see the Allow header"
+		case http.StatusInternalServerError:
+			return refused.Code, "internal error"
+		}
+		return refused.Code, strings.ToLower(http.StatusText(refused.Code))
+	}
+	kind, message := problem.Of(err)
+	if status, ok := statuses[kind]; ok {
+		return status, message
+	}
+	return http.StatusInternalServerError, "internal error"
+}
