@@ -197,7 +197,7 @@ func TestADomainWorksAndStopsWithinTwoSeconds(t *testing.T) {
 func TestAChangeThatNobodyToldIsNoticed(t *testing.T) {
 	w := newWorld(t)
 	acme := w.brand(t, "Acme", "acme.example")
-	w.root(t, "DROP FUNCTION private.tell_sites CASCADE")
+	w.root(t, "DROP FUNCTION private.notify_sites CASCADE")
 	d, _ := w.directory(t, w.db)
 	ready(t, d)
 	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)

@@ -1,10 +1,7 @@
-// Package fault has the named points at which a process may die in a test: between
-// an append and its acknowledgement, between a plan, an insert and a commit. What a
-// crash leaves there is what the protocol is about, and a kill at a random moment
-// seldom finds it.
+// Package fault has the named points at which a test may kill a process: between an append and its acknowledgement,
+// between a plan, an insert and a commit. A kill at a random moment seldom finds them.
 //
-// The program passes its points and never arms one: a test does, in a process of
-// its own.
+// The program passes its points and never arms one: a test does, in a process of its own.
 package fault
 
 import (
@@ -16,20 +13,20 @@ import (
 	"syscall"
 )
 
-// A Point is a place in the program, named for what has just happened there.
+// A Point in the program is named for what has just happened.
 type Point string
 
 // The points, in the order in which a record passes them.
 const (
-	Produced  Point = "produced"  // a broker has acknowledged records, and nobody was told yet
-	Planned   Point = "planned"   // a batch is planned, and nothing of it was sent
-	Inserted  Point = "inserted"  // its rows have landed and its dead letters are kept, which is not told everywhere
-	Landed    Point = "landed"    // all of it has landed, and it is not committed
+	Produced  Point = "produced"  // a broker has acknowledged records, and no caller knows yet
+	Planned   Point = "planned"   // a batch is planned, and nothing of it was inserted
+	Inserted  Point = "inserted"  // its rows and dead letters are inserted, in some tables perhaps
+	Landed    Point = "landed"    // it is inserted in all tables, and not committed
 	Committed Point = "committed" // it is committed, and the next one is not planned
-	Requested Point = "requested" // a page of kept answers is on the log again, and that is not written down
+	Requested Point = "requested" // a page of kept answers is appended again, and the progress not saved
 )
 
-// The points of a record that takes the way over the spool of ingest/producer/spool.
+// The points of a record that is spilled to the spool.
 const (
 	Begun   Point = "begun"   // a file of the spool is made, and its directory does not keep it yet
 	Torn    Point = "torn"    // the head of an entry is written, and its body is not
@@ -52,15 +49,15 @@ type trap struct {
 	left atomic.Int64
 }
 
-// Pass dies here, with all that an operating system does not keep, if a test wants it.
+// Pass kills the process if a test has armed this pass of p.
 func Pass(p Point) {
 	if t := armed.Load(); t != nil && t.at == p && t.left.Add(-1) == 0 {
 		_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-		select {} // it comes at the next scheduling
+		select {} // the signal comes at the next scheduling
 	}
 }
 
-// Arm makes the n-th pass of a point this process's last, given point:n.
+// Arm makes the n-th pass of a point the last of this process; text is point:n.
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)

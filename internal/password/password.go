@@ -1,5 +1,4 @@
-// Package password turns passwords into what may be kept of them, and back into
-// yes or no.
+// Package password hashes and verifies passwords with argon2id, and generates them.
 package password
 
 import (
@@ -13,11 +12,11 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The cost of a guess: the least that OWASP advises for argon2id, about 30 ms and
-// 19 MB. Hashes carry theirs, so raising it leaves old ones valid.
+// cost is the least that OWASP advises for argon2id, about 30 ms and 19 MB. A hash has its own cost, so that raising this
+// one leaves old hashes valid.
 var cost = parameters{memory: 19 << 10, passes: 2, lanes: 1}
 
-// most bounds what Verify spends on a hash, whoever wrote it.
+// most bounds the cost of Verify.
 var most = parameters{memory: 1 << 20, passes: 16, lanes: 16}
 
 const (
@@ -25,7 +24,7 @@ const (
 	keyBytes  = 32
 )
 
-// A parameters is the cost of one hash; memory is in KiB.
+// parameters are the cost of one hash; memory is in KiB.
 type parameters struct {
 	memory uint32
 	passes uint32
@@ -42,8 +41,7 @@ func Hash(password string) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, cost.memory, cost.passes, cost.lanes, b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-// Verify says whether password is the one that was hashed. The error is about the
-// hash: it is no PHC string of argon2id.
+// Verify reports whether hash is of password. An error says that hash is no PHC string of argon2id.
 func Verify(hash, password string) (bool, error) {
 	p, salt, want, err := parse(hash)
 	if err != nil {
@@ -73,10 +71,9 @@ func parse(hash string) (p parameters, salt, key []byte, err error) {
 	return p, salt, key, nil
 }
 
-// Generate returns a password that nobody need choose: 100 random bits in letters
-// and digits that are hard to mistake.
+// Generate returns a random password: 100 bits in letters and digits that are hard to confuse.
 func Generate() string {
-	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: a byte picks without favour
+	const letters = "abcdefghijkmnpqrstuvwxyz23456789" // 32: a byte selects all alike
 	text := make([]byte, 20)
 	rand.Read(text)
 	for i, b := range text {

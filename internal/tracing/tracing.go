@@ -1,7 +1,7 @@
 // Package tracing sends OpenTelemetry traces to a collector, over OTLP as HTTP and protobuf.
 //
-// A trace is told beside the work and never holds it up: a span that nobody takes is dropped, and that is said seldom.
-// Nothing here is global. Who opens spans is handed the provider, or finds its parent in the context.
+// Traces never delay the work: a span that the collector does not accept is dropped, and a warning says so at most every
+// five minutes. Nothing here is global: what opens spans is handed the provider, or finds its parent in the context.
 package tracing
 
 import (
@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -22,23 +23,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says where traces go and which are kept. Headers, certificates, timeout and compression are those of the
-// standard variables OTEL_EXPORTER_OTLP_…, which the exporter reads itself, and the sizes of its queue OTEL_BSP_….
+// Config says where traces go and which are kept. Headers, certificates, timeout and compression are read by the
+// exporter from the standard variables OTEL_EXPORTER_OTLP_…, and the sizes of its queue from OTEL_BSP_….
 type Config struct {
-	Endpoint string        // address that traces are posted to, http://collector:4318/v1/traces; "" traces nothing
+	Endpoint string        // URL that traces are posted to, http://collector:4318/v1/traces; "" traces nothing
 	Part     string        // which part of answerscope this process is: all, pipeline, queryapi
-	Ratio    float64       // share of the traces begun here that are kept, 0 to 1; of others their caller has decided
-	Flush    time.Duration // how long the end waits for the last spans to be taken
+	Ratio    float64       // share of the traces begun here that are kept, 0 to 1; a caller decides for its own
+	Flush    time.Duration // how long the end waits for the last spans to be sent
 }
 
 // DefaultConfig traces nothing until it has an Endpoint.
 func DefaultConfig() Config { return Config{Ratio: 1, Flush: 5 * time.Second} }
 
-// Validate says everything that is wrong.
+// Validate returns everything that is wrong with c.
 func (c Config) Validate() error {
 	var errs []error
-	if address, err := url.Parse(c.Endpoint); c.Endpoint != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https") {
-		errs = append(errs, errors.New("traces endpoint: want http://… or https://…")) // it may hold what must not be shown
+	address, err := url.Parse(c.Endpoint)
+	if c.Endpoint != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https") {
+		errs = append(errs, errors.New("traces endpoint: want http://… or https://…")) // not shown: it may hold a secret
 	}
 	if !(c.Ratio >= 0 && c.Ratio <= 1) { // NaN is neither
 		errs = append(errs, fmt.Errorf("traces ratio %v: want 0 to 1", c.Ratio))
@@ -56,7 +58,7 @@ type Traces struct {
 	log      *slog.Logger
 }
 
-// New reaches nobody yet: the first spans do.
+// New connects to nothing: the first spans do.
 func New(cfg Config, log *slog.Logger) (*Traces, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -65,39 +67,34 @@ func New(cfg Config, log *slog.Logger) (*Traces, error) {
 	if cfg.Endpoint == "" {
 		return t, nil
 	}
-	ctx := context.Background() // the exporter only looks whether it has ended
+	ctx := context.Background() // the exporter only checks whether it has ended
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(cfg.Endpoint))
 	if err != nil {
 		return nil, fmt.Errorf("open traces exporter: %w", err)
 	}
-	about, err := resource.New(ctx,
+	version := "unknown"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		version = build.Main.Version
+	}
+	process, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
 		resource.WithAttributes(
 			semconv.ServiceName("answerscope"),
-			semconv.ServiceVersion(version()),
+			semconv.ServiceVersion(version),
 			semconv.ServiceInstanceID(uuid.Must(uuid.NewV4()).String()),
 			attribute.String("answerscope.part", cfg.Part),
 		),
-		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word
+		resource.WithFromEnv(), // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the above
 	)
 	if err != nil {
 		return nil, fmt.Errorf("describe traces: %w", err)
 	}
 	t.provider = sdk.NewTracerProvider(
-		sdk.WithBatcher(&calm{SpanExporter: exporter, log: log}),
-		sdk.WithResource(about),
+		sdk.WithBatcher(&dropping{SpanExporter: exporter, log: log}),
+		sdk.WithResource(process),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(cfg.Ratio))),
 	)
 	return t, nil
-}
-
-// version is that of the module, (devel) for one that was built from a working copy.
-func version() string {
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return build.Main.Version
 }
 
 // Provider hands out tracers; nil when nothing is traced.
@@ -108,17 +105,47 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Run waits for ctx to end, then sends what is left, for as long as Config.Flush. It belongs before every part that
+// Run waits for ctx to end, then sends what is left, for at most Config.Flush. It is listed before every part that
 // opens spans, so that it stops after them.
 func (t *Traces) Run(ctx context.Context) error {
 	<-ctx.Done()
 	if t.provider == nil {
 		return nil
 	}
-	patience, done := context.WithTimeout(context.WithoutCancel(ctx), t.flush)
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), t.flush)
 	defer done()
-	if err := t.provider.Shutdown(patience); err != nil {
-		t.log.Warn("last traces not sent", "cause", err, "next", "nothing but traces is lost") // no reason to fail
+	if err := t.provider.Shutdown(flushing); err != nil {
+		t.log.Warn("last traces not sent", "cause", err, "next", "nothing: only traces are lost")
+	}
+	return nil
+}
+
+// warnInterval is the least between two warnings of dropped spans.
+const warnInterval = 5 * time.Minute
+
+// dropping is an exporter that logs dropped spans itself: the SDK would print every failure, and not to our log.
+type dropping struct {
+	sdk.SpanExporter
+	log *slog.Logger
+
+	mu      sync.Mutex
+	warned  time.Time
+	dropped int // spans since then
+}
+
+// ExportSpans never fails, since the SDK could do nothing about it.
+func (d *dropping) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := d.SpanExporter.ExportSpans(ctx, spans)
+	if err == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dropped += len(spans)
+	if d.warned.IsZero() || time.Since(d.warned) >= warnInterval {
+		d.log.Warn("traces not sent", "spans", d.dropped, "cause", err,
+			"next", "only traces are lost; check the collector of ANSWERSCOPE_OTLP_ENDPOINT")
+		d.warned, d.dropped = time.Now(), 0
 	}
 	return nil
 }

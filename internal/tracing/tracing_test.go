@@ -35,8 +35,8 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// tell opens so many spans and stops; it returns how long the stop took, and the log.
-func tell(t *testing.T, cfg tracing.Config, spans int) (time.Duration, string) {
+// record opens so many spans and stops; it returns how long the stop took, and the log.
+func record(t *testing.T, cfg tracing.Config, spans int) (time.Duration, string) {
 	t.Helper()
 	log := &logged{}
 	traces, err := tracing.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
@@ -65,7 +65,7 @@ func TestTheLastSpansAreSentAtTheEnd(t *testing.T) {
 	collector := testkit.NewCollector(t)
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Part = collector.URL+"/v1/traces", "queryapi"
-	if _, log := tell(t, cfg, 3); log != "" {
+	if _, log := record(t, cfg, 3); log != "" {
 		t.Errorf("the log: %s", log)
 	}
 	spans := collector.Spans()
@@ -90,7 +90,7 @@ func TestARatioOfNoneKeepsNone(t *testing.T) {
 	collector := testkit.NewCollector(t)
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Ratio = collector.URL+"/v1/traces", 0
-	tell(t, cfg, 3)
+	record(t, cfg, 3)
 	if n := len(collector.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
@@ -125,7 +125,7 @@ func TestACollectorThatIsAwayHoldsNobodyUp(t *testing.T) {
 	for name, address := range map[string]string{"silent": silent.Addr().String(), "gone": gone.Addr().String()} {
 		cfg := tracing.DefaultConfig()
 		cfg.Endpoint, cfg.Flush = "http://"+address+"/v1/traces", 200*time.Millisecond
-		took, log := tell(t, cfg, 5000)
+		took, log := record(t, cfg, 5000)
 		if took > 5*time.Second {
 			t.Errorf("%s: the end took %s", name, took)
 		}
@@ -148,7 +148,7 @@ func TestARefusingCollectorIsSaidSeldom(t *testing.T) {
 	defer collector.Close()
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint = "http://" + listener.Addr().String() + "/v1/traces"
-	if _, log := tell(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") || !strings.Contains(log, "no such tenant") {
+	if _, log := record(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") || !strings.Contains(log, "no such tenant") {
 		t.Errorf("the log: %s", log)
 	}
 }

@@ -60,7 +60,7 @@ CREATE TABLE private.outbox (
     CONSTRAINT outbox_kind_is_known CHECK ((kind = ANY (ARRAY['brand'::text, 'competitor'::text, 'prompt'::text, 'topic'::text])))
 );
 ALTER TABLE private.outbox OWNER TO answerscope_owner;
-COMMENT ON TABLE private.outbox IS 'Changes that the warehouse has yet to learn.';
+COMMENT ON TABLE private.outbox IS 'Changes that the warehouse lacks.';
 COMMENT ON COLUMN private.outbox.payload IS 'The row as it is, or as it last was when deleted.';
 ALTER TABLE private.outbox ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
@@ -98,19 +98,19 @@ CREATE TABLE private.rereads (
 ALTER TABLE private.rereads OWNER TO answerscope_owner;
 CREATE INDEX rereads_due_at_idx ON private.rereads USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX rereads_organization_id_idx ON private.rereads USING btree (organization_id);
-COMMENT ON TABLE private.rereads IS 'Brands whose kept answers are to be read again, and how far that is.';
-COMMENT ON COLUMN private.rereads.urgent IS 'Asked for by an edit or a person, so taken up before what the sweep found.';
-COMMENT ON COLUMN private.rereads.asked_at IS 'When the first request came that is not taken up; null: none.';
-COMMENT ON COLUMN private.rereads.due_at IS 'When it is taken up, or gone on with; null: nothing is left to do.';
+COMMENT ON TABLE private.rereads IS 'Brands whose kept answers are to be read again, and the progress of that.';
+COMMENT ON COLUMN private.rereads.urgent IS 'Requested by an edit or a person, so it goes before what the sweep found.';
+COMMENT ON COLUMN private.rereads.asked_at IS 'When the first request came that waits; null: none.';
+COMMENT ON COLUMN private.rereads.due_at IS 'When it starts or goes on; null: nothing is left to do.';
 COMMENT ON COLUMN private.rereads.first_day IS 'The earliest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.last_day IS 'The latest day to be read again; null: all.';
 COMMENT ON COLUMN private.rereads.revision IS 'The brand''s revision with which the last page was read.';
-COMMENT ON COLUMN private.rereads.cursor_day IS 'Everything up to this day''s answer cursor_id has been told again; null: nothing.';
-COMMENT ON COLUMN private.rereads.done IS 'Answers told again by this run.';
-COMMENT ON COLUMN private.rereads.total IS 'Answers that were older when this run began.';
-COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be told again, or did not land.';
-COMMENT ON COLUMN private.rereads.worked_at IS 'When somebody last had it in hand: who waits longest comes first.';
-COMMENT ON COLUMN private.rereads.holder IS 'The process that has it in hand, until held_until.';
+COMMENT ON COLUMN private.rereads.cursor_day IS 'Everything up to this day''s answer cursor_id has been appended again; null: nothing.';
+COMMENT ON COLUMN private.rereads.done IS 'Answers appended again by this run.';
+COMMENT ON COLUMN private.rereads.total IS 'Answers with an older reading when this run began.';
+COMMENT ON COLUMN private.rereads.left_over IS 'Answers that could not be appended again, or were not inserted.';
+COMMENT ON COLUMN private.rereads.worked_at IS 'When a process last worked on it; the one that waits longest comes first.';
+COMMENT ON COLUMN private.rereads.holder IS 'The process that has its lease, until held_until.';
 ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -145,7 +145,7 @@ CREATE TABLE private.tombstones (
 );
 ALTER TABLE private.tombstones OWNER TO answerscope_owner;
 COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
-COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it began that came to its end; null: none has.';
+COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it that ended had begun; null: none has ended.';
 ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -255,14 +255,14 @@ COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.
 COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
 CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.keep_host();
+CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_sites_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
-CREATE TRIGGER tell_sites_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
-CREATE TRIGGER tell_sites_update AFTER UPDATE ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
 ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brand_domains FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -302,17 +302,17 @@ COMMENT ON TABLE public.brands IS 'A brand whose presence in AI answers is track
 COMMENT ON COLUMN public.brands.slug IS 'Its name in addresses, unique in the organization; made from the name when missing.';
 COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.';
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
-CREATE TRIGGER bury AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.bury_brand();
+CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
+CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER queue_rereads AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.queue_rereads();
 CREATE TRIGGER revise BEFORE INSERT OR UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.revise_brand();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
-CREATE TRIGGER tell_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
-CREATE TRIGGER tell_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_sites();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
 ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.brands FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -345,7 +345,7 @@ CREATE TABLE public.competitors (
 );
 ALTER TABLE public.competitors OWNER TO answerscope_owner;
 CREATE INDEX competitors_organization_id_idx ON public.competitors USING btree (organization_id);
-COMMENT ON TABLE public.competitors IS 'Whom a brand is compared with.';
+COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
 COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
@@ -356,9 +356,9 @@ CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW 
 CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
 CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.competitors FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
 ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.competitors FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -385,7 +385,7 @@ CREATE TABLE public.members (
 );
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
-COMMENT ON TABLE public.members IS 'Which user is in which organization, and what they may do there. One organization a user.';
+COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
@@ -413,9 +413,9 @@ CREATE TABLE public.organizations (
     CONSTRAINT organizations_time_zone_is_known CHECK ((('1970-01-01 00:00:00+00'::timestamp with time zone AT TIME ZONE time_zone) IS NOT NULL))
 );
 ALTER TABLE public.organizations OWNER TO answerscope_owner;
-COMMENT ON TABLE public.organizations IS 'A tenant: everything else belongs to one.';
+COMMENT ON TABLE public.organizations IS 'Owns everything else.';
 COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from the name when missing.';
-CREATE TRIGGER bury AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.bury_organization();
+CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_organization_slug();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations FOR EACH ROW WHEN ((old.id <> new.id)) EXECUTE FUNCTION private.refuse_move();
@@ -467,18 +467,18 @@ ALTER TABLE public.prompt_results OWNER TO answerscope_owner;
 CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results USING btree (brand_id, created_at DESC, id DESC) INCLUDE (extract_version);
 CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results USING btree (organization_id);
 CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results USING btree (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
-COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';
-COMMENT ON COLUMN public.prompt_results.id IS 'The answer''s.';
+COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and its reading.';
+COMMENT ON COLUMN public.prompt_results.id IS 'The id of the answer.';
 COMMENT ON COLUMN public.prompt_results.model_used IS 'The requested model; empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.served_model IS 'What the platform says answered; null where it does not say.';
 COMMENT ON COLUMN public.prompt_results.region IS 'Empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.citations IS 'A list of {url, title, cited, type}, each URL once; of those that are not cited but consulted, cited is false.';
-COMMENT ON COLUMN public.prompt_results.citation_count IS 'Of the brand''s own domains.';
+COMMENT ON COLUMN public.prompt_results.citation_count IS 'Citations of the brand''s own domains.';
 COMMENT ON COLUMN public.prompt_results.mention_position IS '1 + how many other tracked entities are named earlier; null when the brand is not named.';
 COMMENT ON COLUMN public.prompt_results.competitor_mentions IS 'A list of {competitor_id, name, mention_count, citation_count, visibility_score, mention_position}, of all competitors.';
 COMMENT ON COLUMN public.prompt_results.search_queries IS 'A list of texts.';
-COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s, whose names it is read by.';
-COMMENT ON COLUMN public.prompt_results.extract_version IS 'Of the reader of answers.';
+COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s revision whose names it is read by.';
+COMMENT ON COLUMN public.prompt_results.extract_version IS 'The version of the extractor that read it.';
 COMMENT ON COLUMN public.prompt_results.created_at IS 'When it was answered.';
 COMMENT ON COLUMN public.prompt_results.updated_at IS 'When the row was written, or last read again.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_results FOR EACH ROW EXECUTE FUNCTION private.stamp();
@@ -567,9 +567,9 @@ CREATE TRIGGER fill BEFORE INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN (((old.prompt_set_id <> new.prompt_set_id) OR ((old.topic_id IS DISTINCT FROM new.topic_id) AND (new.topic_id IS NOT NULL)))) EXECUTE FUNCTION private.fill_from_prompt_set();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompts FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.prompts FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -602,9 +602,9 @@ COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
 CREATE TRIGGER fill BEFORE INSERT ON public.topics FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.topics FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.topics FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.topics REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;
 CREATE POLICY deletes ON public.topics FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
@@ -614,6 +614,36 @@ CREATE POLICY service ON public.topics FOR ALL TO answerscope_owner, answerscope
 CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO authenticated;
+
+-- function private.add_brand_tombstone()
+CREATE OR REPLACE FUNCTION private.add_brand_tombstone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', OLD.id, OLD.organization_id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.add_brand_tombstone() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.add_brand_tombstone() IS NULL;
+
+-- function private.add_organization_tombstone()
+CREATE OR REPLACE FUNCTION private.add_organization_tombstone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('organization', OLD.id, OLD.id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.add_organization_tombstone() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.add_organization_tombstone() IS NULL;
 
 -- function private.are_hosts(hosts text[])
 CREATE OR REPLACE FUNCTION private.are_hosts(hosts text[])
@@ -646,36 +676,6 @@ COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at m
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO authenticated;
 
--- function private.bury_brand()
-CREATE OR REPLACE FUNCTION private.bury_brand()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-BEGIN
-    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', OLD.id, OLD.organization_id) ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$function$;
-ALTER FUNCTION private.bury_brand() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.bury_brand() IS NULL;
-
--- function private.bury_organization()
-CREATE OR REPLACE FUNCTION private.bury_organization()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-BEGIN
-    INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('organization', OLD.id, OLD.id) ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$function$;
-ALTER FUNCTION private.bury_organization() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.bury_organization() IS NULL;
-
 -- function private.caller_rank()
 CREATE OR REPLACE FUNCTION private.caller_rank()
  RETURNS integer
@@ -699,7 +699,7 @@ AS $function$
 DECLARE
     base text := private.slug_of(NEW.name, 'brand');
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('brands of ' || NEW.organization_id, 0)); -- two of one name at once get two slugs
+    PERFORM pg_advisory_xact_lock(hashtextextended('brands of ' || NEW.organization_id, 0)); -- two of one name at once get different slugs
     NEW.slug := private.free_slug(base, ARRAY(
         SELECT b.slug FROM public.brands AS b WHERE b.organization_id = NEW.organization_id AND starts_with(b.slug, base)));
     RETURN NEW;
@@ -760,7 +760,7 @@ AS $function$
 DECLARE
     base text := private.slug_of(NEW.name, 'organization');
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('organizations', 0)); -- two of one name at once get two slugs
+    PERFORM pg_advisory_xact_lock(hashtextextended('organizations', 0)); -- two of one name at once get different slugs
     NEW.slug := private.free_slug(base, ARRAY(SELECT o.slug FROM public.organizations AS o WHERE starts_with(o.slug, base)));
     RETURN NEW;
 END
@@ -874,6 +874,23 @@ END
 $function$;
 ALTER FUNCTION private.keep_hosts() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_hosts() IS NULL;
+
+-- function private.notify_sites()
+CREATE OR REPLACE FUNCTION private.notify_sites()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM changed) THEN
+        PERFORM pg_notify('answerscope_sites', '');
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.notify_sites() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.notify_sites() IS NULL;
 
 -- function private.org_id(at_least text)
 CREATE OR REPLACE FUNCTION private.org_id(at_least text DEFAULT 'viewer'::text)
@@ -1036,8 +1053,21 @@ $function$;
 ALTER FUNCTION private.stamp() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.stamp() IS NULL;
 
--- function private.tell_brands()
-CREATE OR REPLACE FUNCTION private.tell_brands()
+-- function private.user_id()
+CREATE OR REPLACE FUNCTION private.user_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+AS $function$
+    SELECT CASE WHEN sub ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN sub::uuid END
+    FROM (SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub' AS sub) AS claims
+$function$;
+ALTER FUNCTION private.user_id() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.user_id() IS 'The user of this transaction, by its claims.';
+
+-- function private.write_brand_changes()
+CREATE OR REPLACE FUNCTION private.write_brand_changes()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1060,11 +1090,11 @@ BEGIN
     RETURN NULL;
 END
 $function$;
-ALTER FUNCTION private.tell_brands() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.tell_brands() IS NULL;
+ALTER FUNCTION private.write_brand_changes() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.write_brand_changes() IS NULL;
 
--- function private.tell_competitors()
-CREATE OR REPLACE FUNCTION private.tell_competitors()
+-- function private.write_competitor_changes()
+CREATE OR REPLACE FUNCTION private.write_competitor_changes()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1083,11 +1113,11 @@ BEGIN
     RETURN NULL;
 END
 $function$;
-ALTER FUNCTION private.tell_competitors() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.tell_competitors() IS NULL;
+ALTER FUNCTION private.write_competitor_changes() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.write_competitor_changes() IS NULL;
 
--- function private.tell_prompts()
-CREATE OR REPLACE FUNCTION private.tell_prompts()
+-- function private.write_prompt_changes()
+CREATE OR REPLACE FUNCTION private.write_prompt_changes()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1106,28 +1136,11 @@ BEGIN
     RETURN NULL;
 END
 $function$;
-ALTER FUNCTION private.tell_prompts() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.tell_prompts() IS NULL;
+ALTER FUNCTION private.write_prompt_changes() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.write_prompt_changes() IS NULL;
 
--- function private.tell_sites()
-CREATE OR REPLACE FUNCTION private.tell_sites()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-BEGIN
-    IF EXISTS (SELECT FROM changed) THEN
-        PERFORM pg_notify('answerscope_sites', '');
-    END IF;
-    RETURN NULL;
-END
-$function$;
-ALTER FUNCTION private.tell_sites() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.tell_sites() IS NULL;
-
--- function private.tell_topics()
-CREATE OR REPLACE FUNCTION private.tell_topics()
+-- function private.write_topic_changes()
+CREATE OR REPLACE FUNCTION private.write_topic_changes()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1146,21 +1159,8 @@ BEGIN
     RETURN NULL;
 END
 $function$;
-ALTER FUNCTION private.tell_topics() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.tell_topics() IS NULL;
-
--- function private.user_id()
-CREATE OR REPLACE FUNCTION private.user_id()
- RETURNS uuid
- LANGUAGE sql
- STABLE
- SET search_path TO ''
-AS $function$
-    SELECT CASE WHEN sub ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN sub::uuid END
-    FROM (SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub' AS sub) AS claims
-$function$;
-ALTER FUNCTION private.user_id() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.user_id() IS 'The user whom the claims of this transaction name.';
+ALTER FUNCTION private.write_topic_changes() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.write_topic_changes() IS NULL;
 
 -- function public.get_latest_prompt_results(p_brand_id uuid, p_platform text)
 CREATE OR REPLACE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL::text)

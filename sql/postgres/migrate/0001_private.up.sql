@@ -1,18 +1,18 @@
--- Schema private holds what no client may name. Policies and checks may still call
--- its functions, because that takes the right to execute and not to the schema.
+-- Schema private has what no client may name. Policies and checks may still call its functions, because that takes the
+-- right to execute them, not the right to the schema.
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
 GRANT USAGE ON SCHEMA private TO answerscope_service;
 
--- Who asks. Claims that are unset read as '', and another issuer's sub may be no uuid.
+-- The caller. Unset claims read as '', and another issuer's sub may be no uuid.
 CREATE FUNCTION private.user_id() RETURNS uuid
 LANGUAGE sql STABLE SET search_path = '' AS $$
     SELECT CASE WHEN sub ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN sub::uuid END
     FROM (SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub' AS sub) AS claims
 $$;
-COMMENT ON FUNCTION private.user_id() IS 'The user whom the claims of this transaction name.';
+COMMENT ON FUNCTION private.user_id() IS 'The user of this transaction, by its claims.';
 
--- Before every update: when a row came to be does not change, when it last changed does.
+-- Before every update: created_at stays, updated_at is now.
 CREATE FUNCTION private.stamp() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
@@ -22,8 +22,7 @@ BEGIN
 END
 $$;
 
--- Where a row belongs is part of what was said of it, in the log and in the
--- warehouse. Tables call this when their id, organization or brand would change.
+-- Tables call this when a row's id, organization or brand would change: records and the warehouse name a row by them.
 CREATE FUNCTION private.refuse_move() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
@@ -102,7 +101,7 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
 
--- Checks are evaluated with the rights of whoever writes, so what they call names nothing of this schema.
+-- A check runs with the rights of the client that writes, so the functions that checks call use nothing of this schema.
 GRANT EXECUTE ON FUNCTION private.is_slug(text), private.are_hosts(text[]), private.are_words(text[])
     TO answerscope_service, authenticated;
 GRANT EXECUTE ON FUNCTION private.hosts_of(text[]), private.host_of(text) TO answerscope_service; -- add_brand_domains

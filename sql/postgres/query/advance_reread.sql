@@ -1,4 +1,5 @@
--- advance_reread: saves the progress of a reread after a page, and returns whether it was requested again. Day and id are null at the start.
+-- advance_reread: saves the progress of a reread after a page, and returns whether it was requested again. Day and id
+-- are null at the start.
 UPDATE private.rereads
 SET
     cursor_day = $3,

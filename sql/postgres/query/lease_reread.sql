@@ -1,5 +1,5 @@
--- lease_reread: leases the most urgent reread that is due and not leased; of these the one that was worked on longest ago.
--- A new request, or a run that has ended, starts a new run.
+-- lease_reread: leases the most urgent reread that is due and not leased; of these the one that was worked on longest
+-- ago. A new request, or a run that has ended, starts a new run.
 UPDATE private.rereads AS r
 SET
     holder = $1,

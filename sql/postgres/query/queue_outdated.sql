@@ -1,5 +1,6 @@
--- queue_outdated: queues the brands among $1 whose oldest reading ($2, $3) is older than their revision and extractor $4. Brands that
--- are queued stay as they are; a brand whose last reread left answers over is not queued again for a day, since they would fail again.
+-- queue_outdated: queues the brands among $1 whose oldest reading ($2, $3) is older than their revision and extractor
+-- $4. Brands that are queued stay as they are; a brand whose last reread left answers over is not queued again for a
+-- day, since they would fail again.
 INSERT INTO private.rereads AS r (brand_id, organization_id, urgent, asked_at, due_at)
 SELECT b.id, b.organization_id, false, clock_timestamp(), clock_timestamp()
 FROM unnest($1::uuid[], $2::bigint[], $3::int[]) AS outdated (brand_id, revision, extract_version)

@@ -1,5 +1,5 @@
--- request_rereads: requests a reread of one brand, or of all of an organization, or of all, now. $3 and $4 are its days, null for all.
--- An earlier request that is not finished is widened to these days.
+-- request_rereads: requests a reread of one brand, or of all of an organization, or of all, now. $3 and $4 are its
+-- days, null for all. An earlier request that is not finished is widened to these days.
 INSERT INTO private.rereads AS r (brand_id, organization_id, urgent, asked_at, due_at, first_day, last_day)
 SELECT b.id, b.organization_id, true, clock_timestamp(), clock_timestamp(), $3::date, $4::date
 FROM public.brands AS b

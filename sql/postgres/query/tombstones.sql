@@ -1,4 +1,5 @@
--- tombstones: what was deleted and is to be purged: never purged, not since $1 seconds after its deletion, or not for $2 seconds.
+-- tombstones: what was deleted and is to be purged: never purged, not since $1 seconds after its deletion, or not for
+-- $2 seconds.
 SELECT
     kind,
     id,

@@ -1,4 +1,5 @@
--- tombstones_of_batch: which of the given brands and organizations were deleted, and which months of a topic are frozen.
+-- tombstones_of_batch: which of the given brands and organizations were deleted, and which months of a topic are
+-- frozen.
 SELECT
     ARRAY(SELECT id FROM private.tombstones WHERE kind = 'brand' AND id = ANY ($2)) AS brands,
     ARRAY(SELECT id FROM private.tombstones WHERE kind = 'organization' AND id = ANY ($3)) AS organizations,

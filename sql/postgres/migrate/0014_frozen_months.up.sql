@@ -1,8 +1,7 @@
--- Months whose raw facts expire. A month stands here before the warehouse may let
--- go of its landing rows, and for ever: its rollups stay as they are, a late record
--- of it becomes a dead letter, an import refuses it.
+-- Months whose raw facts expire. A month is entered here before its landing rows may expire, and for ever: its rollups
+-- stay as they are, a late record of it becomes a dead letter, and an import refuses it.
 CREATE TABLE private.frozen_months (
-    topic text NOT NULL CONSTRAINT frozen_months_topic_is_known CHECK (topic IN ('answers', 'visits')),
+    topic text NOT NULL CONSTRAINT frozen_months_topic_is_known CHECK (topic IN ('answers', 'visits', 'crawls')),
     month date NOT NULL CONSTRAINT frozen_months_month_is_first_day CHECK (extract(day FROM month) = 1),
     at    timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT frozen_months_pkey PRIMARY KEY (topic, month)
@@ -14,9 +13,3 @@ ALTER TABLE private.frozen_months ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.frozen_months FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.frozen_months TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT, INSERT ON private.frozen_months TO answerscope_service;
-
--- What was deleted is purged from the warehouse at once, again when records that
--- were under way have landed, and every night.
-ALTER TABLE private.tombstones ADD COLUMN purged_at timestamptz;
-COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it began that came to its end; null: none has.';
-GRANT UPDATE (purged_at) ON private.tombstones TO answerscope_service;

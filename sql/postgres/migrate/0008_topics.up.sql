@@ -14,7 +14,7 @@ CREATE INDEX topics_organization_id_idx ON public.topics (organization_id);
 COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
 COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
 
-CREATE FUNCTION private.tell_topics() RETURNS trigger
+CREATE FUNCTION private.write_topic_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
@@ -37,12 +37,12 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.topics
 CREATE TRIGGER stay BEFORE UPDATE ON public.topics
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.topics
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.topics
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.topics
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_topics();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.topics
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.topics
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 
 ALTER TABLE public.topics ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.topics FORCE ROW LEVEL SECURITY;

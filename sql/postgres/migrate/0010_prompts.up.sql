@@ -32,8 +32,7 @@ COMMENT ON COLUMN public.prompts.regions IS 'Empty: the brand''s.';
 COMMENT ON COLUMN public.prompts.samples IS 'How often it is asked each time.';
 COMMENT ON COLUMN public.prompts.is_branded IS 'Null: decided by whether the text names the brand.';
 
--- As private.fill_from_brand, by the prompt set; a prompt's set, topic and brand are
--- one brand's.
+-- As private.fill_from_brand, by the prompt set. A prompt's set and topic belong to its brand.
 CREATE FUNCTION private.fill_from_prompt_set() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
@@ -52,7 +51,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION private.tell_prompts() RETURNS trigger
+CREATE FUNCTION private.write_prompt_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
@@ -70,7 +69,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.prompts
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_prompt_set();
-CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts -- a topic that goes away leaves null, while the set may be going too
+CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts -- not when a deleted topic leaves null, since the set may be deleted too
     FOR EACH ROW WHEN (OLD.prompt_set_id <> NEW.prompt_set_id OR OLD.topic_id IS DISTINCT FROM NEW.topic_id AND NEW.topic_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_from_prompt_set();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts
@@ -78,12 +77,12 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompts
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.prompts
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.prompts
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.prompts
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_prompts();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.prompts
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.prompts
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 
 ALTER TABLE public.prompts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompts FORCE ROW LEVEL SECURITY;

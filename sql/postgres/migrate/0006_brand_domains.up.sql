@@ -36,9 +36,16 @@ CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domai
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains
-    REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
+    REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT
+    EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
 CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
+CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brand_domains
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
 ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;

@@ -1,7 +1,6 @@
--- A day's random key of the hash that tells a site's visitors apart without saying who
--- they are. All collectors take the same one from here and keep it in memory alone.
--- It is made up to six hours ahead of its day and deleted an hour after it: without it
--- nobody can tell whose a hash was, nor follow it into another day.
+-- The random key of a day's visitor hash, which counts the visitors of a site without identifying them. All collectors
+-- read the same key from here and keep it in memory only. It is made up to six hours before its day and deleted an hour
+-- after it: then a hash cannot be traced to a visitor, nor into another day.
 CREATE TABLE private.visitor_salts (
     day     date CONSTRAINT visitor_salts_pkey PRIMARY KEY,
     salt    bytea NOT NULL CONSTRAINT visitor_salts_salt_length CHECK (octet_length(salt) = 16),

@@ -1,6 +1,5 @@
--- What each answer says, for clients that read rows: written by the pipeline from the
--- log, as the warehouse is. A row goes away with its prompt or brand, and when it is
--- old and no longer its pair's newest.
+-- Answers with their readings, for clients that read rows, written by the pipeline from the log. A row is deleted with
+-- its prompt or brand, and when it is old and no longer the newest of its prompt and platform.
 CREATE TABLE public.prompt_results (
     id                  uuid CONSTRAINT prompt_results_pkey PRIMARY KEY,
     prompt_id           uuid NOT NULL CONSTRAINT prompt_results_prompt_id_fkey REFERENCES public.prompts ON DELETE CASCADE,
@@ -29,18 +28,18 @@ CREATE TABLE public.prompt_results (
 CREATE INDEX prompt_results_prompt_id_idx ON public.prompt_results (prompt_id, platform, created_at DESC, id DESC) INCLUDE (organization_id);
 CREATE INDEX prompt_results_brand_id_idx ON public.prompt_results (brand_id, created_at DESC, id DESC) INCLUDE (extract_version);
 CREATE INDEX prompt_results_organization_id_idx ON public.prompt_results (organization_id);
-COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and how it is read.';
-COMMENT ON COLUMN public.prompt_results.id IS 'The answer''s.';
+COMMENT ON TABLE public.prompt_results IS 'One row an answer: what it says, and its reading.';
+COMMENT ON COLUMN public.prompt_results.id IS 'The id of the answer.';
 COMMENT ON COLUMN public.prompt_results.model_used IS 'The requested model; empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.served_model IS 'What the platform says answered; null where it does not say.';
 COMMENT ON COLUMN public.prompt_results.region IS 'Empty where none was asked for.';
 COMMENT ON COLUMN public.prompt_results.citations IS 'A list of {url, title, cited, type}, each URL once; of those that are not cited but consulted, cited is false.';
-COMMENT ON COLUMN public.prompt_results.citation_count IS 'Of the brand''s own domains.';
+COMMENT ON COLUMN public.prompt_results.citation_count IS 'Citations of the brand''s own domains.';
 COMMENT ON COLUMN public.prompt_results.mention_position IS '1 + how many other tracked entities are named earlier; null when the brand is not named.';
 COMMENT ON COLUMN public.prompt_results.competitor_mentions IS 'A list of {competitor_id, name, mention_count, citation_count, visibility_score, mention_position}, of all competitors.';
 COMMENT ON COLUMN public.prompt_results.search_queries IS 'A list of texts.';
-COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s, whose names it is read by.';
-COMMENT ON COLUMN public.prompt_results.extract_version IS 'Of the reader of answers.';
+COMMENT ON COLUMN public.prompt_results.revision IS 'The brand''s revision whose names it is read by.';
+COMMENT ON COLUMN public.prompt_results.extract_version IS 'The version of the extractor that read it.';
 COMMENT ON COLUMN public.prompt_results.created_at IS 'When it was answered.';
 COMMENT ON COLUMN public.prompt_results.updated_at IS 'When the row was written, or last read again.';
 
@@ -54,8 +53,8 @@ CREATE POLICY reads ON public.prompt_results FOR SELECT TO authenticated USING (
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.prompt_results TO answerscope_service;
 GRANT SELECT ON public.prompt_results TO authenticated;
 
--- The newest of each pair is found in the index alone, a prompt at a time and so
--- without a sort, whatever the planner knows; only those rows are read.
+-- The newest result of each prompt and platform is found in the index alone, a prompt at a time and so without a sort,
+-- whatever the planner knows; only those rows are read.
 CREATE FUNCTION public.get_latest_prompt_results(p_brand_id uuid, p_platform text DEFAULT NULL) RETURNS SETOF public.prompt_results
 LANGUAGE sql STABLE SECURITY INVOKER SET search_path = '' AS $$
     SELECT result.*

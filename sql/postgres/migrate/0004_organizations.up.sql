@@ -1,4 +1,4 @@
--- Organizations, the users in them, and who a caller is: the ground of every policy.
+-- Organizations, their users, and the caller's organization, by which every policy decides.
 CREATE TABLE public.organizations (
     id         uuid DEFAULT gen_random_uuid() CONSTRAINT organizations_pkey PRIMARY KEY,
     name       text NOT NULL CONSTRAINT organizations_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
@@ -9,7 +9,7 @@ CREATE TABLE public.organizations (
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON TABLE public.organizations IS 'A tenant: everything else belongs to one.';
+COMMENT ON TABLE public.organizations IS 'Owns everything else.';
 COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from the name when missing.';
 
 CREATE TABLE private.users (
@@ -37,7 +37,7 @@ CREATE TABLE public.members (
     updated_at      timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX members_organization_id_idx ON public.members (organization_id);
-COMMENT ON TABLE public.members IS 'Which user is in which organization, and what they may do there. One organization a user.';
+COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
 
 CREATE FUNCTION private.rank(role text) RETURNS int
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
@@ -67,13 +67,13 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
     base text := private.slug_of(NEW.name, 'organization');
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('organizations', 0)); -- two of one name at once get two slugs
+    PERFORM pg_advisory_xact_lock(hashtextextended('organizations', 0)); -- two of one name at once get different slugs
     NEW.slug := private.free_slug(base, ARRAY(SELECT o.slug FROM public.organizations AS o WHERE starts_with(o.slug, base)));
     RETURN NEW;
 END
 $$;
 
-CREATE FUNCTION private.bury_organization() RETURNS trigger
+CREATE FUNCTION private.add_organization_tombstone() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('organization', OLD.id, OLD.id) ON CONFLICT DO NOTHING;
@@ -83,8 +83,8 @@ $$;
 
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations
     FOR EACH ROW WHEN (coalesce(NEW.slug, '') = '') EXECUTE FUNCTION private.fill_organization_slug();
-CREATE TRIGGER bury AFTER DELETE ON public.organizations
-    FOR EACH ROW EXECUTE FUNCTION private.bury_organization();
+CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations
+    FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations
@@ -97,7 +97,7 @@ CREATE TRIGGER stay BEFORE UPDATE ON public.members
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.user_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.user_id))
     EXECUTE FUNCTION private.refuse_move();
 
--- Organizations are made by the command line and deleted by nobody but the service.
+-- Only the service adds and deletes organizations, for the command line.
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON public.organizations TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -112,7 +112,7 @@ ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.users TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON private.users TO answerscope_service;
 
--- An admin writes members, but neither makes nor unmakes an owner.
+-- An admin writes members, but neither adds nor removes an owner.
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.members FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON public.members TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);

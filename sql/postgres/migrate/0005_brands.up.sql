@@ -23,15 +23,14 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
     base text := private.slug_of(NEW.name, 'brand');
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('brands of ' || NEW.organization_id, 0)); -- two of one name at once get two slugs
+    PERFORM pg_advisory_xact_lock(hashtextextended('brands of ' || NEW.organization_id, 0)); -- two of one name at once get different slugs
     NEW.slug := private.free_slug(base, ARRAY(
         SELECT b.slug FROM public.brands AS b WHERE b.organization_id = NEW.organization_id AND starts_with(b.slug, base)));
     RETURN NEW;
 END
 $$;
 
--- Counts edits. Only the triggers of domains and competitors run as the owner and
--- may raise the number themselves.
+-- Counts edits. Only the triggers of domains and competitors, which run as the owner, may raise the number themselves.
 CREATE FUNCTION private.revise_brand() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
@@ -46,8 +45,7 @@ BEGIN
 END
 $$;
 
--- Called by the tables that hold a brand's domains and competitors, with the columns
--- that are no part of its revision. A brand that is going away has nothing to revise.
+-- For the tables of a brand's domains and competitors. The arguments are the columns that do not count as an edit.
 CREATE FUNCTION private.revise_brands() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -70,7 +68,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION private.tell_brands() RETURNS trigger
+CREATE FUNCTION private.write_brand_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
@@ -90,7 +88,19 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION private.bury_brand() RETURNS trigger
+-- Collectors have all domains in memory, and are notified to read them again. One that misses a notification notices by
+-- revision, which every change of domains raises.
+CREATE FUNCTION private.notify_sites() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    IF EXISTS (SELECT FROM changed) THEN
+        PERFORM pg_notify('answerscope_sites', '');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION private.add_brand_tombstone() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.tombstones (kind, id, organization_id) VALUES ('brand', OLD.id, OLD.organization_id) ON CONFLICT DO NOTHING;
@@ -107,14 +117,18 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.brands
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id) IS DISTINCT FROM (NEW.id, NEW.organization_id))
     EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER bury AFTER DELETE ON public.brands
-    FOR EACH ROW EXECUTE FUNCTION private.bury_brand();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.brands
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.brands
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.brands
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_brands();
+CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands
+    FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.brands
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.brands
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.brands
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
+CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
+CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 
 ALTER TABLE public.brands ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brands FORCE ROW LEVEL SECURITY;
@@ -126,9 +140,8 @@ CREATE POLICY updates ON public.brands FOR UPDATE TO authenticated
 CREATE POLICY deletes ON public.brands FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.brands TO answerscope_service, authenticated;
 
--- What hangs on a brand belongs to the brand's organization, whatever the writer
--- says. Of a brand that does not exist it is the nil organization's, so that a client
--- gets the same refusal there as at another organization's brand.
+-- A row of a brand belongs to the brand's organization, whatever the client writes. If the brand does not exist it is
+-- the nil organization's, so that a client gets the same refusal as for another organization's brand.
 CREATE FUNCTION private.fill_from_brand() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

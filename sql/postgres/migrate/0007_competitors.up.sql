@@ -14,13 +14,12 @@ CREATE TABLE public.competitors (
     CONSTRAINT competitors_domain_is_first CHECK (domain IS NOT DISTINCT FROM domains[1])
 );
 CREATE INDEX competitors_organization_id_idx ON public.competitors (organization_id);
-COMMENT ON TABLE public.competitors IS 'Whom a brand is compared with.';
+COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
 COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
 COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 
--- domains is the truth and domain its first. A writer that knows only domain is
--- understood: it names the first.
+-- domain is the first of domains. A client that writes only domain replaces the first.
 CREATE FUNCTION private.keep_hosts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
@@ -37,7 +36,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION private.tell_competitors() RETURNS trigger
+CREATE FUNCTION private.write_competitor_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
     INSERT INTO private.outbox (kind, row_id, organization_id, brand_id, payload, deleted)
@@ -68,12 +67,12 @@ CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors
     REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
-CREATE TRIGGER tell_insert AFTER INSERT ON public.competitors
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
-CREATE TRIGGER tell_update AFTER UPDATE ON public.competitors
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
-CREATE TRIGGER tell_delete AFTER DELETE ON public.competitors
-    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.tell_competitors();
+CREATE TRIGGER write_changes_insert AFTER INSERT ON public.competitors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
+CREATE TRIGGER write_changes_update AFTER UPDATE ON public.competitors
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
+CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
 
 ALTER TABLE public.competitors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.competitors FORCE ROW LEVEL SECURITY;

@@ -1,0 +1,17 @@
+-- Brands and organizations that were deleted, for ever: sinks drop their late records, and what they left in the
+-- warehouse is purged at once, again when records that were under way have been inserted, and every night.
+CREATE TABLE private.tombstones (
+    kind            text NOT NULL CONSTRAINT tombstones_kind_is_known CHECK (kind IN ('brand', 'organization')),
+    id              uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    at              timestamptz NOT NULL DEFAULT now(),
+    purged_at       timestamptz,
+    CONSTRAINT tombstones_pkey PRIMARY KEY (kind, id)
+);
+COMMENT ON TABLE private.tombstones IS 'Brands and organizations that were deleted.';
+COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it that ended had begun; null: none has ended.';
+
+ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.tombstones TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT, UPDATE (purged_at) ON private.tombstones TO answerscope_service;
