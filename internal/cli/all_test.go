@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // A server is a command that serves, in a process of its own.
@@ -187,6 +188,7 @@ const (
 
 // The whole of a first hour: start, join, make a key, bring answers in, ask, be refused a second owner, stop, come back.
 func TestAllFromTheFirstStartToTheNext(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	first := serve(t, env, "all")
@@ -259,19 +261,11 @@ func awaitResults(t *testing.T, url, key string, results int) string {
 	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
 		t.Fatalf("brands: %s", body)
 	}
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.After(30 * time.Second); ; {
+	wait.For(t, fmt.Sprintf("the summary to count %d answers", results), func() bool {
 		_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+list.Brands[0].ID, key)
-		if strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, results)) {
-			return body
-		}
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatalf("the summary does not count %d answers: %s", results, body)
-		}
-	}
+		return strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, results))
+	})
+	return body
 }
 
 func write(t *testing.T, path, text string) {
@@ -311,6 +305,7 @@ func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
 
 // Nobody else's stores are changed by surprise: they are brought up by migrate, or by all.
 func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
+	t.Parallel()
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
 		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),
@@ -346,6 +341,7 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 
 // An engine that dies must not leave a process behind that looks alive.
 func TestAllEndsWithItsEngines(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	s := serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "all")
 	_, rest, _ := strings.Cut(s.log.String(), "engine=clickhouse")
@@ -368,6 +364,7 @@ func TestAllEndsWithItsEngines(t *testing.T) {
 
 // An import that has joined the engines of a server ends when they go away, and says how far it was.
 func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	s := serve(t, env, "all")
@@ -385,14 +382,12 @@ func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(bound); !strings.Contains(log.String(), "created brand"); {
-		if time.Now().After(deadline) {
-			t.Fatalf("the import does not begin: %s", log)
-		}
+	wait.For(t, "the import to begin", func() bool {
 		if _, err := fmt.Fprintf(lines, answersFile, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", ""); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return strings.Contains(log.String(), "created brand")
+	})
 	s.stop(t, syscall.SIGKILL)
 	gone := time.Now()
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {

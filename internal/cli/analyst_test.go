@@ -78,6 +78,7 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 // The embedded ClickHouse is started again for an analyst. Whoever asks the API meanwhile gets an answer, and what is
 // imported meanwhile is counted once.
 func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) {
+	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	all := serve(t, env, "all")
 	for _, slug := range []string{"acme", "globex"} {
@@ -160,6 +161,7 @@ func rockets(t *testing.T, from, until int) string {
 // Without a server the command starts what it needs, and the analyst is there the next time that one runs. The password
 // may be chosen.
 func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	must(t, env, "org", "add", "Acme")
@@ -193,6 +195,7 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 
 // A ClickHouse of others has its users.d elsewhere: the file is written there, or printed for whoever may.
 func TestAnAnalystOfAnOutsideServer(t *testing.T) {
+	t.Parallel()
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
 		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),

@@ -21,6 +21,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -70,6 +71,7 @@ type reached struct {
 
 // From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts short, and nothing else is.
 func TestABeaconIsAFigure(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	write(t, filepath.Join(filepath.Dir(dir), "brands.json"), brandsFile)
 	write(t, filepath.Join(filepath.Dir(dir), "none.ndjson"), "")
@@ -81,7 +83,7 @@ func TestABeaconIsAFigure(t *testing.T) {
 	must(t, h.env, "import", filepath.Join(filepath.Dir(dir), "none.ndjson"), "--org", "acme", "--create", filepath.Join(filepath.Dir(dir), "brands.json"))
 	brand := h.brand(t)
 	first := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
-	awaitCondition(t, "the brand's domain is known", func() bool { status, _ := tell(t, h.url, first); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := tell(t, h.url, first); return status == 204 })
 	for body, headers := range map[string][]string{
 		beaconOf(brand, "/b", `,"s":"chatgpt"`): nil,
 		beaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
@@ -99,11 +101,11 @@ func TestABeaconIsAFigure(t *testing.T) {
 		return got
 	}
 	want := traffic{Visits: 2, Sessions: 1, Goals: []reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}}}
-	awaitCondition(t, "two views and a goal are counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
+	wait.For(t, "two views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
 
 	accepted := 2 + beaconsUntilStopped(t, h, first)
 	again := serve(t, h.env, "all")
-	awaitCondition(t, fmt.Sprintf("%d visits are counted", accepted), func() bool { return counted(again.url).Visits >= accepted })
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(again.url).Visits >= accepted })
 	if got := counted(again.url).Visits; got != accepted {
 		t.Errorf("%d visits, want %d", got, accepted)
 	}
@@ -127,7 +129,7 @@ func beaconsUntilStopped(t *testing.T, h house, body string) int {
 			}
 		})
 	}
-	awaitCondition(t, "beacons come in", func() bool { return accepted.Load() > 200 })
+	wait.For(t, "beacons to be accepted", func() bool { return accepted.Load() > 200 })
 	if status := h.stop(t, syscall.SIGTERM); status != exitDone {
 		t.Errorf("all ended with status %d", status)
 	}
@@ -137,6 +139,7 @@ func beaconsUntilStopped(t *testing.T, h house, body string) int {
 
 // The collector alone starts and accepts while neither Kafka nor PostgreSQL is there, is killed, and forgets nothing.
 func TestTheCollectorStartsAlone(t *testing.T) {
+	t.Parallel()
 	brokers, prefix := testkit.Kafka(t), testkit.Prefix(t)
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = brokers, prefix, 3
@@ -160,7 +163,7 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 
 	// Without PostgreSQL ever seen there is no site, and it says so instead of refusing.
 	unready := launch(t, without, "collector")
-	awaitCondition(t, "it listens", func() bool { return strings.Contains(unready.log.String(), "admin listener") })
+	wait.For(t, "the collector to listen", func() bool { return strings.Contains(unready.log.String(), "admin listener") })
 	if status, body := fetch(t, unready.admin(t)+"/readyz", ""); status != 503 || !strings.Contains(body, "sites") {
 		t.Errorf("readyz: %d %s", status, body)
 	}
@@ -180,7 +183,7 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	s.stop(t, syscall.SIGKILL)
 	s = serve(t, with, "collector")
 	send(s, 1)
-	awaitCondition(t, "72 visits are on the log", func() bool { return len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)) >= 72 })
+	wait.For(t, "72 visits on the log", func() bool { return len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)) >= 72 })
 	if n := len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)); n != 72 {
 		t.Errorf("%d visits are on the log, want 72", n)
 	}
@@ -244,17 +247,4 @@ func visitsOn(t *testing.T, brokers []string, topic string, partitions int) map[
 		reader.Close()
 	}
 	return found
-}
-
-func awaitCondition(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(bound)
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not after %s: %s", bound, what)
-		}
-		<-look.C
-	}
 }

@@ -14,6 +14,7 @@ import (
 // An access log comes to /api/v1/ai-crawlers, once however often it is imported, and to an export. What is wrong with
 // the flags is said.
 func TestAnAccessLogComesToTheFigures(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, captured(t, 12), brandsOf(t, 1))
 	agent := func(name string) string { return "Mozilla/5.0 (compatible; " + name + "/1.0)" }
 	var log strings.Builder
@@ -77,6 +78,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 // A log is followed through an absence of Kafka in which it is rotated, without anybody's help, and each of its lines
 // counts once.
 func TestAFollowedLogOutlastsKafka(t *testing.T) {
+	t.Parallel()
 	c := newSiege(t, "kafka")
 	file := filepath.Join(c.dir, "access.log")
 	wrote := 0

@@ -14,6 +14,7 @@ import (
 // listed and shown, wait until their months are reconciled, and are counted once the
 // view is gone.
 func TestRefusedAnswersAreReplayed(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, captured(t, 30), brandsOf(t, 1))
 	h.settled(t, 30)
 	before := h.figures(t)
@@ -106,6 +107,7 @@ func TestRefusedAnswersAreReplayed(t *testing.T) {
 }
 
 func TestWhatIsNoDeadLetterIsSaid(t *testing.T) {
+	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	for _, c := range []struct {
 		args   string

@@ -21,6 +21,7 @@ var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\
 
 // The demo shows one number by the API and by SQL; run again it goes on with the same data and another key.
 func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
+	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	first := serve(t, env, "demo")
 	key := strings.TrimSpace(first.stdout)

@@ -99,6 +99,7 @@ func (h house) settled(t *testing.T, answers int) {
 // What is exported here and imported there gives the same figures there, given-up runs and answers that were read again
 // included.
 func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
+	t.Parallel()
 	const lines, givenUp = 240, 30
 	brands := brandsOf(t, 1)
 	text, err := os.ReadFile(captured(t, lines))

@@ -37,8 +37,10 @@ func leastOutage() outage {
 // back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that was
 // refused is; and one that nobody answered, because the collector died, at most once.
 func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
+	parallelUnlessLong(t)
 	for _, kind := range []string{"kafka", "apache"} {
 		t.Run(kind, func(t *testing.T) {
+			parallelUnlessLong(t)
 			c := newSiege(t, kind)
 			of := leastOutage()
 			c.start(t)
@@ -76,6 +78,7 @@ func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 // The spool is as small as it may be, and Kafka away until it is full: beacons are answered 503 then, and 204 again
 // once Kafka is back, without anybody's help.
 func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
+	t.Parallel()
 	c := newSiege(t, "kafka")
 	c.env = append(c.env, fmt.Sprintf("ANSWERSCOPE_SPOOL_BYTES=%d", leastSpool))
 	c.start(t)

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	webbrowser "github.com/answerscope/answerscope/internal/testkit/browser"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
@@ -21,6 +21,7 @@ const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains
 // pages of an application, goes back to the first page and orders is in the figures; somebody else is not, and a page of
 // another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
+	t.Parallel()
 	dir := dataDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	s := serve(t, env, "all")
@@ -118,8 +119,7 @@ func awaitTraffic(t *testing.T, url, key, brand string) {
 	want := `{"total_visits":5,"platform_breakdown":[{"platform":"deepseek","visits":4},{"platform":"chatgpt","visits":1}],` +
 		`"sessions":2,"goals":[{"name":"order","count":1,"value":49.9,"currency":"EUR"}],` +
 		`"landing_pages":[{"url":"/asked","sessions":1},{"url":"/bought","sessions":1}]}`
-	var got string
-	for deadline := time.Now().Add(bound); time.Now().Before(deadline); {
+	wait.For(t, "the figures to be "+want, func() bool {
 		_, text := fetch(t, url+"/api/v1/ai-traffic?brand_id="+brand, key)
 		var body struct {
 			TotalVisits       int64           `json:"total_visits"`
@@ -135,10 +135,6 @@ func awaitTraffic(t *testing.T, url, key, brand string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got = string(short); got == want {
-			return
-		}
-		<-time.After(100 * time.Millisecond)
-	}
-	t.Errorf("the figures are\n%s\nwant\n%s", got, want)
+		return string(short) == want
+	})
 }

@@ -9,6 +9,7 @@ import (
 // What is wrong with the flags is said before anything is started; what was compared
 // is told as one document.
 func TestReconcileByHand(t *testing.T) {
+	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	for flags, says := range map[string]string{
 		"--brand lumen":                  "--brand needs --org",

@@ -73,6 +73,7 @@ func compared(t *testing.T, s *server, key string, b int, brand string, lines in
 // A competitor added to a running system is in every answer that was told before, within seconds; so is one that was
 // added before everything was killed under the reread, once it runs again.
 func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
+	t.Parallel()
 	const lines = 2500
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	s := serve(t, env, "all")
@@ -143,6 +144,7 @@ func finished(t *testing.T, s *server, env []string, answers int64) {
 }
 
 func TestRereadIsAskedFor(t *testing.T) {
+	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
 	must(t, env, "org", "add", "Acme", "--slug", "acme")
 	must(t, env, "org", "add", "Other", "--slug", "other")

@@ -30,6 +30,7 @@ const (
 )
 
 func TestEnginesOverTLS(t *testing.T) {
+	t.Parallel()
 	world := secured(t)
 	t.Run("from the first migration to an answer", world.whole)
 	t.Run("every way in", world.ways)

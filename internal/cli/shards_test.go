@@ -14,6 +14,7 @@ import (
 
 // Everything on a warehouse of two shards: brought up on request, told by import, asked by the API, proven and exported.
 func TestEverythingOnTwoShards(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),

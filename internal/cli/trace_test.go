@@ -43,6 +43,7 @@ func traced(t *testing.T, settings ...string) (s *server, key, brand string) {
 
 // One request is one trace from HTTP to the views that it ran, and one batch one from fetch to commit.
 func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
+	t.Parallel()
 	collector := testkit.NewCollector(t)
 	s, key, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/visibility-summary?models=hunter3&brand_id="+brand, nil)
@@ -154,6 +155,7 @@ func (f family) one(t *testing.T, trace, name string) testkit.Span {
 
 // Neither a collector that is not there nor none at all is noticed by anyone.
 func TestADeadCollectorIsNobodysTrouble(t *testing.T) {
+	t.Parallel()
 	gone, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
