@@ -178,6 +178,26 @@ func dataDir(t *testing.T) string {
 	return filepath.Join(dir, "var")
 }
 
+// migratedDir is a dataDir whose ClickHouse and PostgreSQL have their schemas: a copy of one that was migrated once.
+func migratedDir(t *testing.T) string {
+	t.Helper()
+	archive := testkit.Once(t, "cli-migrated.tar", func() ([]byte, error) {
+		dir := dataDir(t)
+		must(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "migrate")
+		return exec.CommandContext(t.Context(), "tar", "-C", dir, "--exclude=*.port", "-c", "clickhouse", "postgres").Output()
+	})
+	dir := dataDir(t)
+	if err := os.Mkdir(dir, 0o711); err != nil { // PostgreSQL is another user under root
+		t.Fatal(err)
+	}
+	unpack := exec.CommandContext(t.Context(), "tar", "-C", dir, "-xp")
+	unpack.Stdin = bytes.NewReader(archive)
+	if out, err := unpack.CombinedOutput(); err != nil {
+		t.Fatalf("copy the data directory: %v\n%s", err, out)
+	}
+	return dir
+}
+
 const (
 	brandsFile  = `{"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[{"name":"Globex","domains":["globex.example"]}]}]}`
 	answersFile = `{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil. Globex follows."}
@@ -342,7 +362,7 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 // An engine that dies must not leave a process behind that looks alive.
 func TestAllEndsWithItsEngines(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	s := serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "all")
 	_, rest, _ := strings.Cut(s.log.String(), "engine=clickhouse")
 	var pid int
@@ -365,7 +385,7 @@ func TestAllEndsWithItsEngines(t *testing.T) {
 // An import that has joined the engines of a server ends when they go away, and says how far it was.
 func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	s := serve(t, env, "all")
 	must(t, env, "org", "add", "Acme")

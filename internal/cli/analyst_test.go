@@ -79,7 +79,7 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 // imported meanwhile is counted once.
 func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	all := serve(t, env, "all")
 	for _, slug := range []string{"acme", "globex"} {
 		must(t, env, "org", "add", slug, "--slug", slug)
@@ -162,7 +162,7 @@ func rockets(t *testing.T, from, until int) string {
 // may be chosen.
 func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	must(t, env, "org", "add", "Acme")
 	if r := run(t, env, "guess me\n", "analyst", "add", "ana", "--org", "acme"); r.status != exitFailed || !strings.Contains(r.stderr, "at least 16 characters") {

@@ -72,7 +72,7 @@ type reached struct {
 // From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts short, and nothing else is.
 func TestABeaconIsAFigure(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	write(t, filepath.Join(filepath.Dir(dir), "brands.json"), brandsFile)
 	write(t, filepath.Join(filepath.Dir(dir), "none.ndjson"), "")
 	h := house{env: []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000"}}

@@ -108,7 +108,7 @@ func TestRefusedAnswersAreReplayed(t *testing.T) {
 
 func TestWhatIsNoDeadLetterIsSaid(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	for _, c := range []struct {
 		args   string
 		status int

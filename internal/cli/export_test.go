@@ -21,7 +21,7 @@ type house struct {
 
 func newHouse(t *testing.T, answers, brands string) house {
 	t.Helper()
-	h := house{env: []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}}
+	h := house{env: []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}}
 	h.server = serve(t, h.env, "all")
 	must(t, h.env, "org", "add", "Acme")
 	must(t, h.env, "user", "add", "ana@example.org", "--org", "acme")

@@ -109,7 +109,7 @@ type siege struct {
 
 func newSiege(t *testing.T, kind string) *siege {
 	t.Helper()
-	data := dataDir(t)
+	data := migratedDir(t)
 	c := &siege{broker: kind, dir: filepath.Dir(data)}
 	c.startKafka(t)
 	t.Cleanup(func() { _ = c.stopBroker(context.Background()) }) // it may be away

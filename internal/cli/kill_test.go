@@ -150,7 +150,7 @@ func newKilling(t *testing.T, kind string) *killing {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	k := &killing{
-		env:    []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
+		env:    []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
 		random: rand.New(rand.NewPCG(seed, 0)),
 		blows:  blows(kind),
 		tolls:  map[string]toll{},

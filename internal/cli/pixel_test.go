@@ -22,7 +22,7 @@ const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains
 // another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	s := serve(t, env, "all")
 	must(t, env, "org", "add", "Acme")

@@ -10,7 +10,7 @@ import (
 // is told as one document.
 func TestReconcileByHand(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	for flags, says := range map[string]string{
 		"--brand lumen":                  "--brand needs --org",
 		"--from 2026-13":                 `month "2026-13"`,

@@ -75,7 +75,7 @@ func compared(t *testing.T, s *server, key string, b int, brand string, lines in
 func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	t.Parallel()
 	const lines = 2500
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	s := serve(t, env, "all")
 	must(t, env, "org", "add", "Acme", "--slug", "acme")
 	must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
@@ -145,7 +145,7 @@ func finished(t *testing.T, s *server, env []string, answers int64) {
 
 func TestRereadIsAskedFor(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	must(t, env, "org", "add", "Acme", "--slug", "acme")
 	must(t, env, "org", "add", "Other", "--slug", "other")
 	for _, org := range []string{"acme", "other"} {

@@ -22,7 +22,7 @@ const (
 // traced is everything in one process, on engines of its own, with one answer in.
 func traced(t *testing.T, settings ...string) (s *server, key, brand string) {
 	t.Helper()
-	dir := dataDir(t)
+	dir := migratedDir(t)
 	env := append([]string{"ANSWERSCOPE_DATA_DIR=" + dir}, settings...)
 	s = serve(t, env, "all")
 	must(t, env, "org", "add", "Acme Inc")
