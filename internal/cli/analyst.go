@@ -7,21 +7,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
-	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 type analyst struct {
-	Add    analystAdd    `cmd:"" help:"Let somebody ask in SQL; prints a login and a password, once."`
+	Add    analystAdd    `cmd:"" help:"Give a person access by SQL; prints a login and a password, once."`
 	List   analystList   `cmd:"" help:"List analysts."`
-	Remove analystRemove `cmd:"" help:"Take an analyst's access away, at once."`
+	Remove analystRemove `cmd:"" help:"Remove an analyst's access, at once."`
 }
 
 // usersAt is where the server reads users, for a ClickHouse that is not embedded.
@@ -29,7 +27,7 @@ type usersAt struct {
 	UsersDir string `placeholder:"DIR" help:"Directory users.d of a ClickHouse that is not embedded, as it is seen from here."`
 }
 
-// usersDir is where the server reads users; "" when nobody has said so.
+// usersDir is where the server reads users; "" when that is not known.
 func (p *process) usersDir(given usersAt) string {
 	if given.UsersDir == "" && !p.HasWarehouse() {
 		return engine.ClickHouseUsersDir(p.DataDir)
@@ -51,9 +49,6 @@ func (p *process) renewAnalysts(usersDir string) error {
 
 // errNoUsersDir says that a directory is needed.
 var errNoUsersDir = usageError{errors.New("ClickHouse is not embedded: say with --users-dir where its users.d is, or take the file there by hand")}
-
-// admission is how long a server may take to read its users: the embedded one is started again, others look every few seconds.
-const admission = 30 * time.Second
 
 type analystAdd struct {
 	Name string `arg:"" help:"What to call them within the organization: a–z, 0–9 and hyphens."`
@@ -96,19 +91,19 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		}
 		dir := p.usersDir(c.usersAt)
 		if dir == "" {
-			return c.hand(p, a, added)
+			return c.printFile(p, a, added)
 		}
-		if err := schema.AddAnalyst(dir, a); err != nil {
+		if err := schema.Admit(ctx, on.clickhouseConfig(), dir, a, chosen); err != nil {
 			return err
 		}
-		if err := on.admit(ctx, on.clickhouseAs(a.Login(), chosen)); err != nil {
-			_, removed := schema.RemoveAnalyst(dir, a.Organization, a.Name)
-			return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s does not let them in: %w", a.Login(), dir, err), removed)
+		line := added.Login
+		if added.Password != "" {
+			line += "\npassword " + added.Password
 		}
-		if err := c.report(p, added); err != nil {
+		if err := p.printResult(c.JSON, added, line); err != nil {
 			return err
 		}
-		p.introduce(on.engines, added)
+		p.explainLogin(on.engines, added)
 		return nil
 	})
 }
@@ -131,8 +126,8 @@ func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string
 	return a, nil
 }
 
-// hand prints the file for somebody to take to the server.
-func (c *analystAdd) hand(p *process, a schema.Analyst, added analystAdded) error {
+// printFile prints the file, for the operator of the server to put in place.
+func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystAdded) error {
 	text, err := a.Configuration()
 	if err != nil {
 		return err
@@ -155,75 +150,18 @@ func (c *analystAdd) hand(p *process, a schema.Analyst, added analystAdded) erro
 	return nil
 }
 
-func (c *analystAdd) report(p *process, added analystAdded) error {
-	if c.JSON {
-		return p.printJSON(added)
-	}
-	if err := p.print(added.Login); err != nil || added.Password == "" {
-		return err
-	}
-	return p.print("password " + added.Password)
-}
-
-// introduce tells how the analyst connects.
-func (p *process) introduce(e *engines, added analystAdded) {
-	secret := added.Password
-	if secret == "" {
-		secret = "PASSWORD"
-	}
-	address := e.clickhouseAs(added.Login, secret)
-	p.say("connect with %s", address)
+// explainLogin says how the analyst connects.
+func (p *process) explainLogin(e *engines, added analystAdded) {
+	secret := cmp.Or(added.Password, "PASSWORD")
+	p.say("connect with %s", schema.AddressFor(e.clickhouseConfig(), added.Login, secret))
 	if e.shards != "" {
-		p.say("every other server of the cluster wants the file too, before a question is answered")
+		p.say("every other server of the cluster wants the file too, before it answers a question")
 	}
 	if e.set == nil || p.HasWarehouse() {
 		return
 	}
 	p.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
 		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouseConfig().Database())
-}
-
-// clickhouseAs is the warehouse's address for another user, of a cluster that of its first server.
-func (e *engines) clickhouseAs(login, secret string) string {
-	first, _, _ := strings.Cut(strings.ReplaceAll(e.shards, ";", ","), ",")
-	address, err := url.Parse(cmp.Or(e.clickhouse, strings.TrimSpace(first)))
-	if err != nil {
-		return "" // Validate has refused it
-	}
-	address.User = url.UserPassword(login, secret)
-	kept := url.Values{} // what else may be there is the owner's
-	for _, name := range []string{"secure", "skip_verify", "tls_server_name"} {
-		if value := address.Query().Get(name); value != "" {
-			kept.Set(name, value)
-		}
-	}
-	address.RawQuery = kept.Encode()
-	return address.String()
-}
-
-// admit waits until a login works.
-func (e *engines) admit(ctx context.Context, dsn string) error {
-	return untilServed(ctx, func(ctx context.Context) error {
-		cfg := e.clickhouseConfig()
-		cfg.DSN, cfg.Shards, cfg.MaxOpenConns = dsn, "", 1
-		conn, err := clickhouse.Open(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
-}
-
-// untilServed tries until the server has read its users, and returns why the last try failed.
-func untilServed(ctx context.Context, try func(context.Context) error) error {
-	patience, done := context.WithTimeout(ctx, admission)
-	defer done()
-	for {
-		err := try(patience)
-		if err == nil || lifecycle.Pause(patience, 100*time.Millisecond) != nil {
-			return err
-		}
-	}
 }
 
 // analystShown is an analyst as listed.
@@ -288,30 +226,6 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 		return errNoUsersDir
 	}
 	return p.with(ctx, needs{ClickHouse: true}, "analyst remove", func(ctx context.Context, on *connections) error {
-		removed, err := schema.RemoveAnalyst(dir, c.Org, c.Name)
-		if err != nil {
-			return err
-		}
-		err = untilServed(ctx, func(ctx context.Context) error {
-			return expelled(ctx, on.engines, removed.Login())
-		})
-		if err != nil {
-			return fmt.Errorf("remove analyst %s: the file is gone, but not the access: %w", removed.Login(), err)
-		}
-		return nil
+		return schema.Expel(ctx, on.warehouse, dir, c.Org, c.Name)
 	})
-}
-
-// expelled says why a login is not known to be refused.
-func expelled(ctx context.Context, e *engines, login string) error {
-	conn, err := e.openClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	there, err := schema.HasUser(ctx, conn, login)
-	if err == nil && there {
-		err = fmt.Errorf("the server still has user %s", login)
-	}
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // sqlClient is an analyst with curl.
@@ -222,17 +220,5 @@ func TestAnAnalystOfAnOutsideServer(t *testing.T) {
 	must(t, env, "analyst", "remove", "ana", "--org", "acme", "--users-dir", users)
 	if left, err := os.ReadDir(users); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
-	}
-}
-
-// What is told to an analyst of the owner's address is where the server is, and nothing that is the owner's.
-func TestAnAnalystsAddressHoldsNothingOfTheOwners(t *testing.T) {
-	e := &engines{clickhouse: "https://owner:hunter2@db.example:8443/warehouse?secure=true&skip_verify=true&password=hunter2&max_execution_time=9"}
-	want := url.URL{Scheme: "https", User: url.UserPassword("analyst_acme_ana", "p/w"), Host: "db.example:8443", Path: "/warehouse", RawQuery: "secure=true&skip_verify=true"}
-	if got := e.clickhouseAs("analyst_acme_ana", "p/w"); got != want.String() {
-		t.Errorf("address is %s, want %s", got, want.String())
-	}
-	if _, err := url.Parse(e.clickhouseAs("x", "y")); err != nil || (clickhouse.Config{DSN: e.clickhouse}).Database() != "warehouse" {
-		t.Errorf("database: %v", err)
 	}
 }

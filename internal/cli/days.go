@@ -25,7 +25,7 @@ func day(flag, text string) (*time.Time, error) {
 	}
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: want a day such as 2026-03-02", flag, text)
+		return nil, fmt.Errorf("%s %q: want a day such as 2026-03-01", flag, text)
 	}
 	return &at, nil
 }

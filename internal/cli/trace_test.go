@@ -123,7 +123,7 @@ func wantBatch(t *testing.T, family family) {
 		before = step.End
 	}
 	land := family.one(t, batch.Trace, "land")
-	for _, name := range []string{"SELECT buried", "SELECT landed_answers", "INSERT answers"} {
+	for _, name := range []string{"SELECT tombstones_of_batch", "SELECT landed_answers", "INSERT answers"} {
 		if span := family.one(t, batch.Trace, name); span.Parent != land.ID {
 			t.Errorf("%s is not inside land: %+v", name, span)
 		}

@@ -1,0 +1,92 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// admissionTimeout is how long a server may take to read its users: the embedded one is restarted, others look every few
+// seconds.
+const admissionTimeout = 30 * time.Second
+
+// Admit adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed again.
+func Admit(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analyst, password string) error {
+	if err := AddAnalyst(usersDir, a); err != nil {
+		return err
+	}
+	cfg = cfg.At(AddressFor(cfg, a.Login(), password))
+	cfg.MaxOpenConns = 1
+	err := untilServed(ctx, func(ctx context.Context) error {
+		conn, err := clickhouse.Open(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+	if err != nil {
+		_, removed := RemoveAnalyst(usersDir, a.Organization, a.Name)
+		return errors.Join(fmt.Errorf("add analyst %s: the server that should read %s refuses the login: %w", a.Login(), usersDir, err), removed)
+	}
+	return nil
+}
+
+// Expel removes an analyst from a server's users.d and waits until the server has no such user.
+func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, name string) error {
+	removed, err := RemoveAnalyst(usersDir, organization, name)
+	if err != nil {
+		return err
+	}
+	err = untilServed(ctx, func(ctx context.Context) error {
+		there, err := HasUser(ctx, conn, removed.Login())
+		if err == nil && there {
+			err = errors.New("the server still has the user")
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("remove analyst %s: the file is removed, but not the access: %w", removed.Login(), err)
+	}
+	return nil
+}
+
+// untilServed tries until the server has read its users, and returns the error of the last try.
+func untilServed(ctx context.Context, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// AddressFor is the address of the warehouse for another user, of a cluster that of its first server. Of the parameters it
+// keeps those of TLS alone.
+func AddressFor(cfg clickhouse.Config, login, password string) string {
+	address, err := url.Parse(cfg.Servers()[0])
+	if err != nil {
+		return "" // Validate refuses it
+	}
+	address.User = url.UserPassword(login, password)
+	kept := url.Values{}
+	for _, name := range []string{"secure", "skip_verify", "tls_server_name"} {
+		if value := address.Query().Get(name); value != "" {
+			kept.Set(name, value)
+		}
+	}
+	address.RawQuery = kept.Encode()
+	return address.String()
+}
