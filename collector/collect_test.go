@@ -52,8 +52,8 @@ func TestEveryAnswer(t *testing.T) {
 		{"an array", "", array(first, first, first), []string{lumenFrom}, 204, 3, "", "https://www.lumen.example"},
 		{"as large as may be", "", large, []string{lumenFrom}, 204, 1, "", "https://www.lumen.example"},
 
-		{"nobody sent it", "", plain, []string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred", "https://www.lumen.example"},
-		{"nobody sent some", "", array(first, plain, plain), []string{lumenFrom}, 204, 1, "dropped; reason=not_ai_referred; count=2", "https://www.lumen.example"},
+		{"no AI platform sent it", "", plain, []string{lumenFrom}, 204, 0, "dropped; reason=not_ai_referred", "https://www.lumen.example"},
+		{"no AI platform sent some", "", array(first, plain, plain), []string{lumenFrom}, 204, 1, "dropped; reason=not_ai_referred; count=2", "https://www.lumen.example"},
 		{"a bot", "", first, []string{lumenFrom, "User-Agent: curl/8.5.0"}, 204, 0, "dropped; reason=bot", "https://www.lumen.example"},
 		{"an AI crawler", "", first, []string{lumenFrom, "User-Agent: Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"}, 204, 0, "dropped; reason=ai_crawler", "https://www.lumen.example"},
 		{"global privacy control", "", first, []string{lumenFrom, "Sec-GPC: 1"}, 204, 0, "dropped; reason=gpc", "https://www.lumen.example"},
@@ -78,19 +78,19 @@ func TestEveryAnswer(t *testing.T) {
 
 		{"another method", "GET", "", []string{lumenFrom}, 405, 0, "", "https://www.lumen.example"},
 		{"PUT", "PUT", first, []string{lumenFrom}, 405, 0, "", "https://www.lumen.example"},
-		{"a method nobody knows", "BREW", first, nil, 405, 0, "", ""},
+		{"an unknown method", "BREW", first, nil, 405, 0, "", ""},
 
 		{"too large", "", large + " ", []string{lumenFrom}, 413, 0, "", "https://www.lumen.example"},
 		{"without a type", "", first, []string{lumenFrom, "Content-Type:"}, 415, 0, "", "https://www.lumen.example"},
 		{"a form", "", first, []string{lumenFrom, "Content-Type: application/x-www-form-urlencoded"}, 415, 0, "", "https://www.lumen.example"},
 		{"a type that begins alike", "", first, []string{lumenFrom, "Content-Type: text/plainer"}, 415, 0, "", "https://www.lumen.example"},
 		{"packed", "", first, []string{lumenFrom, "Content-Encoding: gzip"}, 415, 0, "", "https://www.lumen.example"},
-		{"said not to be packed", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "", "https://www.lumen.example"},
+		{"Content-Encoding: identity", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "", "https://www.lumen.example"},
 
 		{"a preflight", "OPTIONS", "", []string{lumenFrom, "Access-Control-Request-Method: POST"}, 204, 0, "", "https://www.lumen.example"},
 		{"a stranger's preflight", "OPTIONS", "", []string{"Origin: https://evil.example"}, 403, 0, "", ""},
 		{"a preflight of null", "OPTIONS", "", []string{"Origin: null"}, 403, 0, "", ""},
-		{"OPTIONS of nobody", "OPTIONS", "", nil, 204, 0, "", ""},
+		{"OPTIONS without an origin", "OPTIONS", "", nil, 204, 0, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			method := c.method
@@ -128,10 +128,10 @@ func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 	}
 }
 
-// While no list of sites is known, nobody is told that a site is none.
+// While no list of sites is known, no beacon is refused for its site.
 func TestBeforeTheSitesAreKnown(t *testing.T) {
 	s := newStage(t, DefaultConfig())
-	unknown, err := site.New(site.DefaultConfig(), nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	unknown, err := site.New("", nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestBeforeTheSitesAreKnown(t *testing.T) {
 	}
 }
 
-// What is not counted is told when to come again; what may be counted is not.
+// What is not counted is answered with Retry-After; what may be counted is not.
 func TestWhatTheLogDoesNotTake(t *testing.T) {
 	s := newStage(t, DefaultConfig())
 	for err, status := range map[error]int{
@@ -194,7 +194,7 @@ func TestTheLimitIsASitesOwn(t *testing.T) {
 	}
 }
 
-// Whoever sends a beacon for one brand, and whatever it says beside: the visit is that brand's and its own organization's.
+// Whatever a beacon for a brand has beside it: the visit is that brand's and its own organization's.
 func TestAVisitIsItsBrandsOwn(t *testing.T) {
 	s := newStage(t, DefaultConfig())
 	for _, of := range []struct {
@@ -239,8 +239,8 @@ func TestWhichPlatformAndSession(t *testing.T) {
 	}{
 		{"a first view has no word of its own", "https://lumen.example/", `,"n":1,"s":"chatgpt"`, "", "", ""},
 		{"nor against its own address", "https://lumen.example/?utm_source=claude.ai", `,"n":1,"s":"chatgpt"`, "claude", "utm", "new"},
-		{"a later one is told", "https://lumen.example/", `,"s":"perplexity"`, "perplexity", "session", ""},
-		{"a slug that nobody knows", "https://lumen.example/", `,"s":"evil"`, "", "", ""},
+		{"a later one names it", "https://lumen.example/", `,"s":"perplexity"`, "perplexity", "session", ""},
+		{"an unknown slug", "https://lumen.example/", `,"s":"evil"`, "", "", ""},
 		{"a later one with an address", "https://lumen.example/?utm_source=claude.ai", ``, "claude", "utm", ""},
 		{"a goal", "https://lumen.example/", `,"s":"gemini","e":"goal","g":{"name":"buy","value":"12.50","currency":"EUR"}`, "gemini", "session", ""},
 	} {
@@ -277,30 +277,30 @@ func TestNothingKeepsAnAddress(t *testing.T) {
 	}
 	s.refuse(errors.New("refused"))
 	s.send(t, http.MethodPost, s.lumen.beacon(lumenPage, ""), lumenFrom, "X-Forwarded-For: "+address)
-	var said strings.Builder
-	said.WriteString(s.log.String())
+	var output strings.Builder
+	output.WriteString(s.log.String())
 	families, err := s.metrics.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		said.WriteString(family.String())
+		output.WriteString(family.String())
 	}
 	for _, v := range s.took() {
 		record, err := event.EncodeVisit(nil, &v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said.Write(record)
+		output.Write(record)
 	}
 	for _, what := range []string{address, "203.0.113.5", "127.0.0.1"} {
-		if strings.Contains(strings.ReplaceAll(said.String(), s.address, ""), what) {
+		if strings.Contains(strings.ReplaceAll(output.String(), s.address, ""), what) {
 			t.Errorf("%s is kept", what)
 		}
 	}
 }
 
-// A country that a header names counts where a trusted proxy sent it, and a visitor is who the proxy says.
+// A country that a header names counts where a trusted proxy sent it, and the visitor is the address that the proxy names.
 func TestAProxyIsBelieved(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.CountryHeader = "CF-IPCountry"
@@ -318,7 +318,7 @@ func TestAProxyIsBelieved(t *testing.T) {
 		t.Errorf("country %s by %s", one.Country, one.CountryBy)
 	}
 	if again := visit("X-Forwarded-For: 192.0.2.9", "X-Forwarded-For: 198.51.100.1"); again.Visitor != one.Visitor || again.Country != "AT" {
-		t.Errorf("the same visitor is told apart, or is in %s", again.Country)
+		t.Errorf("the same visitor has another hash, or is in %s", again.Country)
 	}
 	if other := visit("X-Forwarded-For: 198.51.100.2"); other.Visitor == one.Visitor {
 		t.Error("two visitors are one")

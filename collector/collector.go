@@ -5,24 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/collector/script"
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/collector/visitor"
-	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/useragent"
 )
+
+// Config is how beacons are taken.
+type Config struct {
+	SiteLimit     int    // beacons a second of one site; up to a second's worth may come at once
+	CountryHeader string // a header in which a trusted proxy says the visitor's country; "" is none
+}
+
+// DefaultConfig trusts no header.
+func DefaultConfig() Config { return Config{SiteLimit: 500} }
+
+// Validate says everything that is wrong with c.
+func (c Config) Validate() error {
+	var errs []error
+	if c.SiteLimit < maxItems || c.SiteLimit > 10_000_000 {
+		errs = append(errs, fmt.Errorf("site limit %d: want %d, so that a whole array passes, to 10000000 beacons a second", c.SiteLimit, maxItems))
+	}
+	for _, b := range []byte(c.CountryHeader) {
+		if (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') && b != '-' {
+			errs = append(errs, fmt.Errorf("country header %q: want the name of a header, such as CF-IPCountry", c.CountryHeader))
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Path is where beacons are posted.
 const Path = "/t/collect"
@@ -45,7 +63,7 @@ type Collector struct {
 	limits   *limits
 	metrics  *metrics
 	log      *slog.Logger
-	told     atomic.Int64 // Unix second of the last failure in the log
+	logged   atomic.Int64 // Unix second of the last failure in the log
 	requests sync.Pool    // of *request
 }
 
@@ -69,130 +87,41 @@ func (c *Collector) Mount(server *httpd.Server) {
 	script.Mount(server.App)
 }
 
-// Handle answers one request for Path, whatever its method.
-func (c *Collector) Handle(f *fiber.Ctx) error {
-	r := c.requests.Get().(*request)
-	defer r.done()
-	r.begin(f, time.Now())
-	f.Response().Header.Set(fiber.HeaderVary, fiber.HeaderOrigin)
-	err := r.serve(f)
-	if err == nil {
-		return nil
-	}
-	refused, ok := errors.AsType[*refusal](err)
-	if !ok {
-		return err
-	}
-	c.metrics.refused(refused.reason, max(len(r.beacons), 1))
-	return c.refuse(f, r, refused)
+// Listener is for many small requests of strangers: none of them may be large, or slow.
+func Listener() httpd.Config {
+	cfg := httpd.DefaultConfig()
+	cfg.Name = "collector"
+	cfg.WriteTimeout = 15 * time.Second
+	cfg.BodyLimit = 64 << 10   // what is larger than a beacon may be is still told so, up to here
+	cfg.HeaderLimit = 16 << 10 // a connection holds as much
+	return cfg
 }
 
-func (r *request) serve(f *fiber.Ctx) error {
-	switch f.Method() {
-	case fiber.MethodPost:
-	case fiber.MethodOptions:
-		origin, err := r.origin(f)
-		if err != nil {
-			return err
-		}
-		return r.c.preflight(f, origin)
-	default:
-		return errMethod
-	}
-	if err := r.read(f); err != nil {
-		return err
-	}
-	if err := r.admit(f); err != nil {
-		return err
-	}
-	reason, dropped, err := r.visits(f)
-	if err != nil {
-		return err
-	}
-	if err := r.append(); err != nil {
-		return err
-	}
-	if dropped > 0 {
-		r.c.metrics.dropped[reason].Add(float64(dropped))
-		said := "dropped; reason=" + reason
-		if len(r.beacons) > 1 {
-			said += "; count=" + strconv.Itoa(dropped)
-		}
-		f.Response().Header.Set(headerAnswerscope, said)
-	}
-	r.c.metrics.accepted.Add(float64(len(r.values)))
-	f.Status(http.StatusNoContent)
-	return nil
+// metrics keep the counters of the common outcomes, so that a beacon looks up none by its labels.
+type metrics struct {
+	beacons  *prometheus.CounterVec
+	accepted prometheus.Counter
+	dropped  map[string]prometheus.Counter // by reason
+	crawlers *prometheus.CounterVec
 }
 
-// The refusals that say the same of every request.
-var (
-	errMethod   = &refusal{http.StatusMethodNotAllowed, "method", "method not allowed; see the Allow header"}
-	errEncoded  = &refusal{http.StatusUnsupportedMediaType, "encoding", "want a body without Content-Encoding"}
-	errType     = &refusal{http.StatusUnsupportedMediaType, "content_type", "want text/plain or application/json"}
-	errSize     = &refusal{http.StatusRequestEntityTooLarge, "size", "want at most 8192 bytes"}
-	errOrigin   = &refusal{http.StatusForbidden, "origin", "the origin is not a registered domain of the brand"}
-	errBrand    = &refusal{http.StatusForbidden, "brand", "the origin is not a registered domain of the brand"} // nobody learns which brands there are
-	errLimit    = &refusal{http.StatusTooManyRequests, "limit", "too many beacons of this site"}
-	errUnready  = &refusal{http.StatusServiceUnavailable, "unready", "not ready yet; try again"}
-	errOverload = &refusal{http.StatusServiceUnavailable, "overloaded", "overloaded; try again"}
-	errStopping = &refusal{http.StatusServiceUnavailable, "stopping", "stopping; try again"}
-	errAway     = &refusal{http.StatusInternalServerError, "away", "not known to be kept"} // it may be: sent again it would be counted twice
-	errFailed   = &refusal{http.StatusInternalServerError, "failed", "internal error"}
-)
-
-// refuse writes an answer that is no 204.
-func (c *Collector) refuse(f *fiber.Ctx, r *request, refused *refusal) error {
-	header := &f.Response().Header
-	switch refused.status {
-	case http.StatusMethodNotAllowed:
-		header.Set(fiber.HeaderAllow, allowedMethods)
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		header.Set(fiber.HeaderRetryAfter, strconv.Itoa(r.retryAfter()))
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		beacons: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_collector_beacons_total", Help: "Beacons by outcome (accepted, dropped, refused) and reason; a request whose body was not read counts as one."},
+			[]string{"outcome", "reason"}),
+		crawlers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_collector_crawler_beacons_total", Help: "Beacons that an AI crawler sent while it read a page, by its name. They are dropped."},
+			[]string{"crawler"}),
+		dropped: map[string]prometheus.Counter{},
 	}
-	// A page of ours may read what is wrong with its beacon, but not a page that is somebody else's than the brand's.
-	if len(header.Peek(fiber.HeaderAccessControlAllowOrigin)) == 0 && refused.status != http.StatusForbidden {
-		if origin, err := r.origin(f); err == nil && origin != "" && c.known(origin) {
-			share(f, origin)
-		}
+	m.accepted = m.beacons.WithLabelValues("accepted", "")
+	for _, reason := range []string{dropBot, dropCrawler, dropPrivacy, dropNoSource} {
+		m.dropped[reason] = m.beacons.WithLabelValues("dropped", reason)
 	}
-	return f.Status(refused.status).JSON(fiber.Map{"error": refused.message})
+	return m, errors.Join(reg.Register(m.beacons), reg.Register(m.crawlers))
 }
 
-// retryAfter is in whole seconds.
-func (r *request) retryAfter() int {
-	return max(1, int((r.wait+time.Second-1)/time.Second))
-}
-
-// append hands the visits over and words what comes of it.
-func (r *request) append() error {
-	if len(r.values) == 0 {
-		return nil
-	}
-	// Without the request's context: what has joined a batch is counted, and its answer waits for that.
-	err := r.c.parts.Append(context.Background(), event.TopicVisits, r.values...)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, producer.ErrOverloaded):
-		return errOverload
-	case errors.Is(err, producer.ErrNotReady):
-		return errUnready
-	case errors.Is(err, producer.ErrStopped):
-		return errStopping
-	case errors.Is(err, producer.ErrAway):
-		return errAway
-	}
-	if now, last := r.at.Unix(), r.c.told.Load(); now != last && r.c.told.CompareAndSwap(last, now) {
-		r.c.log.Error("append visit", "error", err, "next", "see why the broker refuses the record; its beacon was answered 500 and is not counted")
-	}
-	return errFailed
-}
-
-// contentType reports whether a body of this type is read; parameters, such as a charset, say nothing that the body
-// does not.
-func contentType(header string) bool {
-	kind, _, _ := strings.Cut(header, ";")
-	kind = strings.TrimSpace(kind)
-	return strings.EqualFold(kind, "text/plain") || strings.EqualFold(kind, "application/json")
+func (m *metrics) refused(reason string, n int) {
+	m.beacons.WithLabelValues("refused", reason).Add(float64(n))
 }

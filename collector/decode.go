@@ -3,14 +3,16 @@ package collector
 import (
 	"bytes"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
@@ -72,6 +74,70 @@ func decode(body []byte, list []beacon) ([]beacon, error) {
 		}
 	}
 	return list, nil
+}
+
+// scan reads a single beacon as t.js sends it: the fields of a view, nothing between them, every text plain ASCII.
+// It reads nothing else, and what it reads parse would read just so (FuzzDecode); that is nearly every beacon, in a
+// fraction of the library's time and without an allocation. The texts of b are those of body.
+func scan(body []byte, b *beacon) bool {
+	rest, found := strings.CutPrefix(unsafe.String(unsafe.SliceData(body), len(body)), "{")
+	if !found {
+		return false
+	}
+	var seen [1 << 7]bool
+	for {
+		if len(rest) < 5 || rest[0] != '"' || rest[2] != '"' || rest[3] != ':' || rest[1] >= utf8.RuneSelf || seen[rest[1]] {
+			return false
+		}
+		name := rest[1]
+		seen[name], rest = true, rest[4:]
+		if name == 'n' {
+			if rest[0] != '0' && rest[0] != '1' {
+				return false
+			}
+			b.New, rest = rest[0] == '1', rest[1:]
+		} else {
+			text := b.text(name)
+			if text == nil || rest[0] != '"' {
+				return false
+			}
+			if *text, rest, found = event.PlainText(rest[1:]); !found {
+				return false
+			}
+		}
+		switch {
+		case rest == "}":
+			return true
+		case rest == "" || rest[0] != ',':
+			return false
+		}
+		rest = rest[1:]
+	}
+}
+
+// text is where the field of a name goes; nil for what is no text, or unknown.
+func (b *beacon) text(name byte) *string {
+	switch name {
+	case 'u':
+		return &b.URL
+	case 'r':
+		return &b.Referrer
+	case 's':
+		return &b.Platform
+	case 'l':
+		return &b.Language
+	case 'd':
+		return &b.Screen
+	case 'z':
+		return &b.TimeZone
+	case 'e':
+		return &b.Event
+	case 'b':
+		return &b.Brand
+	case 'i':
+		return &b.Session
+	}
+	return nil
 }
 
 // parse is for what scan leaves. The library refuses invalid UTF-8, a byte-order mark, names that come twice and what
@@ -182,15 +248,45 @@ func hinted(text string) string {
 	return text
 }
 
-// refusal is an answer to a request that is not taken. Reason labels it in the metrics.
-type refusal struct {
-	status  int
-	reason  string
-	message string
+// page is what a beacon's URL says.
+type page struct {
+	host  string // as a domain is kept
+	path  string // as written, begins with /
+	query string // as written, without its question mark
 }
 
-func (r *refusal) Error() string { return r.message }
+func pageOf(url string) (page, bool) {
+	host, rest, ok := site.PageHost(url)
+	if !ok {
+		return page{}, false
+	}
+	for i := range len(rest) {
+		if rest[i] < ' ' || rest[i] == 0x7f {
+			return page{}, false
+		}
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	path, query, _ := strings.Cut(rest, "?")
+	if path == "" {
+		path = "/"
+	}
+	return page{host, shortened(path), query}, true
+}
 
-func malformed(message string) error {
-	return &refusal{http.StatusBadRequest, "malformed", message}
+// shortened cuts a path that is longer than the log takes, between two characters.
+func shortened(path string) string {
+	if len(path) <= event.MaxTitle {
+		return path
+	}
+	end := event.MaxTitle
+	for !utf8.RuneStart(path[end]) {
+		end--
+	}
+	return path[:end]
+}
+
+// hostOf is the host of a referrer; "" if it has none that can be kept.
+func hostOf(referrer string) string {
+	host, _, _ := site.PageHost(referrer)
+	return host
 }

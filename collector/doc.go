@@ -1,11 +1,11 @@
 // Package collector takes beacons from the pages of brands and appends them to the log as visits.
 //
-// POST /t/collect checks in this order, and the first thing that is wrong is the answer:
+// POST /t/collect is beacon.go, top to bottom. It checks in this order, and the first check that fails is the answer:
 //
-//  1. the method                               405; OPTIONS is a preflight (cors.go)
+//  1. the method                               405; OPTIONS is a preflight (answer.go)
 //  2. Content-Encoding, Content-Type           415
 //  3. the size of the body, 8,192 bytes        413
-//  4. the body as a whole                      400 (decode.go, page.go, goal.go)
+//  4. the body as a whole                      400 (decode.go, goal.go)
 //  5. each beacon's brand and origin           403
 //  6. the limit of each site                   429 (limit.go)
 //  7. what is dropped on purpose               204 with X-Answerscope (visit.go)

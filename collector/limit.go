@@ -11,15 +11,15 @@ import (
 
 // limits bounds the beacons a second of each site. It is the generic cell rate algorithm (GCRA, ITU-T I.371): of a
 // site one number is kept, when its allowance would be whole again, and moved by one atomic operation. A site is found without a
-// lock too: each shelf is a map that never changes, replaced by a larger one when a site is new.
+// lock too: each shard is a map that never changes, replaced by a larger one when a site is new.
 type limits struct {
 	start   time.Time     // times are kept since then, by the clock that nobody sets
 	each    time.Duration // what a beacon costs
-	shelves [256]atomic.Pointer[shelf]
+	shards  [256]atomic.Pointer[shard]
 	growing sync.Mutex
 }
 
-type shelf map[uuid.UUID]*atomic.Int64
+type shard map[uuid.UUID]*atomic.Int64
 
 // allowance is how much may come at once: what may come in that time.
 const allowance = time.Second
@@ -45,16 +45,16 @@ func (l *limits) take(brand uuid.UUID, n int, now time.Time) (wait time.Duration
 }
 
 func (l *limits) of(brand uuid.UUID) *atomic.Int64 {
-	place := &l.shelves[brand[len(brand)-1]]
-	if s := place.Load(); s != nil {
+	in := &l.shards[brand[len(brand)-1]]
+	if s := in.Load(); s != nil {
 		if whole := (*s)[brand]; whole != nil {
 			return whole
 		}
 	}
 	l.growing.Lock()
 	defer l.growing.Unlock()
-	larger := shelf{}
-	if s := place.Load(); s != nil {
+	larger := shard{}
+	if s := in.Load(); s != nil {
 		if whole := (*s)[brand]; whole != nil {
 			return whole
 		}
@@ -62,6 +62,6 @@ func (l *limits) of(brand uuid.UUID) *atomic.Int64 {
 	}
 	whole := new(atomic.Int64)
 	larger[brand] = whole
-	place.Store(&larger)
+	in.Store(&larger)
 	return whole
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // However requests come, in any second and a bit no more pass than a second's worth beyond what the time allows; and
-// who is told to wait passes then, if nobody else came.
+// a beacon that has to wait passes then, if no other came.
 func TestNoMorePassThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond := rapid.IntRange(50, 2000).Draw(t, "limit")
@@ -26,7 +26,7 @@ func TestNoMorePassThanTheLimit(t *testing.T) {
 			} else if rapid.Bool().Draw(t, "waits") {
 				now = now.Add(wait)
 				if again := l.take(uuid.NamespaceDNS, n, now); again != 0 {
-					t.Fatalf("told to wait %s, then %s more", wait, again)
+					t.Fatalf("has to wait %s, then %s more", wait, again)
 				}
 				passed += n
 			}

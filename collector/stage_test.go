@@ -93,7 +93,7 @@ func (s *stage) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
 	s.rival = addBrand(t, db, "rival", "rival.example")
-	sites, err := site.New(site.DefaultConfig(), db, s.metrics, log)
+	sites, err := site.New("", db, s.metrics, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,12 @@ package collector
 
 import (
 	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strings"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/collector/referral"
@@ -19,8 +23,23 @@ const (
 	dropNoSource = "not_ai_referred" // no AI platform sent the visit
 )
 
-// platformOf is the AI platform that a beacon's visit came from, and what told it; both are "" if none did. The page's
-// own word counts only for what follows the first view of a session, since that view's address and referrer are told.
+// unwanted is why nothing of the request is kept, "" if it is.
+func (r *request) unwanted(f *fiber.Ctx) string {
+	agent := r.c.parts.Agents.Look(r.agent)
+	switch {
+	case agent.Crawler != nil:
+		r.c.metrics.crawlers.WithLabelValues(agent.Crawler.Name).Add(float64(len(r.beacons)))
+		return dropCrawler
+	case agent.Bot:
+		return dropBot
+	case string(f.Request().Header.Peek("Sec-Gpc")) == "1":
+		return dropPrivacy
+	}
+	return ""
+}
+
+// platformOf is the AI platform that a beacon's visit came from, and what named it; both are "" if none did. The page's
+// own word counts only after the first view of a session, since that view has an address and a referrer.
 func platformOf(b *beacon) (platform, by string) {
 	if !bool(b.New) && referral.Known(b.Platform) {
 		return b.Platform, referral.BySession
@@ -48,12 +67,39 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 		Session:        b.Session,
 		NewSession:     bool(b.New) && b.Goal == nil,
 	}
-	v.Country, v.CountryBy = r.country(v.TimeZone)
-	v.Visitor = r.visitor(of.BrandID)
+	v.Country, v.CountryBy = r.c.parts.Visitors.Country(r.address, r.cdnCountry, v.TimeZone)
+	v.Visitor = r.c.parts.Visitors.Hash(of.BrandID, r.address, r.agent, r.at)
 	if b.Goal != nil {
 		v.Event = event.VisitGoal
 		v.Goal = &event.Goal{Name: b.Goal.Name, Value: string(b.Goal.Value), Currency: b.Goal.Currency}
 	}
+}
+
+// locate finds the visitor's address, and the country that a CDN names. Headers of proxies count where the proxy is trusted.
+func (r *request) locate(f *fiber.Ctx) {
+	remote := remoteOf(f.Context().RemoteAddr())
+	var forwarded string
+	if all := f.Request().Header.PeekAll(fiber.HeaderXForwardedFor); len(all) == 1 {
+		forwarded = text(all[0])
+	} else if len(all) > 1 {
+		lines := make([]string, len(all))
+		for i, line := range all {
+			lines[i] = string(line)
+		}
+		forwarded = strings.Join(lines, ",")
+	}
+	visitors := r.c.parts.Visitors
+	r.address = visitors.Address(remote, forwarded)
+	if r.c.cfg.CountryHeader != "" && visitors.Trusts(remote) {
+		r.cdnCountry = string(f.Request().Header.Peek(r.c.cfg.CountryHeader))
+	}
+}
+
+func remoteOf(address net.Addr) netip.Addr {
+	if tcp, ok := address.(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
 }
 
 // newID is a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7

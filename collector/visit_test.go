@@ -16,8 +16,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// nobody knows a visitor: it has no salts.
-var nobody = sync.OnceValue(func() *visitor.Visitors {
+// unsalted hashes no visitor: it has no salts.
+var unsalted = sync.OnceValue(func() *visitor.Visitors {
 	visitors, err := visitor.New(visitor.DefaultConfig(), nil, prometheus.NewRegistry(), nil)
 	if err != nil {
 		panic(err)
@@ -25,9 +25,9 @@ var nobody = sync.OnceValue(func() *visitor.Visitors {
 	return visitors
 })
 
-// kept says whether the log takes the visit of b.
+// kept reports whether the log takes the visit of b.
 func kept(b *beacon) error {
-	r := &request{c: &Collector{parts: Parts{Visitors: nobody()}}, at: noon}
+	r := &request{c: &Collector{parts: Parts{Visitors: unsalted()}}, at: noon}
 	var v event.Visit
 	r.visitOf(&v, b, &site.Site{OrganizationID: uuid.NamespaceDNS, BrandID: uuid.NamespaceURL}, "chatgpt", "referrer")
 	if err := v.Check(noon); err != nil {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// What told the platform of a visit, as it stands in the visit's record.
+// What named the platform of a visit, as it is in the visit's record.
 const (
 	ByReferrer    = "referrer"     // the referrer's host
 	ByUTM         = "utm"          // utm_source of the page's URL
 	ByParameter   = "parameter"    // another parameter of the page's URL, such as referrer=grok.com
 	ByReferrerUTM = "referrer_utm" // utm_source of the referrer's URL
-	BySession     = "session"      // nothing of this view: the first one of its session told it
+	BySession     = "session"      // nothing of this view: the first one of its session named it
 )
 
-// Detect returns the slug of the platform that sent a visit, and what told it, in the order of the constants above;
+// Detect returns the slug of the platform that sent a visit, and what named it, in the order of the constants above;
 // both are "" for a visit that no known platform sent. Query is the raw query of the page's URL, with or without its
 // question mark; referrer is a whole URL, or "". Whatever they hold, Detect does not fail, and it does not allocate.
 func Detect(query, referrer string) (platform, by string) {
@@ -79,9 +79,9 @@ func ofLowerHost(host []byte, path string) string {
 		return ""
 	}
 	for more := true; more; {
-		for _, place := range known.hosts[string(host)] {
-			if below(path, place.path) {
-				return place.slug
+		for _, row := range known.hosts[string(host)] {
+			if below(path, row.path) {
+				return row.slug
 			}
 		}
 		_, host, more = bytes.Cut(host, dot)
@@ -91,13 +91,13 @@ func ofLowerHost(host []byte, path string) string {
 
 var dot = []byte{'.'}
 
-// below tells whether path is top or a path below it.
+// below reports whether path is top or a path below it.
 func below(path, top string) bool {
 	rest, ok := strings.CutPrefix(path, top)
 	return ok && (top == "" || rest == "" || rest[0] == '/')
 }
 
-// ofQuery returns what utm_source says, and what another known parameter says. Of several utm_source the first known
+// ofQuery is the platform that utm_source names, and the one that another known parameter names. Of several utm_source the first known
 // one counts: a platform appends its own to a link that has one.
 func ofQuery(query string) (utm, parameter string) {
 	var space [maxName + maxHost]byte // one half for a name, the other for its value

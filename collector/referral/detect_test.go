@@ -20,7 +20,7 @@ func TestDetectFollowsTheOrder(t *testing.T) {
 	is(t, "utm_source=perplexity&utm_source=claude", plain, "perplexity", ByUTM)
 }
 
-// The hosts that must be known at least, told apart from what their neighbours are.
+// The hosts that must be known at least, each with what is nearly it.
 func TestDetectKnowsTheHostsOfTheField(t *testing.T) {
 	for slug, urls := range map[string]string{
 		"chatgpt": "chatgpt.com chat.openai.com search.chatgpt.com openai.com labs.openai.com", "perplexity": "perplexity.ai www.perplexity.ai", "claude": "claude.ai",

@@ -17,7 +17,7 @@ func fold(space []byte, text string) (folded []byte, ok bool) {
 	return space, true
 }
 
-// unescape is fold of a name or a value of a query. An escape that is none stands for itself.
+// unescape is fold of a name or a value of a query. An escape that is none is taken as it is.
 func unescape(space []byte, text string) (folded []byte, ok bool) {
 	for i := 0; i < len(text); i++ {
 		if len(space) == cap(space) {
@@ -54,7 +54,7 @@ func hex(c byte) byte {
 	return 255
 }
 
-// plain tells whether a name in lower case is one that a browser writes: labels of letters, digits, hyphens and
+// plain reports whether a name in lower case is one that a browser writes: labels of letters, digits, hyphens and
 // underscores between dots. Others are no host here: "chatgpt.com" ends evil.example\.chatgpt.com, which a browser reads as
 // evil.example.
 func plain(host []byte) bool {

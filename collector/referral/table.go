@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Platform is one row of the table: an AI platform and what gives away that it sent a visit.
+// A Platform is one row of the table: an AI platform and what shows that it sent a visit.
 type Platform struct {
 	Slug       string      // what a visit's record and the API call it; also a value of utm_source
 	Name       string      // for people
@@ -33,7 +33,7 @@ func Table() []Platform {
 	return mustRead(platformsJSON)
 }
 
-// Known tells whether slug names a platform of the table, in lower case.
+// Known reports whether slug names a platform of the table, in lower case.
 func Known(slug string) bool {
 	_, known := known.slugs[slug]
 	return known
@@ -44,21 +44,21 @@ var platformsJSON []byte
 
 var known = index(mustRead(platformsJSON))
 
-// A lookup is the table in the form that one visit asks. Keys are lower case.
+// A lookup is the table in the form that a visit is looked up in. Keys are lower case.
 type lookup struct {
 	slugs      map[string]struct{}
-	hosts      map[string][]place           // by host
-	utm        map[string]string            // by value; hosts are asked of hosts
+	hosts      map[string][]pathSlug        // by host
+	utm        map[string]string            // by value; hosts are in hosts
 	parameters map[string]map[string]string // by name, then value
 }
 
-// A place is what a path of a host stands for.
-type place struct {
+// A pathSlug is the platform of a path of a host.
+type pathSlug struct {
 	path, slug string
 }
 
 func index(table []Platform) lookup {
-	l := lookup{map[string]struct{}{}, map[string][]place{}, map[string]string{}, map[string]map[string]string{}}
+	l := lookup{map[string]struct{}{}, map[string][]pathSlug{}, map[string]string{}, map[string]map[string]string{}}
 	for _, platform := range table {
 		l.slugs[platform.Slug] = struct{}{}
 		l.utm[platform.Slug] = platform.Slug
@@ -66,7 +66,7 @@ func index(table []Platform) lookup {
 			l.utm[value] = platform.Slug
 		}
 		for _, host := range platform.Hosts {
-			l.hosts[host.Name] = append(l.hosts[host.Name], place{host.Path, platform.Slug})
+			l.hosts[host.Name] = append(l.hosts[host.Name], pathSlug{host.Path, platform.Slug})
 		}
 		for _, parameter := range platform.Parameters {
 			if l.parameters[parameter.Name] == nil {
@@ -75,8 +75,8 @@ func index(table []Platform) lookup {
 			l.parameters[parameter.Name][parameter.Value] = platform.Slug
 		}
 	}
-	for _, places := range l.hosts { // the narrowest path speaks first
-		slices.SortFunc(places, func(a, b place) int { return len(b.path) - len(a.path) })
+	for _, rows := range l.hosts { // the narrowest path first
+		slices.SortFunc(rows, func(a, b pathSlug) int { return len(b.path) - len(a.path) })
 	}
 	return l
 }

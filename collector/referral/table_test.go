@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every row of the table is told by all that it lists, and by nothing that merely looks like it.
+// Every row of the table is found by all that it lists, and by nothing that merely looks like it.
 func TestEveryRow(t *testing.T) {
 	for _, row := range Table() {
 		t.Run(row.Slug, func(t *testing.T) {
@@ -14,7 +14,7 @@ func TestEveryRow(t *testing.T) {
 			}
 			utm := append([]string{row.Slug}, row.UTM...)
 			for _, host := range row.Hosts {
-				told(t, row.Slug, host)
+				detected(t, row.Slug, host)
 				lookalikes(t, host)
 				if host.Path == "" {
 					utm = append(utm, host.Name, "www."+host.Name)
@@ -47,7 +47,7 @@ func TestEveryRow(t *testing.T) {
 	}
 }
 
-func told(t *testing.T, slug string, host Host) {
+func detected(t *testing.T, slug string, host Host) {
 	t.Helper()
 	for _, authority := range []string{host.Name, "www." + host.Name, "a.b." + host.Name, host.Name + ":443", host.Name + ".", "WWW." + strings.ToUpper(host.Name) + ".:8080"} {
 		for _, end := range []string{"/", "?q=1", "#top", "/c/1?utm_source=bing", ""} {
@@ -76,7 +76,7 @@ func lookalikes(t *testing.T, host Host) {
 	}
 }
 
-// Two rows that claim one host, or a word in upper case, which is compared with lower ones, would never be told.
+// Two rows that claim one host, or a word in upper case, which is compared with lower ones, would never be found.
 func TestTheTableIsSound(t *testing.T) {
 	claimed := map[string]string{}
 	claim := func(what, slug string) {

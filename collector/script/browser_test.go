@@ -16,15 +16,15 @@ func TestInBrowsers(t *testing.T) {
 		name string
 		run  func(t *testing.T, s *stage, b *browser.Browser)
 	}{
-		{"a visit", tellsOfAVisit},
-		{"who is told of", tellsOfWhom},
-		{"referrers", tellsOfReferrers},
+		{"a visit", sendsAVisit},
+		{"who sends a beacon", sendsOnlyAIReferred},
+		{"referrers", sendsReferrers},
 		{"an application", viewsAnApplication},
 		{"back to a kept page", viewsAKeptPage},
-		{"prerendered", awaitsEyes},
-		{"conversions", tellsOfConversions},
-		{"wishes", heedsWishes},
-		{"hindered", leavesPagesInPeace},
+		{"prerendered", waitsUntilShown},
+		{"conversions", sendsGoals},
+		{"wishes", respectsPrivacy},
+		{"hindered", disturbsNoPage},
 		{"no beacons", fetchesInstead},
 		{"referrer policies", hasAnOrigin},
 	}
@@ -43,11 +43,11 @@ func TestInBrowsers(t *testing.T) {
 	}
 }
 
-// A visit that came from an AI platform is told of, as the collector wants to hear it.
-func tellsOfAVisit(t *testing.T, s *stage, b *browser.Browser) {
+// A visit that came from an AI platform sends a beacon, as the collector wants it.
+func sendsAVisit(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	s.from(t, page, "chat.deepseek.com", "/plain/landing?a=b#below")
-	b1 := s.told(t, 1)[0]
+	b1 := s.received(t, 1)[0]
 	if b1.Method != "POST" || b1.Origin != s.shop || !strings.HasPrefix(b1.ContentType, "text/plain") {
 		t.Errorf("sent as %s of %s from %q", b1.Method, b1.ContentType, b1.Origin)
 	}
@@ -75,15 +75,15 @@ func tellsOfAVisit(t *testing.T, s *stage, b *browser.Browser) {
 
 	// The tab's session goes on with the next page, whose referrer is the shop itself.
 	page.Eval(t, `void document.querySelector("a").click()`, nil)
-	b2 := s.told(t, 2)[1]
+	b2 := s.received(t, 2)[1]
 	if b2.U != s.shop+"/plain/second" || b2.N != 0 || b2.S != "deepseek" || b2.I != b1.I || b2.R == b1.R {
 		t.Errorf("the second view is %+v", b2)
 	}
 	unharmed(t, page)
 }
 
-// utm_source tells where a visit without a referrer comes from, and nothing is sent of any other one.
-func tellsOfWhom(t *testing.T, s *stage, b *browser.Browser) {
+// utm_source names the platform of a visit without a referrer; another one sends nothing.
+func sendsOnlyAIReferred(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	for query, want := range map[string]string{
 		"?utm_source=chatgpt.com":              "chatgpt",
@@ -123,7 +123,7 @@ func tellsOfWhom(t *testing.T, s *stage, b *browser.Browser) {
 	}
 }
 
-func tellsOfReferrers(t *testing.T, s *stage, b *browser.Browser) {
+func sendsReferrers(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	for host, want := range map[string]string{
 		"www.phind.com": "phind", "www.kimi.com": "kimi", "andisearch.com": "andi", "yuanbao.tencent.com": "yuanbao",
@@ -146,7 +146,7 @@ func tellsOfReferrers(t *testing.T, s *stage, b *browser.Browser) {
 	}
 }
 
-// agreed sees that the page has told of a visit's platform, and that the server says the same.
+// agreed checks that the page sent the visit's platform, and that the server finds the same.
 func agreed(t *testing.T, page *browser.Page, query, referrer, want string) {
 	t.Helper()
 	if got := platformOf(t, page); got != want {
@@ -184,7 +184,7 @@ func unharmed(t *testing.T, page *browser.Page) {
 	}
 }
 
-// A page of an application that changes its address is viewed when it changes, and not when it is only said anew.
+// A page of an application that changes its address is viewed when it changes, and not when it is set to the same again.
 func viewsAnApplication(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/app?utm_source=claude.ai")
@@ -208,37 +208,37 @@ func viewsAnApplication(t *testing.T, s *stage, b *browser.Browser) {
 	if want := []string{"app?utm_source=claude.ai", "one", "two", "renamed"}; !slices.Equal(pages, want) {
 		t.Errorf("viewed are %q, want %q", pages, want)
 	}
-	if got := s.told(t, len(sent)); len(got) != len(sent) {
+	if got := s.received(t, len(sent)); len(got) != len(sent) {
 		t.Errorf("%d beacons came of %d", len(got), len(sent))
 	}
 	unharmed(t, page)
 }
 
-// A page that the browser kept whole is viewed again when somebody goes back to it.
+// A page that the browser kept whole is viewed again when the user goes back to it.
 func viewsAKeptPage(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/kept?utm_source=claude.ai")
-	s.told(t, 1)
+	s.received(t, 1)
 	page.Eval(t, `void document.querySelector("a").click()`, nil)
 	page.Await(t, `document.readyState == "complete" && location.pathname == "/plain/second"`)
-	s.told(t, 2)
+	s.received(t, 2)
 	page.Eval(t, `void setTimeout(() => history.back())`, nil)
 	page.Await(t, `location.pathname == "/plain/kept" && window.restored`)
-	got := s.told(t, 3)
+	got := s.received(t, 3)
 	if got[2].U != got[0].U || got[2].I != got[0].I || got[2].N != 0 {
 		t.Errorf("the third view is %+v", got[2])
 	}
 	unharmed(t, page)
 }
 
-// A prerendered page is told of once somebody sees it. Chromium prerenders; both are shown a page that says so.
-func awaitsEyes(t *testing.T, s *stage, b *browser.Browser) {
+// A prerendered page sends a beacon once it is shown. Chromium prerenders; both are shown a page that says so.
+func waitsUntilShown(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/prerendered/x?utm_source=claude.ai")
 	page.Eval(t, `void answerscope("goal", "unseen")`, nil)
 	page.Eval(t, `void history.replaceState({}, "", "/prerendered/y?utm_source=claude.ai")`, nil)
 	if got := viewed(t, page); len(got) != 0 {
-		t.Errorf("nobody has seen it, and it sends %+v", got)
+		t.Errorf("it was not shown, and it sends %+v", got)
 	}
 	page.Eval(t, "activate()", nil)
 	page.Eval(t, `void history.pushState({}, "", "/prerendered/z")`, nil)
@@ -250,7 +250,7 @@ func awaitsEyes(t *testing.T, s *stage, b *browser.Browser) {
 
 	page = b.Open(t)
 	page.Visit(t, s.shop+"/speculates/x?utm_source=claude.ai")
-	first := len(s.told(t, 3))
+	first := len(s.received(t, 3))
 	if b.Kind == "chromium" {
 		select {
 		case <-s.foreseen:
@@ -259,7 +259,7 @@ func awaitsEyes(t *testing.T, s *stage, b *browser.Browser) {
 		}
 	}
 	page.Eval(t, `void setTimeout(() => document.querySelector("#foreseen").click(), 300)`, nil)
-	if got := s.told(t, first+1); len(got) != first+1 || got[first].U != s.shop+"/plain/foreseen" || got[first].I != got[first-1].I {
+	if got := s.received(t, first+1); len(got) != first+1 || got[first].U != s.shop+"/plain/foreseen" || got[first].I != got[first-1].I {
 		t.Errorf("the page that was foreseen sends %+v", got[first:])
 	}
 }
@@ -272,8 +272,8 @@ func viewed(t *testing.T, page *browser.Page) []beacon {
 	return sent
 }
 
-// A conversion belongs to a visit that is told of. On every other page the function is there, and does nothing.
-func tellsOfConversions(t *testing.T, s *stage, b *browser.Browser) {
+// A goal belongs to a visit that sends a beacon. On every other page the function is there, and does nothing.
+func sendsGoals(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/goals")
 	page.Eval(t, `void answerscope("goal", "signup")`, nil)
@@ -286,7 +286,7 @@ func tellsOfConversions(t *testing.T, s *stage, b *browser.Browser) {
 	page.Eval(t, `void answerscope("consent", "x")`, nil)
 	page.Eval(t, `void (answerscope(), answerscope("goal", "circle", { get value() { throw new Error("no") } }))`, nil)
 	page.Eval(t, `void (addEventListener("pagehide", () => answerscope("goal", "left")), document.querySelector("a").click())`, nil)
-	got := s.told(t, 5) // the view, three goals, and the view of the next page
+	got := s.received(t, 5) // the view, three goals, and the view of the next page
 	var goals []string
 	for _, b := range got {
 		if b.G == nil {
@@ -308,7 +308,7 @@ func tellsOfConversions(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // Global Privacy Control is heeded, Do Not Track where the site wants it: nothing is sent, and nothing kept.
-func heedsWishes(t *testing.T, s *stage, b *browser.Browser) {
+func respectsPrivacy(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	for kind, want := range map[string]string{"gpc": "", "dnt": "", "nodnt": "claude"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
@@ -332,13 +332,13 @@ func heedsWishes(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // Whatever a page forbids, it is thrown nothing, and goes on.
-func leavesPagesInPeace(t *testing.T, s *stage, b *browser.Browser) {
+func disturbsNoPage(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	for _, kind := range []string{"frozen", "policy", "throws"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
 		page.Eval(t, `void history.pushState({}, "", "/`+kind+`/y")`, nil)
 		page.Eval(t, `void (window.answerscope && answerscope("goal", "x"))`, nil)
-		page.Eval(t, `new Promise((done) => setTimeout(done))`, nil) // rejections are told of in a task of their own
+		page.Eval(t, `new Promise((done) => setTimeout(done))`, nil) // rejections are reported in a task of their own
 		var path string
 		page.Eval(t, "location.pathname", &path)
 		if path != "/"+kind+"/y" {
@@ -347,7 +347,7 @@ func leavesPagesInPeace(t *testing.T, s *stage, b *browser.Browser) {
 		unharmed(t, page)
 	}
 	// The first of them has no storage, and a history that cannot be wrapped: its session is the page's.
-	if view, goal := s.told(t, 2)[0], s.told(t, 2)[1]; view.N != 1 || goal.N != 0 || goal.G == nil || goal.I != view.I || goal.S != "claude" {
+	if view, goal := s.received(t, 2)[0], s.received(t, 2)[1]; view.N != 1 || goal.N != 0 || goal.G == nil || goal.I != view.I || goal.S != "claude" {
 		t.Errorf("without storage the view is %+v, the goal %+v", view, goal)
 	}
 }
@@ -357,7 +357,7 @@ func fetchesInstead(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/refused/x?utm_source=claude.ai")
 	page.Eval(t, `void (answerscope("goal", "last"), location.assign("about:blank"))`, nil)
-	for _, b := range s.told(t, 2) {
+	for _, b := range s.received(t, 2) {
 		if b.Origin != s.shop || !strings.HasPrefix(b.ContentType, "text/plain") || b.S != "claude" {
 			t.Errorf("fetched with %+v", b)
 		}
@@ -369,7 +369,7 @@ func hasAnOrigin(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	for i, kind := range []string{"noreferrer", "sameorigin"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
-		if got := s.told(t, i+1)[i]; got.Origin != s.shop {
+		if got := s.received(t, i+1)[i]; got.Origin != s.shop {
 			t.Errorf("%s: the origin is %q", kind, got.Origin)
 		}
 	}

@@ -64,7 +64,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// What was released once is served as it was, or pages that pin its integrity would stop telling of visits.
+// What was released once is served as it was, or pages that pin its integrity would send no beacons any more.
 func TestAVersionStaysAsItWas(t *testing.T) {
 	files, err := served.ReadDir("served")
 	if err != nil {

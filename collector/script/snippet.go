@@ -31,7 +31,7 @@ func (t Tag) Script() string { return t.base + Path }
 // Pinned is the address of the version of now, whose content is that of Integrity for ever.
 func (t Tag) Pinned() string { return t.base + VersionedPath() }
 
-// Collect is where the script tells of visits: what a page's Content-Security-Policy must let it connect to.
+// Collect is where the script posts beacons: what a page's Content-Security-Policy must let it connect to.
 func (t Tag) Collect() string { return t.base + "/t/collect" }
 
 // A Snippet is text to paste.
@@ -46,7 +46,7 @@ func (t Tag) Snippets() []Snippet {
 	return []Snippet{
 		{"html", "In the <head> of every page:", fmt.Sprintf(
 			`<script src="%s" data-brand="%s" defer></script>`, t.Script(), t.brand)},
-		{"html-pinned", "The same, of this one version, whose content the browser checks; to be pasted anew for another one:", fmt.Sprintf(
+		{"html-pinned", "The same, of this one version, whose content the browser checks; to be pasted again for another one:", fmt.Sprintf(
 			`<script src="%s" integrity="%s" crossorigin="anonymous" data-brand="%s" defer></script>`, t.Pinned(), Integrity(), t.brand)},
 		{"wordpress", "In the functions.php of the child theme, or in a plugin for code snippets (WordPress 5.7 or later):", fmt.Sprintf(
 			`add_action('wp_head', function () {

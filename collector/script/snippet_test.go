@@ -29,7 +29,7 @@ func TestSnippets(t *testing.T) {
 		}
 	}
 	if _, err := tag.Snippet("shopify"); err == nil {
-		t.Error("there is a snippet for what nobody has written")
+		t.Error("there is a snippet for an unknown kind of site")
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // A web is what a browser sees of the world, as its proxy: shops whose pages carry the pixel, shop1.example and so on,
-// each with a collector of its number, which serves the pixel and keeps what it is told; every other name has a link
+// each with a collector of its number, which serves the pixel and keeps what it receives; every other name has a link
 // to a shop. So a beacon that is late comes to the test that it belongs to.
 type web struct {
 	proxy     string // host:port
@@ -181,8 +181,8 @@ func (s *stage) collect(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// told returns the beacons that came, once there are so many of them.
-func (s *stage) told(t *testing.T, atLeast int) []beacon {
+// received returns the beacons that came, once there are so many of them.
+func (s *stage) received(t *testing.T, atLeast int) []beacon {
 	t.Helper()
 	limit := time.After(30 * time.Second)
 	for {

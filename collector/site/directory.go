@@ -1,15 +1,13 @@
-// Package site owns which hosts are a brand's own: every brand's domains in memory,
-// as Postgres has them a moment ago, and the comparison of a beacon's origin with them.
+// Package site owns which hosts are a brand's own: every brand's domains in memory, as Postgres had them a moment ago,
+// and the comparison of a beacon's origin with them.
 //
-// A change is told by LISTEN/NOTIFY and looked for every second, since a notification
-// may be missed. While Postgres is away the last list stands; a start without Postgres
-// takes it from a file.
+// LISTEN/NOTIFY announces a change; since a notification may be missed, one is also looked for every second. While
+// Postgres is away the last list is used; a start without Postgres takes it from a file.
 package site
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -20,42 +18,23 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says where the list is kept and how it is followed.
-type Config struct {
-	File    string        // keeps the list for a start without Postgres; "" keeps none
-	Poll    time.Duration // between two looks for a change that nobody told
-	Silence time.Duration // how long Postgres may say nothing to one question
-}
-
-// DefaultConfig needs a File to start without Postgres.
-func DefaultConfig() Config { return Config{Poll: time.Second, Silence: 3 * time.Second} }
-
-// Validate says what is wrong with c, all at once.
-func (c Config) Validate() error {
-	var errs []error
-	if c.Poll <= 0 {
-		errs = append(errs, fmt.Errorf("site poll %v: want more than 0", c.Poll))
-	}
-	if c.Silence <= 0 {
-		errs = append(errs, fmt.Errorf("site silence %v: want more than 0", c.Silence))
-	}
-	return errors.Join(errs...)
-}
-
 const (
+	// poll is between two looks for a change.
+	poll = time.Second
+	// queryTimeout is how long Postgres may take to answer one query.
+	queryTimeout = 3 * time.Second
 	// pause is between two tries to reach Postgres: a change made while it was away is known soon after it is back.
 	pause = 500 * time.Millisecond
-	// breath is the least between two readings, however many changes are told; mostBreath is the least for a list that
+	// minRest is the least between two readings, however many changes there are; maxRest is the least for a list that
 	// takes long to read, of which a half of the time goes to reading.
-	breath, mostBreath = 100 * time.Millisecond, time.Second
-	// reminder is between two lines that say that Postgres is away.
-	reminder = time.Minute
+	minRest, maxRest = 100 * time.Millisecond, time.Second
+	// logEvery is between two lines that log that Postgres is away.
+	logEvery = time.Minute
 )
 
-// Directory is the list of sites. It is safe for concurrent use; asking it takes no
-// lock and allocates nothing.
+// Directory is the list of sites. It is safe for concurrent use; a look-up takes no lock and allocates nothing.
 type Directory struct {
-	cfg  Config
+	file string // keeps the list for a start without Postgres; "": none
 	from *postgres.DB
 	log  *slog.Logger
 	list atomic.Pointer[list] // nil: none is known
@@ -65,13 +44,10 @@ type Directory struct {
 	reads, unsaved prometheus.Counter
 }
 
-// New takes the list from the file, if there is a good one, and asks nobody yet. from
-// may be away (postgres.OpenLater).
-func New(cfg Config, from *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Directory, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	d := &Directory{cfg: cfg, from: from, log: log,
+// New takes the list from file, if there is a good one, and asks no database yet. With "" no list is kept. from may be
+// away (postgres.OpenLater).
+func New(file string, from *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Directory, error) {
+	d := &Directory{file: file, from: from, log: log,
 		reads:   prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_reads_total", Help: "Times that the list of sites was read from Postgres."}),
 		unsaved: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_save_failures_total", Help: "Times that the list of sites could not be kept on disk."}),
 	}
@@ -94,13 +70,13 @@ func New(cfg Config, from *postgres.DB, registerer prometheus.Registerer, log *s
 }
 
 func (d *Directory) takeFile() {
-	if d.cfg.File == "" {
+	if d.file == "" {
 		return
 	}
-	rows, err := load(d.cfg.File)
+	rows, err := load(d.file)
 	switch {
 	case err != nil:
-		d.log.Warn("list of sites on disk not taken", "cause", err, "next", "nothing: it is made anew once postgres answers; until then no beacon is accepted")
+		d.log.Warn("list of sites on disk not taken", "cause", err, "next", "nothing: it is written again once postgres answers; until then no beacon is accepted")
 	case rows != nil:
 		d.list.Store(newList(rows))
 		d.kept = true
@@ -140,12 +116,12 @@ func (d *Directory) Ready(context.Context) error {
 
 // Run follows Postgres until ctx is cancelled, through its every absence.
 func (d *Directory) Run(ctx context.Context) error {
-	var said time.Time // when its absence was last said
+	var logged time.Time // when its absence was last logged
 	for {
 		confirmed := d.seen.Load()
 		err := d.follow(ctx)
-		if ctx.Err() == nil && (d.seen.Load() != confirmed || time.Since(said) >= reminder) {
-			said = time.Now()
+		if ctx.Err() == nil && (d.seen.Load() != confirmed || time.Since(logged) >= logEvery) {
+			logged = time.Now()
 			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
 		}
 		select {
@@ -158,12 +134,12 @@ func (d *Directory) Run(ctx context.Context) error {
 
 // follow keeps the list as Postgres has it for as long as its connection holds.
 func (d *Directory) follow(ctx context.Context) error {
-	from, err := d.from.OpenSites(ctx, d.cfg.Silence)
+	from, err := d.from.OpenSites(ctx, queryTimeout)
 	if err != nil {
 		return err
 	}
-	defer from.Close() // another one is opened, whatever this one says
-	known, rest := "", breath
+	defer from.Close() // another one is opened, whatever this returns
+	known, rest := "", minRest
 	for {
 		version, err := from.Version(ctx)
 		if err != nil {
@@ -174,7 +150,7 @@ func (d *Directory) follow(ctx context.Context) error {
 			if err := d.read(ctx, from); err != nil {
 				return err
 			}
-			known, rest = version, min(max(breath, time.Since(began)), mostBreath)
+			known, rest = version, min(max(minRest, time.Since(began)), maxRest)
 		}
 		d.seen.Store(time.Now().UnixNano())
 		if err := d.wait(ctx, from, rest); err != nil {
@@ -191,10 +167,10 @@ func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
 	}
 	before := d.list.Swap(newList(rows))
 	d.reads.Inc()
-	if d.cfg.File == "" || d.kept && same(before.rows, rows) {
+	if d.file == "" || d.kept && same(before.rows, rows) {
 		return nil
 	}
-	err = save(d.cfg.File, rows)
+	err = save(d.file, rows)
 	if d.kept = err == nil; !d.kept {
 		d.unsaved.Inc()
 		d.log.Warn("list of sites not kept on disk", "cause", err, "next", "see to the disk: a start while postgres is away would know an older list")
@@ -202,14 +178,13 @@ func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
 	return nil
 }
 
-// wait returns when there may be a change, not before a rest and at the latest after a
-// poll.
+// wait returns when there may be a change, not before a rest and at the latest after poll.
 func (d *Directory) wait(ctx context.Context, from *postgres.Sites, rest time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(min(rest, d.cfg.Poll)):
+	case <-time.After(rest):
 	}
-	_, err := from.Wait(ctx, max(d.cfg.Poll-rest, time.Millisecond))
+	_, err := from.Wait(ctx, max(poll-rest, time.Millisecond))
 	return err
 }

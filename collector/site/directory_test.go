@@ -22,6 +22,7 @@ import (
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -30,8 +31,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // soon is how long a change may take.
 const soon = 2 * time.Second
 
-// A world is a database with one organization, and the way there.
-type world struct {
+// An environment is a database with one organization, and the way there.
+type environment struct {
 	dsn          string
 	db           *postgres.DB
 	organization postgres.Organization
@@ -57,9 +58,9 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-func newWorld(t *testing.T) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	w := &world{dsn: store.ControlPlane(t).DSN, file: filepath.Join(t.TempDir(), "sites", "list")}
+	w := &environment{dsn: store.ControlPlane(t).DSN, file: filepath.Join(t.TempDir(), "sites", "list")}
 	w.db = open(t, w.dsn)
 	var err error
 	if w.organization, err = w.db.AddOrganization(t.Context(), "House", "house"); err != nil {
@@ -81,7 +82,7 @@ func open(t *testing.T, dsn string) *postgres.DB {
 }
 
 // brand is a new one with domains.
-func (w *world) brand(t *testing.T, name string, domains ...string) uuid.UUID {
+func (w *environment) brand(t *testing.T, name string, domains ...string) uuid.UUID {
 	t.Helper()
 	b, _, err := w.db.AddBrand(t.Context(), w.organization.ID, postgres.NewBrand{Name: name, Domains: domains})
 	if err != nil {
@@ -90,7 +91,7 @@ func (w *world) brand(t *testing.T, name string, domains ...string) uuid.UUID {
 	return b.ID
 }
 
-func (w *world) exec(t *testing.T, text string, args ...any) {
+func (w *environment) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	if _, err := w.db.Exec(t.Context(), text, args...); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func (w *world) exec(t *testing.T, text string, args ...any) {
 }
 
 // root does what only a superuser may.
-func (w *world) root(t *testing.T, text string) {
+func (w *environment) root(t *testing.T, text string) {
 	t.Helper()
 	cfg := postgres.DefaultConfig()
 	cfg.DSN, cfg.MaxConns = w.dsn, 1
@@ -115,11 +116,9 @@ func (w *world) root(t *testing.T, text string) {
 }
 
 // directory is one that runs until the end of the test, or until stop.
-func (w *world) directory(t *testing.T, db *postgres.DB) (d *site.Directory, stop func()) {
+func (w *environment) directory(t *testing.T, db *postgres.DB) (d *site.Directory, stop func()) {
 	t.Helper()
-	cfg := site.DefaultConfig()
-	cfg.File = w.file
-	d, err := site.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&w.log, nil)))
+	d, err := site.New(w.file, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&w.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,19 +135,13 @@ func (w *world) directory(t *testing.T, db *postgres.DB) (d *site.Directory, sto
 	return d, stop
 }
 
-// within waits until is holds, for no longer than bound.
-func within(t *testing.T, bound time.Duration, what string, is func() bool) {
+// within waits until the condition is true, and fails the test after bound.
+func within(t *testing.T, bound time.Duration, what string, condition func() bool) {
 	t.Helper()
-	end := time.NewTimer(bound)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer end.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-end.C:
-			t.Fatalf("not within %v: %s", bound, what)
-		}
+	began := time.Now()
+	wait.For(t, what, condition)
+	if took := time.Since(began); took > bound {
+		t.Fatalf("%s: took %v, want at most %v", what, took, bound)
 	}
 }
 
@@ -157,14 +150,14 @@ func ready(t *testing.T, d *site.Directory) {
 	within(t, 20*time.Second, "the directory is ready", func() bool { return d.Ready(t.Context()) == nil })
 }
 
-// allows says what d makes of an origin for a brand.
+// allows reports whether d accepts an origin for a brand.
 func allows(d *site.Directory, brand uuid.UUID, host string) bool {
 	s, ok := d.Site(brand)
 	return ok && s.BrandID == brand && s.Allows(host)
 }
 
 func TestADomainWorksAndStopsWithinTwoSeconds(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
 	d, _ := w.directory(t, w.db)
 	ready(t, d)
@@ -194,8 +187,8 @@ func TestADomainWorksAndStopsWithinTwoSeconds(t *testing.T) {
 }
 
 // Notifications are lost by poolers of connections, and with connections.
-func TestAChangeThatNobodyToldIsNoticed(t *testing.T) {
-	w := newWorld(t)
+func TestAChangeWithoutANotificationIsNoticed(t *testing.T) {
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
 	w.root(t, "DROP FUNCTION private.notify_sites CASCADE")
 	d, _ := w.directory(t, w.db)
@@ -209,16 +202,16 @@ func TestAChangeThatNobodyToldIsNoticed(t *testing.T) {
 }
 
 func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
-	p := newGate(t, w.dsn)
+	p := newProxy(t, w.dsn)
 	db := open(t, p.dsn)
 
 	p.close()
 	first, stop := w.directory(t, db)
-	within(t, 20*time.Second, "its absence is said", func() bool { return strings.Contains(w.log.String(), "sites not followed") })
+	within(t, 20*time.Second, "its absence to be logged", func() bool { return strings.Contains(w.log.String(), "sites not followed") })
 	if first.Ready(t.Context()) == nil || allows(first, acme, "acme.example") || first.Registered("acme.example") {
-		t.Error("a directory knows what nobody has told it")
+		t.Error("a directory knows sites without Postgres and file")
 	}
 	p.open()
 	ready(t, first)
@@ -241,7 +234,7 @@ func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
 		p.close()
 		w.exec(t, "DELETE FROM public.brand_domains WHERE domain = 'new.example'")
 		if !allows(second, acme, "new.example") {
-			t.Fatal("without Postgres the last list does not stand")
+			t.Fatal("without Postgres the last list is not used")
 		}
 		p.open()
 		within(t, soon, "a removed domain stops", func() bool { return !allows(second, acme, "new.example") })
@@ -252,19 +245,19 @@ func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
 
 // A network may lose one end: what is asked there is never answered, and no
 // notification comes.
-func TestAConnectionThatFellSilentIsReplaced(t *testing.T) {
-	w := newWorld(t)
+func TestAConnectionThatHangsIsReplaced(t *testing.T) {
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
-	g := newGate(t, w.dsn)
+	g := newProxy(t, w.dsn)
 	d, _ := w.directory(t, open(t, g.dsn))
 	ready(t, d)
-	g.hush()
+	g.hang()
 	w.exec(t, "DELETE FROM public.brand_domains")
 	within(t, 10*time.Second, "a removed domain stops", func() bool { return !allows(d, acme, "acme.example") })
 }
 
-func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
-	w := newWorld(t)
+func TestADamagedFileIsLoggedAndNotTaken(t *testing.T) {
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
 	d, stop := w.directory(t, w.db)
 	ready(t, d)
@@ -274,7 +267,7 @@ func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newGate(t, w.dsn)
+	p := newProxy(t, w.dsn)
 	p.close()
 	away := open(t, p.dsn)
 	for name, text := range map[string][]byte{
@@ -290,8 +283,8 @@ func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
 		}
 		stop()
 	}
-	if said := strings.Count(w.log.String(), "list of sites on disk not taken"); said != 7 {
-		t.Errorf("said %d times:\n%s", said, &w.log)
+	if logged := strings.Count(w.log.String(), "list of sites on disk not taken"); logged != 7 {
+		t.Errorf("logged %d times, want 7:\n%s", logged, &w.log)
 	}
 	p.open()
 	d, _ = w.directory(t, away)
@@ -303,9 +296,9 @@ func TestADamagedFileIsSaidAndNotTaken(t *testing.T) {
 }
 
 // What a killed process left half written is no obstacle, and a disk that does not take
-// the list is said and asked again with the next change.
-func TestADiskThatRefusesTheListIsSaid(t *testing.T) {
-	w := newWorld(t)
+// the list is logged and tried again with the next change.
+func TestADiskThatRefusesTheListIsLogged(t *testing.T) {
+	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
 	obstacle := w.file + ".new"
 	if err := os.MkdirAll(obstacle, 0o700); err != nil {
@@ -313,7 +306,7 @@ func TestADiskThatRefusesTheListIsSaid(t *testing.T) {
 	}
 	d, _ := w.directory(t, w.db)
 	ready(t, d)
-	within(t, 20*time.Second, "the disk is said to refuse", func() bool { return strings.Contains(w.log.String(), "list of sites not kept on disk") })
+	within(t, 20*time.Second, "the failure to be logged", func() bool { return strings.Contains(w.log.String(), "list of sites not kept on disk") })
 	if err := errors.Join(os.Remove(obstacle), os.WriteFile(obstacle, []byte("half a li"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -322,55 +315,45 @@ func TestADiskThatRefusesTheListIsSaid(t *testing.T) {
 	within(t, 20*time.Second, "the list is kept", func() bool { info, err := os.Stat(w.file); return err == nil && info.Mode().Perm() == 0o600 })
 }
 
-func TestAConfigIsJudgedWhole(t *testing.T) {
-	err := site.Config{}.Validate()
-	if err == nil || !strings.Contains(err.Error(), "poll") || !strings.Contains(err.Error(), "silence") {
-		t.Errorf("%v", err)
-	}
-	if err := site.DefaultConfig().Validate(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A gate is the way to Postgres, which can be closed and opened again.
-type gate struct {
+// A proxy stands before Postgres; it can be closed and opened again.
+type proxy struct {
 	dsn, server string
 	listener    net.Listener
 	mu          sync.Mutex
 	closed      bool
 	conns       map[net.Conn]bool
-	ears        []*ear
+	writers     []*writer
 }
 
-// An ear is one end of a connection; once it is deaf, what it is told is lost.
-type ear struct {
+// A writer is one end of a connection; once it hangs, what is written to it is lost.
+type writer struct {
 	net.Conn
-	deaf atomic.Bool
+	hangs atomic.Bool
 }
 
-func (e *ear) Write(p []byte) (int, error) {
-	if e.deaf.Load() {
+func (e *writer) Write(p []byte) (int, error) {
+	if e.hangs.Load() {
 		return len(p), nil
 	}
 	return e.Conn.Write(p)
 }
 
-func (g *gate) listens(e *ear) {
+func (g *proxy) add(e *writer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ears = append(g.ears, e)
+	g.writers = append(g.writers, e)
 }
 
-// hush lets nothing pass through the connections that there are, and keeps them open.
-func (g *gate) hush() {
+// hang lets nothing pass through the present connections, and keeps them open.
+func (g *proxy) hang() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, e := range g.ears {
-		e.deaf.Store(true)
+	for _, e := range g.writers {
+		e.hangs.Store(true)
 	}
 }
 
-func newGate(t *testing.T, dsn string) *gate {
+func newProxy(t *testing.T, dsn string) *proxy {
 	t.Helper()
 	address, err := url.Parse(dsn)
 	if err != nil {
@@ -380,7 +363,7 @@ func newGate(t *testing.T, dsn string) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gate{server: address.Host, listener: listener, conns: map[net.Conn]bool{}}
+	g := &proxy{server: address.Host, listener: listener, conns: map[net.Conn]bool{}}
 	address.Host = listener.Addr().String()
 	g.dsn = address.String()
 	go g.serve()
@@ -388,7 +371,7 @@ func newGate(t *testing.T, dsn string) *gate {
 	return g
 }
 
-func (g *gate) serve() {
+func (g *proxy) serve() {
 	for {
 		near, err := g.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -403,8 +386,8 @@ func (g *gate) serve() {
 			continue
 		}
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
-			to := &ear{Conn: way[0]}
-			g.listens(to)
+			to := &writer{Conn: way[0]}
+			g.add(to)
 			go func() {
 				_, _ = io.Copy(to, way[1])
 				to.Close()
@@ -413,7 +396,7 @@ func (g *gate) serve() {
 	}
 }
 
-func (g *gate) keep(conns ...net.Conn) bool {
+func (g *proxy) keep(conns ...net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range conns {
@@ -422,7 +405,7 @@ func (g *gate) keep(conns ...net.Conn) bool {
 	return !g.closed
 }
 
-func (g *gate) close() {
+func (g *proxy) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
@@ -432,7 +415,7 @@ func (g *gate) close() {
 	clear(g.conns)
 }
 
-func (g *gate) open() {
+func (g *proxy) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = false

@@ -14,12 +14,11 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// The file is one line of JSON below a line that says what it is and the SHA-256 of
-// the rest: a list that was cut short must not pass for one of fewer domains.
+// The file is one line of JSON below a line with its kind and the SHA-256 of the rest: a list that was cut short must
+// not pass for one of fewer domains.
 const fileTitle = "answerscope sites 1 "
 
-// save puts rows in place of whatever the file says; after a crash it is the old file
-// or the new one.
+// save replaces the file; after a crash it is the old one or the new one.
 func save(path string, rows []postgres.Site) error {
 	body, err := json.Marshal(rows)
 	if err != nil {
@@ -64,11 +63,11 @@ func parse(text []byte) ([]postgres.Site, error) {
 	head, body, _ := bytes.Cut(text, []byte{'\n'})
 	sum, ok := bytes.CutPrefix(head, []byte(fileTitle))
 	if !ok {
-		return nil, errors.New("it is no list of sites")
+		return nil, errors.New("not a list of sites")
 	}
 	body = bytes.TrimSuffix(body, []byte{'\n'})
 	if is := sha256.Sum256(body); hex.EncodeToString(is[:]) != string(sum) {
-		return nil, errors.New("it is damaged")
+		return nil, errors.New("the list is damaged")
 	}
 	rows := []postgres.Site{}
 	if err := json.Unmarshal(body, &rows); err != nil {

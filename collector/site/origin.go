@@ -22,7 +22,7 @@ func OriginHost(origin string) (host string, ok bool) {
 
 // PageHost is the host of a page's URL, as OriginHost has it, and what follows the
 // authority: "", or text that begins with '/', '?' or '#'. ok is false unless page is an
-// absolute http(s) URL; also where it has a user, which no browser tells of a page.
+// absolute http(s) URL; also where it has a user, which no browser sends of a page.
 func PageHost(page string) (host, rest string, ok bool) {
 	after, ok := afterScheme(page)
 	if !ok {
@@ -87,7 +87,7 @@ var international = idna.New(idna.MapForLookup(), idna.Transitional(false), idna
 const mostHost = 4 * 254
 
 // normal is a host name in lower case and punycode, without one trailing dot. It
-// allocates nothing for one that is. An address of IPv6 is none: it is nobody's domain.
+// allocates nothing for one that is. An address of IPv6 is none: it is no brand's domain.
 func normal(host string) (string, bool) {
 	if len(host) > mostHost {
 		return "", false

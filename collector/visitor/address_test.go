@@ -23,7 +23,7 @@ func TestTheAddressIsTheRightMostThatNobodyVouchesFor(t *testing.T) {
 	v := newVisitors(t, cfg, nil)
 	for _, a := range []struct{ remote, forwarded, want string }{
 		{"198.51.100.7", "", "198.51.100.7"},
-		{"198.51.100.7", "203.0.113.9", "198.51.100.7"}, // says who is not trusted
+		{"198.51.100.7", "203.0.113.9", "198.51.100.7"}, // from one that is not trusted
 		{"198.51.100.7", "203.0.113.9, 10.0.0.1", "198.51.100.7"},
 		{"10.0.0.1", "", "10.0.0.1"},
 		{"10.0.0.1", "  ", "10.0.0.1"},
@@ -42,7 +42,7 @@ func TestTheAddressIsTheRightMostThatNobodyVouchesFor(t *testing.T) {
 		{"::ffff:10.0.0.1", "::ffff:203.0.113.9", "203.0.113.9"}, // IPv4 in IPv6 is IPv4
 		{"::ffff:198.51.100.7", "203.0.113.9", "198.51.100.7"},
 		{"10.0.0.1", "unknown", ""},
-		{"10.0.0.1", "203.0.113.9, _hidden", ""}, // what stands left of it is nobody's word
+		{"10.0.0.1", "203.0.113.9, _hidden", ""}, // what is left of it is not trusted
 		{"10.0.0.1", "203.0.113.9,", ""},
 		{"10.0.0.1", "203.0.113.9, , 10.0.0.2", ""},
 		{"10.0.0.1", "[2001:db8::7", ""},

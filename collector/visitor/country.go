@@ -13,14 +13,14 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// What told a visit's country.
+// What named a visit's country.
 const (
 	ByDatabase = "database"
 	ByHeader   = "header"
 	ByTimeZone = "time_zone"
 )
 
-// Country is the ISO 3166-1 alpha-2 code of where a visit came from, and what told it:
+// Country is the ISO 3166-1 alpha-2 code of where a visit came from, and what named it:
 // the database, else header, the CDN's (which the caller passes only from a proxy that
 // is trusted), else the browser's time zone; "", "" where none knows.
 func (v *Visitors) Country(address netip.Addr, header, timeZone string) (country, by string) {
@@ -92,16 +92,16 @@ func openCountries(path string) (*countries, error) {
 		return nil, fmt.Errorf("open country database %s: %w", path, err)
 	}
 	c := &countries{reader, file}
-	if err := c.tell(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("open country database %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// tell is nil if there is a network whose country is told: a database of other things
-// would go unnoticed. The library's own check is of more than we read, and refuses good
+// check is nil if there is a network with a country: a database of other things would go
+// unnoticed. The library's own check is of more than we read, and refuses good
 // files that are not MaxMind's.
-func (c *countries) tell() error {
+func (c *countries) check() error {
 	for network := range c.reader.Networks() {
 		if err := network.Err(); err != nil {
 			return err
@@ -110,10 +110,10 @@ func (c *countries) tell() error {
 			return nil
 		}
 	}
-	return errors.New("it tells no country")
+	return errors.New("no network in it has a country; want a database of countries")
 }
 
-// of is the country of an address, "" where the database does not say.
+// of is the country of an address, "" where the database has none.
 func (c *countries) of(address netip.Addr) string { return countryOf(c.reader.Lookup(address)) }
 
 // countryOf reads a record: MaxMind and DB-IP keep the country's code below country,
@@ -145,7 +145,7 @@ func (v *Visitors) refreshCountries() {
 	}
 	c, err := openCountries(path)
 	if err != nil {
-		v.log.Warn("country database not taken", "cause", err, "next", "put a whole file in its place; until then the one before is asked")
+		v.log.Warn("country database not taken", "cause", err, "next", "put a whole file in its place; until then the one before is used")
 		return
 	}
 	v.countries.Store(c)

@@ -69,7 +69,7 @@ func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
 		{with, address, "DE", "Asia/Tokyo", "FR", visitor.ByDatabase},
 		{with, netip.MustParseAddr("2001:db8::7"), "", "", "JP", visitor.ByDatabase},
 		{with, netip.MustParseAddr("192.0.2.1"), "DE", "Asia/Tokyo", "DE", visitor.ByHeader},
-		{with, netip.MustParseAddr("198.51.100.1"), "DE", "", "DE", visitor.ByHeader}, // the database says what is no country
+		{with, netip.MustParseAddr("198.51.100.1"), "DE", "", "DE", visitor.ByHeader}, // the database has what is no country
 		{with, none, "DE", "", "DE", visitor.ByHeader},
 		{without, address, "de", "Asia/Tokyo", "DE", visitor.ByHeader},
 		{without, address, "XK", "", "XK", visitor.ByHeader},

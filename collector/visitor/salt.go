@@ -30,19 +30,19 @@ func dayOf(at time.Time) int64 { return at.Unix() / secondsOfDay }
 
 const (
 	secondsOfDay = 24 * 60 * 60
-	// ahead is how long before its day a salt is made: for so long before midnight Postgres may be away.
-	ahead = 6 * time.Hour
-	// overtime is how long after its day a salt is kept, for clocks that are behind.
-	overtime = time.Hour
-	// saltSilence is how long Postgres may say nothing.
-	saltSilence = 10 * time.Second
+	// madeBefore is how long before its day a salt is made: for so long before midnight Postgres may be away.
+	madeBefore = 6 * time.Hour
+	// keptAfter is how long after its day a salt is kept, for clocks that are slow.
+	keptAfter = time.Hour
+	// saltTimeout bounds one query.
+	saltTimeout = 10 * time.Second
 	// saltRetry is the first pause after a try that failed, mostRetry the longest.
 	saltRetry, mostRetry = 500 * time.Millisecond, 5 * time.Second
 )
 
-// wanted are the days whose salts are needed at now.
-func wanted(now time.Time) (days []time.Time) {
-	first, last := dayOf(now.Add(-overtime)), dayOf(now.Add(ahead))
+// saltDays are the days whose salts are needed at now.
+func saltDays(now time.Time) (days []time.Time) {
+	first, last := dayOf(now.Add(-keptAfter)), dayOf(now.Add(madeBefore))
 	for day := first; day <= last; day++ {
 		days = append(days, time.Unix(day*secondsOfDay, 0).UTC())
 	}
@@ -51,9 +51,9 @@ func wanted(now time.Time) (days []time.Time) {
 
 // refreshSalts asks Postgres for the salts that are needed at now and forgets all others.
 func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
-	days := wanted(now)
+	days := saltDays(now)
 	v.forget(days)
-	ctx, cancel := context.WithTimeout(ctx, saltSilence)
+	ctx, cancel := context.WithTimeout(ctx, saltTimeout)
 	defer cancel()
 	rows, err := v.db.Salts(ctx, days...)
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// forget drops the keys of days that are not wanted, also while Postgres is away.
+// forget drops the keys of other days, also while Postgres is away.
 func (v *Visitors) forget(days []time.Time) {
 	kept := &salts{}
 	for _, day := range days {

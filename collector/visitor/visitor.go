@@ -1,9 +1,9 @@
-// Package visitor owns what a beacon tells of who sent it: the address behind trusted
-// proxies, its country, and a hash that tells a day's visitors of a site apart.
+// Package visitor owns what is known of a beacon's sender: the address behind trusted
+// proxies, its country, and a hash that distinguishes a day's visitors of a site.
 //
 // An address is an argument here and in no field, file, log line or metric. The
 // hash's key is random, shared by all collectors through Postgres, kept in memory
-// alone, and forgotten an hour after its day: nobody can then tell whose a hash was.
+// alone, and forgotten an hour after its day: whose a hash was cannot be found out then.
 package visitor
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says whom to believe.
+// Config says which proxies are trusted.
 type Config struct {
-	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed; none: nobody's
+	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed
 	CountryDatabase string         // a file in MaxMind's format; "": none
 	Refresh         time.Duration  // between two looks for salts and for a newer country database
 }
 
-// DefaultConfig trusts nobody and has no database.
+// DefaultConfig trusts no proxy and has no database.
 func DefaultConfig() Config { return Config{Refresh: time.Minute} }
 
 // Validate says what is wrong with c, all at once.
@@ -46,7 +46,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Visitors tells visitors apart. It is safe for concurrent use; asking it takes no lock
+// Visitors finds country and hash of visitors. It is safe for concurrent use; asking it takes no lock
 // and asks no database.
 type Visitors struct {
 	cfg       Config
@@ -112,13 +112,13 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 // every absence of Postgres.
 func (v *Visitors) Run(ctx context.Context) error {
 	retry := saltRetry
-	var said time.Time
+	var logged time.Time
 	for {
 		wait := v.cfg.Refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			wait, retry = min(retry, wait), min(2*retry, mostRetry)
-			if time.Since(said) >= time.Minute {
-				said = time.Now()
+			if time.Since(logged) >= time.Minute {
+				logged = time.Now()
 				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
 			}
 		} else {

@@ -119,7 +119,7 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 		}
 	}
 	if v.Hash(brand, netip.Addr{}, agent, now) != 0 {
-		t.Error("nobody is a visitor")
+		t.Error("an unknown address has a visitor hash")
 	}
 	for _, days := range []int{-2, 2} {
 		if v.Hash(brand, address, agent, now.AddDate(0, 0, days)) != 0 {
@@ -131,7 +131,7 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 		t.Error("a long agent")
 	}
 
-	// Another collector, and this one started again, tell the same.
+	// Another collector, and this one started again, make the same.
 	second := newVisitors(t, visitor.DefaultConfig(), db)
 	run(t, second)
 	soon(t, "the salt is known", func() bool { return second.Hash(brand, address, agent, now) != 0 })
@@ -183,10 +183,10 @@ func TestNothingKeepsOrTellsAnAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := log.String() + fmt.Sprint(families) + fmt.Sprintf("%+v", v)
+	output := log.String() + fmt.Sprint(families) + fmt.Sprintf("%+v", v)
 	for _, secret := range []string{"203.0.113", "cb007109", "203 0 113"} {
-		if strings.Contains(said, secret) {
-			t.Errorf("%q is told:\n%s", secret, said)
+		if strings.Contains(output, secret) {
+			t.Errorf("%q is in:\n%s", secret, output)
 		}
 	}
 }

@@ -113,9 +113,7 @@ func (c *ceilingsServer) start(ctx context.Context, db *postgres.DB) (map[string
 
 // parts are those of a collector, but for its append.
 func (c *ceilingsServer) parts(ctx context.Context, db *postgres.DB) (collector.Parts, error) {
-	known := site.DefaultConfig()
-	known.File = filepath.Join(c.Dir, "sites.json")
-	sites, err := site.New(known, db, prometheus.NewRegistry(), c.log)
+	sites, err := site.New(filepath.Join(c.Dir, "sites.json"), db, prometheus.NewRegistry(), c.log)
 	if err != nil {
 		return collector.Parts{}, err
 	}

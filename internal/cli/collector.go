@@ -154,9 +154,7 @@ func assembleCollector(_ context.Context, s *service) error {
 
 // assembleSites adds what beacons are compared with.
 func assembleSites(s *service) (*site.Directory, *visitor.Visitors, error) {
-	directory := site.DefaultConfig()
-	directory.File = filepath.Join(s.DataDir, "sites.json")
-	sites, err := site.New(directory, s.db, s.metrics, s.log)
+	sites, err := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,7 @@ func run(source, target string) error {
 	return os.WriteFile(target, small, 0o644)
 }
 
-// leftOut are the hosts that t.js has no room for, the least visited ones. Of visits from them nobody is told.
+// leftOut are the hosts that t.js has no room for, the least visited ones. Visits from them send no beacon.
 var leftOut = []string{
 	// A referrer has a path only within its own site, unless that site asks for more.
 	"bing.com/ck/a", "x.com/i/grok",

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// A Stream is a row of entries that keep their order. The spool knows of it no more
-// than that: a topic, and a place in it.
+// A Stream is the entries of one partition, which keep their order.
 type Stream struct {
 	Topic     string // at most 255 bytes
 	Partition int32
 }
 
-// Entry is what is kept. Its body is of whoever puts it.
+// Entry is what is kept. Its body has the form of the caller of Put.
 type Entry struct {
 	Stream
 	At      time.Time // milliseconds
@@ -25,10 +24,10 @@ type Entry struct {
 // An entry is, in little endian:
 //
 //	magic 4 | mark 4 | bytes of the whole entry 4 | CRC-32C of what is before and after it but magic and mark 4 |
-//	unix milliseconds 8 | place 4 | records 4 | length of topic 1 | topic | body
+//	unix milliseconds 8 | partition 4 | records 4 | length of topic 1 | topic | body
 //
-// The mark is 0 until the entry is removed, then the complement of the checksum:
-// no other value strikes off, so that a byte that went bad does not.
+// The mark is 0 until the entry is removed, then the complement of the checksum: no other value removes it, so that a
+// byte that went bad does not.
 const (
 	magic    = 0x316c7073 // spl1
 	markAt   = 4
@@ -70,8 +69,8 @@ func head(l Stream, at time.Time, records int, first, second []byte) []byte {
 	return b
 }
 
-// decode reads the entry that b begins with; its body is a part of b. The errors
-// are errShort, when b ends before the entry does, and errDamaged.
+// decode reads the entry that b begins with; its body is a part of b. The errors are errShort, when b ends before the
+// entry does, and errDamaged.
 func decode(b []byte) (e Entry, size int, removed bool, err error) {
 	if len(b) < headSize {
 		return Entry{}, 0, false, errShort

@@ -56,8 +56,7 @@ func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
 		e, size, gone, err := decode(text[at:])
 		if err == nil {
 			if !gone {
-				s.stream(e.Stream).insert(item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
-				s.pending.Add(int64(e.Records))
+				s.add(e.Stream, item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
 				g.live++
 			}
 			at += size
@@ -65,8 +64,7 @@ func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
 		}
 		next := following(text, at)
 		if next < 0 && (errors.Is(err, errShort) || blank(text[at:])) {
-			// It was being written when the process or the power went: nobody was told
-			// that it is safe.
+			// It was being written when the process or the power went, and was not acknowledged.
 			s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", len(text)-at)
 			text = text[:at]
 			if err := f.Truncate(int64(at)); err != nil {
@@ -77,15 +75,18 @@ func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
 		if next < 0 {
 			next = len(text)
 		}
-		if err := s.quarantineDamaged(g, at, text[at:next]); err != nil {
+		file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", number, at), text[at:next])
+		if err != nil {
 			return err
 		}
+		s.log.Error("spool is damaged: records may be lost", "segment", f.Name(), "offset", at, "bytes", next-at, "file", file,
+			"next", "look at the disk and the file system; the bytes are kept in file, whatever is whole around them is sent")
 		at = next
 	}
 	g.size, g.synced = int64(len(text)), int64(len(text))
 	s.used.Add(g.size)
 	if g.live == 0 {
-		s.remove(g)
+		s.drop(g)
 	}
 	return nil
 }
@@ -106,41 +107,20 @@ func following(text []byte, at int) int {
 	return -1
 }
 
-// blank tells a tail for which a file system had made room and not yet written.
+// blank reports a tail for which a file system had made room and not yet written.
 func blank(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-func (s *Spool) quarantineDamaged(g *segment, at int, text []byte) error {
-	name, err := s.keepQuarantined(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
-	if err != nil {
-		return err
-	}
-	s.log.Error("spool is damaged: records may be lost", "file", g.file.Name(), "offset", at, "bytes", len(text), "quarantine", name,
-		"next", "look at the disk and the file system; the bytes are kept in the file that quarantine names, whatever is whole around them is sent")
-	return nil
-}
-
-// Quarantine keeps the bytes of an entry, whatever they are, in a file of its own, and
-// strikes it off. It returns the file's name.
+// Quarantine copies the bytes of an entry, whatever they are, to a file of its own. It returns the file's name.
 func (s *Spool) Quarantine(r Ref, why string) (string, error) {
-	name, err := s.Copy(r, why)
-	if err == nil {
-		s.Remove(r)
-	}
-	return name, err
-}
-
-// Copy keeps the bytes of an entry in a file of its own, beside the entry. It
-// returns the file's name.
-func (s *Spool) Copy(r Ref, why string) (string, error) {
 	text, err := s.bytes(r, nil)
 	if err != nil {
 		return "", err
 	}
-	return s.keepQuarantined(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
+	return s.quarantine(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
 }
 
-// keepQuarantined writes a file that is there, whole, when it returns.
-func (s *Spool) keepQuarantined(name string, text []byte) (string, error) {
+// quarantine writes a file that is there, whole, when it returns.
+func (s *Spool) quarantine(name string, text []byte) (string, error) {
 	name = filepath.Join(s.quarantineDir(), name)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {

@@ -20,8 +20,8 @@ type segment struct {
 	err     error // of an fsync
 }
 
-// keep is how large a file may be that stays when all in it is removed, so that
-// a broker that is slow now and then does not cost a new file each time.
+// keep is how large a file may be that stays when all in it is removed, so that a broker that is slow now and then does
+// not cost a new file each time.
 const keep = 1 << 20
 
 const suffix = ".spool"
@@ -47,7 +47,7 @@ func (s *Spool) begin() error {
 	s.active = g
 	s.segments[g.number] = g
 	if before != nil && before.live == 0 {
-		s.remove(before)
+		s.drop(before)
 	}
 	s.prepare()
 	return nil
@@ -68,19 +68,18 @@ func (s *Spool) create(number uint32) (*segment, error) {
 	return &segment{number: number, file: f}, nil
 }
 
-// prepare makes the next segment's file beforehand, since nobody is to wait for
-// the directory's fsync beside that of an entry. s.mu is held.
+// prepare creates the next segment's file beforehand, so that no Put waits for the directory's fsync. s.mu is held.
 func (s *Spool) prepare() {
 	s.last++
 	number := s.last
 	s.preparing.Go(func() {
 		g, err := s.create(number)
 		if err != nil {
-			return // it is tried again when the segment is needed, and told then
+			return // it is tried again when the segment is needed, and reported then
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if number != s.last { // it comes too late: entries of a later segment are before those that would be put there
+		if number != s.last { // too late: a later segment has entries already
 			g.discard()
 			return
 		}
@@ -88,14 +87,14 @@ func (s *Spool) prepare() {
 	})
 }
 
-// discard removes a file without entries. One that stays is removed at the next start.
+// discard deletes a file without entries. One that stays is deleted at the next start.
 func (g *segment) discard() {
 	_ = g.file.Close()
 	_ = os.Remove(g.file.Name())
 }
 
-// drop removes the file that is not needed after all.
-func (s *Spool) drop() {
+// dropSpare deletes the file that is not needed after all.
+func (s *Spool) dropSpare() {
 	s.preparing.Wait()
 	if s.spare != nil {
 		s.spare.discard()
@@ -108,16 +107,16 @@ func (s *Spool) release(g *segment) {
 	switch {
 	case g.live > 0:
 	case g != s.active:
-		s.remove(g)
+		s.drop(g)
 	case g.size > keep:
 		s.active = nil
-		s.remove(g)
+		s.drop(g)
 	}
 }
 
-// remove drops a segment in which nothing is left. Should the file come back after a
-// loss of power, its entries are removed or read once more. s.mu is held.
-func (s *Spool) remove(g *segment) {
+// drop deletes a segment in which nothing is left. Should the file come back after a loss of power, its entries are
+// marked or read once more. s.mu is held.
+func (s *Spool) drop(g *segment) {
 	delete(s.segments, g.number)
 	s.used.Add(-g.size)
 	_ = g.file.Close()
@@ -126,7 +125,7 @@ func (s *Spool) remove(g *segment) {
 	}
 }
 
-// strike marks an entry on disk. s.mu is held.
+// mark marks an entry on disk as removed. s.mu is held.
 func (s *Spool) mark(i item) {
 	g := s.segments[i.segment]
 	var sum, mark [4]byte
@@ -136,7 +135,7 @@ func (s *Spool) mark(i item) {
 		_, err = g.file.WriteAt(mark[:], int64(i.offset)+markAt)
 	}
 	if err != nil {
-		s.log.Warn("spooled entry is not removed on disk", "file", g.file.Name(), "offset", i.offset, "error", err,
+		s.log.Warn("spooled entry is not marked on disk", "file", g.file.Name(), "offset", i.offset, "error", err,
 			"next", "look at the disk; after a restart the entry is sent once more, and counted once")
 	}
 	fault.Pass(fault.Removed)

@@ -16,15 +16,15 @@ import (
 // Config says where entries are kept.
 type Config struct {
 	Dir          string
-	SegmentBytes int64               // a file is not begun an entry more at than this
-	Synced       func(time.Duration) // told how long every fsync of entries took; may be nil
+	SegmentBytes int64               // a file that has as much takes no more entries
+	Synced       func(time.Duration) // called with how long each fsync of entries took; may be nil
 }
 
-// ErrInUse tells that another process has the directory.
-var ErrInUse = errors.New("spool in use by another process")
-
-// ErrClosed tells that the spool was closed.
-var ErrClosed = errors.New("spool closed")
+// Errors of a spool, for errors.Is.
+var (
+	ErrInUse  = errors.New("spool in use by another process")
+	ErrClosed = errors.New("spool closed")
+)
 
 // Spool is a directory of entries. It is safe for concurrent use.
 type Spool struct {
@@ -44,13 +44,13 @@ type Spool struct {
 	active   *segment // where entries are put; nil: the next one begins a file
 	spare    *segment // the next active one; nil: not made yet
 	last     uint32   // number of the newest segment
-	streams  map[Stream]*stream
+	streams  map[Stream]items
 }
 
-// Open takes over a directory, which it makes where there is none, with what is
-// in it. The error is ErrInUse when another process has it.
+// Open opens a directory, which it creates where there is none, with what is in it. The error is ErrInUse when another
+// process has it.
 func Open(cfg Config, log *slog.Logger) (*Spool, error) {
-	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, streams: map[Stream]*stream{}}
+	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, streams: map[Stream]items{}}
 	s.synced = sync.NewCond(&s.mu)
 	if err := os.MkdirAll(s.quarantineDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make spool %s: %w", cfg.Dir, err)
@@ -76,7 +76,7 @@ func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 	return s, nil
 }
 
-// Close lets the directory go, with what is in it. What is being put then fails.
+// Close unlocks the directory, with what is in it. What is being put fails.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	closed := s.closed
@@ -85,7 +85,7 @@ func (s *Spool) Close() error {
 	if closed {
 		return nil
 	}
-	s.drop()
+	s.dropSpare()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -95,8 +95,7 @@ func (s *Spool) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Used is how many bytes the entries take on disk, with removed ones beside which
-// others are left.
+// Used is how many bytes the segments have, removed entries included.
 func (s *Spool) Used() int64 { return s.used.Load() }
 
 // Records is how many records are to be read.
@@ -105,7 +104,7 @@ func (s *Spool) Records() int64 { return s.pending.Load() }
 // Changed has a token after something was put or released.
 func (s *Spool) Changed() <-chan struct{} { return s.changed }
 
-func (s *Spool) tell() {
+func (s *Spool) signal() {
 	select {
 	case s.changed <- struct{}{}:
 	default:
@@ -117,27 +116,26 @@ func (s *Spool) Oldest() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	oldest := time.Time{}
-	for _, l := range s.streams {
-		if at := time.Unix(int64(l.items[0].at), 0); oldest.IsZero() || at.Before(oldest) {
+	for _, items := range s.streams {
+		if at := time.Unix(int64(items[0].at), 0); oldest.IsZero() || at.Before(oldest) {
 			oldest = at
 		}
 	}
 	return oldest
 }
 
-// Put keeps an entry, whose body is first and second, and returns when it is
-// safe on disk. One that is held is not shown to readers until it is released.
-// The error tells that it may or may not be found after a restart.
-func (s *Spool) Put(l Stream, at time.Time, records int, held bool, first, second []byte) (Ref, error) {
-	if len(l.Topic) > 255 || l.size(len(first)+len(second)) > MaxBytes {
-		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: too large", len(first)+len(second), l.Topic, l.Partition)
+// Put writes an entry, whose body is first and second, and returns when it is safe on disk. One that is held is not
+// shown to readers until it is released. After an error it may or may not be found after a restart.
+func (s *Spool) Put(to Stream, at time.Time, records int, hold bool, first, second []byte) (Ref, error) {
+	if len(to.Topic) > 255 || to.size(len(first)+len(second)) > MaxBytes {
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: too large", len(first)+len(second), to.Topic, to.Partition)
 	}
-	start := head(l, at, records, first, second)
+	start := head(to, at, records, first, second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := item{size: uint32(len(start) + len(first) + len(second)), records: uint32(records), at: uint32(at.Unix())}
-	if held {
-		i.state = heldBack
+	if hold {
+		i.state = held
 	}
 	g, err := s.write(&i, start, first, second)
 	if err == nil {
@@ -148,15 +146,14 @@ func (s *Spool) Put(l Stream, at time.Time, records int, held bool, first, secon
 		if g != nil {
 			s.release(g)
 		}
-		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, l.Topic, l.Partition, err)
+		return Ref{}, fmt.Errorf("put entry of %d bytes for %s/%d: %w", i.size, to.Topic, to.Partition, err)
 	}
 	fault.Pass(fault.Kept)
-	s.stream(l).insert(i)
-	s.pending.Add(int64(records))
-	if !held {
-		s.tell()
+	s.add(to, i)
+	if !hold {
+		s.signal()
 	}
-	return Ref{l, i}, nil
+	return Ref{to, i}, nil
 }
 
 // write adds an entry to the active segment, which counts it from then on. s.mu is held.
@@ -181,7 +178,7 @@ func (s *Spool) write(i *item, parts ...[]byte) (*segment, error) {
 			s.active = nil
 			_ = g.file.Truncate(g.size)
 			if g.live == 0 {
-				s.remove(g)
+				s.drop(g)
 			}
 			return nil, err
 		}
@@ -193,8 +190,8 @@ func (s *Spool) write(i *item, parts ...[]byte) (*segment, error) {
 	return g, nil
 }
 
-// sync returns when all of g up to end is on disk: whoever comes first syncs for
-// all who wait. s.mu is held, and let go meanwhile.
+// sync returns when all of g up to end is on disk: the first caller syncs for all that wait. s.mu is held, and unlocked
+// meanwhile.
 func (s *Spool) sync(g *segment, end int64) error {
 	for g.synced < end && g.err == nil {
 		if g.syncing {
@@ -214,8 +211,7 @@ func (s *Spool) sync(g *segment, end int64) error {
 		if err == nil {
 			g.synced = to
 		} else {
-			// A second fsync may tell that all is well when it is not: this file gets
-			// no more entries.
+			// A second fsync may succeed though pages were lost: this file gets no more entries.
 			g.err = err
 			if s.active == g {
 				s.active = nil

@@ -66,7 +66,7 @@ func same(a, b map[Stream][]string) bool {
 
 // Whatever is put, removed and opened again, in whichever order, is as a list of
 // each stream says that it is.
-func TestEntriesAreThereUntilTheyAreStruckOff(t *testing.T) {
+func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 	type kept struct {
 		body string
 		ref  Ref
@@ -124,31 +124,12 @@ func TestAHeldEntryKeepsThoseBehindItWaiting(t *testing.T) {
 	l := Stream{"visits", 3}
 	held := put(t, s, l, "first", true)
 	put(t, s, l, "second", false)
-	if got := contents(t, s); len(got) != 0 || s.Pending(l) != 2 {
-		t.Errorf("%v is to be read, %d pending; want nothing, 2", got, s.Pending(l))
+	if got := contents(t, s); len(got) != 0 || s.Records() != 2 {
+		t.Errorf("%v is to be read, %d pending; want nothing, 2", got, s.Records())
 	}
 	s.Release(held)
 	if got := contents(t, s); !slices.Equal(got[l], []string{"first", "second"}) {
 		t.Errorf("%v is to be read, want both", got)
-	}
-}
-
-func TestMovedEntriesKeepTheOrderOfTheDisk(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir)
-	from, to := Stream{"visits", -2}, Stream{"visits", 0}
-	for i := range 6 {
-		put(t, s, []Stream{from, to}[i%2], fmt.Sprint(i), false)
-	}
-	s.Move(from, to)
-	refs := s.Next(to, 1<<30, 1<<30)
-	if s.Pending(from) != 0 || len(refs) != 6 || !slices.IsSortedFunc(refs, func(a, b Ref) int { return order(a.item, b.item) }) {
-		t.Errorf("%d entries moved, %d stayed", len(refs), s.Pending(from))
-	}
-	s.Remove(refs[:2]...)
-	s.Close()
-	if s = open(t, dir); s.Pending(from) != 2 || s.Pending(to) != 2 {
-		t.Errorf("after a restart %d and %d entries, want 2 and 2", s.Pending(from), s.Pending(to))
 	}
 }
 
@@ -179,7 +160,7 @@ func TestPutsShareTheirFsync(t *testing.T) {
 		group.Go(func() { put(t, s, l, "body", false) })
 	}
 	group.Wait()
-	if syncs != 3 || s.Pending(l) != 1+puts {
+	if syncs != 3 || s.Records() != 1+puts {
 		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for whoever comes first, one for the rest", syncs, puts)
 	}
 }
@@ -236,7 +217,7 @@ func TestATornTailIsCut(t *testing.T) {
 
 // Whichever byte goes bad, the other entries are there, what the disk gave back is
 // quarantined, and it is said. A bad mark costs nothing.
-func TestDamageIsPutAsideAndSaid(t *testing.T) {
+func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	l := Stream{"visits", 1}
