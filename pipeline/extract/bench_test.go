@@ -8,8 +8,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// typical is an answer of 5 KB about a brand with 6 competitors, with 15
-// citations, in the manner of a shopping assistant.
+// typical is an answer of 5 KB about a brand with 6 competitors, with 15 citations, in the manner of a shopping
+// assistant.
 func typical(language string, paragraphs ...string) *event.Answer {
 	var text strings.Builder
 	for i := 0; text.Len() < 5000; i++ {

@@ -40,9 +40,8 @@ func cardsOf(a *event.Answer, tracked *names) []Card {
 	return cards
 }
 
-// matched is whose product p is: the first entity, the brand before its
-// competitors, that the product's brand names; where it names none, that the
-// title does.
+// matched is whose product p is: the first entity, the brand before its competitors, that the product's brand names;
+// where it names none, that the title does.
 func matched(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role) {
 	entity := tracked.first(p.Brand)
 	if entity < 0 {
@@ -57,8 +56,8 @@ func matched(a *event.Answer, tracked *names, p *event.Product) (uuid.UUID, Role
 	return a.Competitors[entity-1].ID, Competitor
 }
 
-// decimal is amount where it is a plain decimal number such as -12.50, else
-// nothing: a price that cannot be read is no price.
+// decimal is amount where it is a plain decimal number such as -12.50, else nothing: a price that cannot be read is
+// no price.
 func decimal(amount string) string {
 	whole, fraction, pointed := strings.Cut(strings.TrimPrefix(amount, "-"), ".")
 	if !isDigits(whole) || pointed && !isDigits(fraction) {

@@ -6,7 +6,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// owners tells whose a domain is: entities by domain, the brand 0, ascending.
+// owners are the entities by domain, the brand 0, ascending.
 type owners map[string][]int
 
 func ownersOf(brand *event.Entity, competitors []event.Entity) owners {
@@ -26,8 +26,8 @@ func (o owners) add(entity int, e *event.Entity) {
 	}
 }
 
-// citationsOf reads the URLs of an answer, each once, and counts those that are
-// cited: all, and by entity those under its own domains.
+// citationsOf reads the URLs of an answer, each once, and counts those that are cited: all, and by entity those under
+// its own domains.
 func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, own []uint32) {
 	own = make([]uint32, 1+len(a.Competitors))
 	if len(a.Citations) == 0 {
@@ -36,31 +36,31 @@ func citationsOf(a *event.Answer) (citations []CitationReading, cited uint32, ow
 	citations = make([]CitationReading, 0, len(a.Citations))
 	index := make(map[string]int, len(a.Citations))
 	for i := range a.Citations {
-		told := &a.Citations[i]
-		url, host, ok := normalise(told.URL)
+		given := &a.Citations[i]
+		url, host, ok := normalise(given.URL)
 		if !ok {
 			continue
 		}
-		at, again := index[url]
-		if !again {
+		at, known := index[url]
+		if !known {
 			at = len(citations)
 			index[url] = at
 			citations = append(citations, CitationReading{URL: url, Host: host})
 		}
 		c := &citations[at]
-		c.Cited = c.Cited || told.Cited
+		c.Cited = c.Cited || given.Cited
 		if c.Title == "" {
-			c.Title = told.Title
+			c.Title = given.Title
 		}
 	}
-	whose := ownersOf(&a.Brand.Entity, a.Competitors)
+	owned := ownersOf(&a.Brand.Entity, a.Competitors)
 	counted := make([]int, len(own)) // the last citation counted for each entity, 1-based
 	for i := range citations {
 		c := &citations[i]
 		c.Domain = registrable(c.Host)
 		c.Listed = sourceType(c.Host)
 		for suffix := range suffixes(c.Host) {
-			for _, entity := range whose[suffix] {
+			for _, entity := range owned[suffix] {
 				if c.Cited && counted[entity] != i+1 {
 					counted[entity] = i + 1
 					own[entity]++

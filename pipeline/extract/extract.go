@@ -1,3 +1,6 @@
+// Package extract reads an answer: who is named in it, how often and in which order, what it cites and of what kind
+// that is, in what tone it speaks, which products it shows. It is pure: the same record and version give the same
+// reading, whenever and wherever it is read.
 package extract
 
 import (
@@ -6,8 +9,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Read is the reader of version Version. It takes time linear in the answer,
-// for given names.
+// Read is the reader of version Version. It takes time linear in the answer, for given names.
 func Read(a *event.Answer) Reading {
 	tracked := namesOf(&a.Brand.Entity, a.Competitors)
 	entities := entitiesOf(a, tracked)
@@ -27,8 +29,7 @@ func Read(a *event.Answer) Reading {
 	return r
 }
 
-// branded tells whether the prompt is about the brand: as somebody said, else
-// whether its text names it.
+// branded says whether the prompt is about the brand: by its own field, else by whether its text names the brand.
 func branded(p *event.Prompt, tracked *names) bool {
 	if p.IsBranded != nil {
 		return *p.IsBranded
@@ -36,28 +37,27 @@ func branded(p *event.Prompt, tracked *names) bool {
 	return tracked.named(p.Text, 0)
 }
 
-// entitiesOf reads the text: the brand first, then the competitors, without
-// their citations and scores.
+// entitiesOf reads the text: the brand first, then the competitors, without their citations and scores.
 func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	entities := make([]EntityReading, tracked.entities)
 	text := prose(a.Text)
-	listens := isEnglish(a.Language, text)
-	folded, ear := foldSentences(text, listens)
+	english := isEnglish(a.Language, text)
+	folded, cut := foldSentences(text, english)
 
 	tones := make([]tone, len(entities))
-	lastNaming := make([]int, len(entities)) // the last sentence that names the entity, 1-based
-	firsts := make([]int, len(entities))     // where its first mention starts
+	counted := make([]int, len(entities)) // the last sentence counted for each entity, 1-based
+	firsts := make([]int, len(entities))  // where its first mention starts
 	tracked.mentions(folded, func(entity, at int) {
 		if entities[entity].Mentions == 0 {
 			firsts[entity] = at
 		}
 		entities[entity].Mentions++
-		if !listens {
+		if !english {
 			return
 		}
-		if s := 1 + ear.sentenceOf(at); s != lastNaming[entity] {
-			lastNaming[entity] = s
-			tones[entity].sum += ear.tone()
+		if n := 1 + cut.moveTo(at); n != counted[entity] {
+			counted[entity] = n
+			tones[entity].sum += cut.currentCompound()
 			tones[entity].sentences++
 		}
 	})
@@ -73,26 +73,24 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 }
 
 // foldSentences folds text and, if asked to, cuts it into sentences.
-func foldSentences(text string, cut bool) ([]byte, *listener) {
+func foldSentences(text string, cut bool) (folded []byte, s sentences) {
 	f := folder{out: make([]byte, 0, len(text)+len(text)/8)}
-	ear := &listener{}
 	if !cut {
 		f.add(text)
-		return f.out, ear
+		return f.out, s
 	}
-	ear.sentences = make([]sentence, 0, 1+len(text)/64)
+	s.all = make([]sentence, 0, 1+len(text)/64)
 	for text != "" {
 		end := sentenceEnd(text)
-		ear.sentences = append(ear.sentences, sentence{text[:end], len(f.out)})
+		s.all = append(s.all, sentence{text[:end], len(f.out)})
 		f.add(text[:end])
 		text = text[end:]
 	}
-	return f.out, ear
+	return f.out, s
 }
 
-// setPositions ranks the entities that are named by where they are first:
-// 1 + the number of others that start earlier, so those that start together
-// share a position.
+// setPositions ranks the entities that are named by where they are first: 1 + the number of others that start
+// earlier, so those that start together share a position.
 func setPositions(entities []EntityReading, firsts []int) {
 	var starts []int
 	for i := range entities {
@@ -109,9 +107,8 @@ func setPositions(entities []EntityReading, firsts []int) {
 	}
 }
 
-// visibilityScore is the legacy intensity, 0..100: up to 40 for mentions, 30
-// for own citations, 15 for their share of all citations, rounded half away
-// from zero, and 15 for tone; a competitor's tone counts as neutral.
+// visibilityScore is the legacy intensity, 0..100: up to 40 for mentions, 30 for own citations, 15 for their share of
+// all citations, rounded half away from zero, and 15 for tone; a competitor's tone counts as neutral.
 func visibilityScore(e *EntityReading, cited uint32, brand bool) uint8 {
 	score := min(10*uint64(e.Mentions), 40) + min(15*uint64(e.Citations), 30)
 	if all, own := uint64(cited), uint64(e.Citations); all > 0 {

@@ -16,12 +16,11 @@ func fold(s string) string {
 	return string(f.out)
 }
 
-// folder folds text that comes in pieces. A piece must not begin with a mark or
-// a character that composes with what comes before.
+// folder folds text that comes in pieces. A piece must not begin with a mark or a character that composes with what
+// comes before.
 //
-// Most of any text needs no normalisation: a character that neither composes
-// with its predecessor nor is followed by one that does folds by itself, ASCII
-// by a table of bytes, the scripts below tableEnd by a table of characters. The
+// Most of any text needs no normalisation: a character that neither composes with its predecessor nor is followed by
+// one that does folds by itself, ASCII by a table of bytes, the scripts below tableEnd by a table of characters. The
 // rest goes through foldSlow, cut where nothing reaches across.
 type folder struct {
 	out     []byte
@@ -81,8 +80,8 @@ func aloneFrom(s string, i int) int {
 	return i
 }
 
-// isSettled tells a row of characters that folds to itself, as most letters with
-// marks of Thai and of the scripts of India do.
+// isSettled says whether characters fold to themselves, as most letters with marks of Thai and of the scripts of
+// India do.
 func isSettled(s string) bool {
 	for _, r := range s {
 		if r < utf8.RuneSelf || r >= tableEnd || !foldings()[r].settled {
@@ -96,7 +95,7 @@ func isSettled(s string) bool {
 func foldSlow(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
-		if isMarkOfTrade(r) {
+		if isTrademark(r) {
 			r = ' '
 		}
 		out = append(out, r)
@@ -121,7 +120,7 @@ func foldSlow(s string) string {
 	return string(out)
 }
 
-// losesMarks tells the letters after which non-spacing marks are dropped.
+// losesMarks says whether non-spacing marks are dropped after a letter.
 func losesMarks(r rune) bool {
 	return unicode.IsLetter(r) && unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
@@ -129,11 +128,11 @@ func losesMarks(r rune) bool {
 // caseFold is stateless, so all may share it.
 var caseFold = cases.Fold()
 
-// isMarkOfTrade tells the signs that stand beside a name and are no part of it:
-// ™ ℠, superscripts, subscripts and enclosed numbers and letters.
-func isMarkOfTrade(r rune) bool {
-	switch {
-	case r == '™', r == '℠', r == '¹', r == '²', r == '³':
+// isTrademark says whether a sign is written beside a name and is no part of it: ™ ℠, superscripts, subscripts and
+// enclosed numbers and letters.
+func isTrademark(r rune) bool {
+	switch r {
+	case '™', '℠', '¹', '²', '³':
 		return true
 	}
 	return 0x2070 <= r && r <= 0x209C || 0x2460 <= r && r <= 0x24FF
@@ -156,12 +155,11 @@ func plain(r rune) rune {
 	return r
 }
 
-// tableEnd bounds the characters that fold by table: the alphabets, common
-// signs, Kana.
+// tableEnd bounds the characters that fold by table: the alphabets, common signs, Kana.
 const tableEnd = 0x3400
 
-// A folding is what one character folds to where it stands alone: where
-// normalisation neither joins it to what comes before nor counts it as a mark.
+// A folding is what one character folds to where it stands alone: where normalisation neither joins it to what comes
+// before nor counts it as a mark.
 type folding struct {
 	alone   bool
 	settled bool // folds to itself and keeps the marks after it
@@ -178,8 +176,7 @@ var foldings = sync.OnceValue(func() *[tableEnd]folding {
 	return table
 })
 
-// foldAlone folds a character that stands alone; folded is empty where it
-// stays as it is.
+// foldAlone folds a character that stands alone; folded is empty where it stays as it is.
 func foldAlone(r rune) (alone bool, folded string) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -205,17 +202,15 @@ func standsAlone(r rune) bool {
 	return isPlainIdeograph(r) || standsAloneSlow(r)
 }
 
-// standsAloneSlow asks it of what r decomposes to: Thai AM begins with a mark
-// then, which is dropped after a Latin letter, and a vowel of the Korean keyboard
-// becomes one that joins a consonant before it.
+// standsAloneSlow looks at what r decomposes to: Thai AM begins with a mark then, which is dropped after a Latin
+// letter, and a vowel of the Korean keyboard becomes one that joins a consonant before it.
 func standsAloneSlow(r rune) bool {
 	s := norm.NFKD.String(string(r))
 	first, _ := utf8.DecodeRuneInString(s)
 	return !unicode.IsMark(first) && norm.NFKC.PropertiesString(s).BoundaryBefore()
 }
 
-// isPlainIdeograph tells unified ideographs and Hangul syllables: neither
-// folds.
+// isPlainIdeograph says whether r is a unified ideograph or a Hangul syllable: neither folds.
 func isPlainIdeograph(r rune) bool {
 	return 0x4E00 <= r && r <= 0x9FFF || 0xAC00 <= r && r <= 0xD7A3 || 0x3400 <= r && r <= 0x4DBF
 }

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// letters are what folding has rules for, or what the ways around its
-// definition must not change.
+// letters are what folding has rules for, or what the ways around its definition must not change.
 var letters = strings.Split("a b I i ı İ s S Z ß ẞ ø Ø ł đ é É à ñ \u0301 \u0308 \u0327 \u0345 \u20dd \u034f \ufe0f \u200d \u200b \u200c ™ ℠ ² ³ ⁿ ₂ ① ⓐ ª º ½ ﬁ ŉ ʼ ’ ‘ ‐ – − — \u00a0 \t \n \u3000 \u2028 Α ά ΐ ς Σ ῼ ᾳ й ё Й \u0306 "+
 	"한 ㅎ ㅏ ㄴ \u1112 \u1161 \u11ab 가 각 ｶ ﾞ ガ ﾊ ﾟ は \u3099 \u309b 苹 果 﨑 ำ า น ิ क ् ष \u093c \u0958 ﷺ א \u05b7 ש \u05c1 🏆 👩 🔬 𝐀 Ⅷ ↀ \u1e9b \u0323 \u0f73 Ꙗ \u0483 ǅ Ꭰ ꭰ ＡＳ 1 . ' - \xff", " ")
 
@@ -42,21 +41,20 @@ func TestFoldOfEveryCharacter(t *testing.T) {
 	}
 }
 
-// Folding a text by sentences is folding it whole: no folded text depends on
-// whether its tone was asked for.
+// Folding a text by sentences is folding it whole: no folded text depends on whether its tone was asked for.
 func TestFoldBySentences(t *testing.T) {
 	pool := append([]string{". ", "! ", "\n", "Apple", ".) ", "。"}, letters...)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, pool, 20)
-		cut, ear := foldSentences(s, true)
+		folded, cut := foldSentences(s, true)
 		whole, _ := foldSentences(s, false)
-		if string(cut) != string(whole) {
-			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, cut, whole)
+		if string(folded) != string(whole) {
+			t.Fatalf("fold of %+q by sentences is %+q, whole %+q", s, folded, whole)
 		}
 		var text strings.Builder
-		for i, each := range ear.sentences {
+		for i, each := range cut.all {
 			text.WriteString(each.text)
-			if i > 0 && each.folded < ear.sentences[i-1].folded {
+			if i > 0 && each.folded < cut.all[i-1].folded {
 				t.Fatalf("sentences of %+q are not in order", s)
 			}
 		}

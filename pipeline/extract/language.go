@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isEnglish tells whether the sentiment method knows an answer's language: by
-// the record, which says "en" or "en-US"; where it says nothing, by the words
-// of text.
+// isEnglish says whether the sentiment method knows an answer's language: by the record's language, "en" or "en-US";
+// where it has none, by the words of text.
 func isEnglish(language, text string) bool {
 	if language == "" {
 		return looksEnglish(text)
@@ -20,21 +19,21 @@ func isEnglish(language, text string) bool {
 // sampled is how many bytes of a text are looked at for its language.
 const sampled = 4096
 
-// looksEnglish counts the words of a text that only English has and those of
-// other languages: English are at least one in twelve, and more than the others.
+// looksEnglish counts the words of a text that only English has and those of other languages: English are at least
+// one in twelve, and more than the others.
 func looksEnglish(text string) bool {
-	words, ours, theirs := 0, 0, 0
+	words, english, foreign := 0, 0, 0
 	for word := range strings.FieldsFuncSeq(text[:min(len(text), sampled)], notInWord) {
 		words++
 		first, _ := utf8.DecodeRuneInString(word)
 		switch origin := functionWords[strings.ToLower(word)]; {
 		case origin == englishWord:
-			ours++
+			english++
 		case origin == foreignWord, !unicode.Is(unicode.Latin, first):
-			theirs++
+			foreign++
 		}
 	}
-	return ours > theirs && 12*ours >= words
+	return english > foreign && 12*english >= words
 }
 
 func notInWord(r rune) bool {
@@ -48,9 +47,8 @@ const (
 	foreignWord
 )
 
-// functionWords are frequent words without which hardly a sentence of their
-// language is written. Those that English shares, such as "in", are on neither
-// side.
+// functionWords are frequent words without which hardly a sentence of their language is written. Those that English
+// shares, such as "in", are on neither side.
 var functionWords = func() map[string]wordOrigin {
 	words := map[string]wordOrigin{}
 	for word := range strings.FieldsSeq("the and of to is are was with for that this it its you your from which have has can they their best offers") {

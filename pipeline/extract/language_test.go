@@ -11,8 +11,8 @@ func TestLanguageOfTheRecord(t *testing.T) {
 	}
 }
 
-// Where the record is silent, the words of the text decide: answers as assistants
-// write them, in many languages, full of English names.
+// Where the record is silent, the words of the text decide: answers as assistants write them, in many languages, full
+// of English names.
 func TestLanguageOfTheText(t *testing.T) {
 	cases := []struct {
 		english bool

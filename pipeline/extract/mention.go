@@ -7,9 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// mentions calls found for every occurrence of an entity's name in folded text
-// that counts as a mention, from left to right, with the byte where it starts.
-// Of one entity's names that fit at a place the longest is taken, and no
+// mentions calls found for every occurrence of an entity's name in folded text that counts as a mention, from left to
+// right, with the byte where it starts. Of one entity's names that fit at a place the longest is taken, and no
 // character is taken twice; entities do not shadow each other.
 func (n *names) mentions(text []byte, found func(entity, at int)) {
 	taken := make([]int, n.entities) // up to where the text is taken, by entity
@@ -53,15 +52,15 @@ func (n *names) first(text string) int {
 	return entity
 }
 
-// named tells whether text names an entity.
+// named says whether text names an entity.
 func (n *names) named(text string, entity int) bool {
 	named := false
 	n.mentions([]byte(fold(text)), func(e, _ int) { named = named || e == entity })
 	return named
 }
 
-// isWordEdge tells whether a name may begin or end at byte i: at a UAX 29 word
-// boundary or beside a character that is no letter, mark or digit.
+// isWordEdge says whether a name may begin or end at byte i: at a UAX 29 word boundary or beside a character that is
+// no letter, mark or digit.
 func isWordEdge(text []byte, i int) bool {
 	if i == 0 || i == len(text) {
 		return true
@@ -85,9 +84,8 @@ func isWordEdge(text []byte, i int) bool {
 	return isBoundary(text[from:i+m], i-from)
 }
 
-// isBoundary asks UAX 29 whether a word ends at byte i. Whatever stands before
-// a letter or digit does not reach across it, so text may begin at the last one
-// before i and end with the character at i.
+// isBoundary says whether a word ends at byte i by UAX 29. Whatever is before a letter or digit does not reach across
+// it, so text may begin at the last one before i and end with the character at i.
 func isBoundary(text []byte, i int) bool {
 	state := -1
 	for at := 0; at < i; {
@@ -105,8 +103,7 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// isHangulSyllableAt tells whether what follows a name may be a particle, which
-// Korean writes without a space: `Apple은`.
+// isHangulSyllableAt says whether what follows a name may be a particle, which Korean writes without a space: `Apple은`.
 func isHangulSyllableAt(text []byte, i int) bool {
 	r, _ := utf8.DecodeRune(text[i:])
 	return 0xAC00 <= r && r <= 0xD7A3

@@ -14,8 +14,8 @@ import (
 
 type occurrence struct{ entity, at int }
 
-// The search finds what a scan by the rule's own words finds, which asks at every
-// character for every name of every entity and parts the whole text into words.
+// The search finds what a scan by the rule's own words finds, which asks at every character for every name of every
+// entity and parts the whole text into words.
 func TestMentionsAreTheRules(t *testing.T) {
 	pool := []string{
 		"Apple", "apple", "Apple Watch", "Watch", "apple.com", ".com", "app", "le", "s", "'s", "2", "é", "e\u0301", "ß", "ss",
@@ -108,8 +108,8 @@ func scan(text string, e *event.Entity) (starts []int) {
 	return starts
 }
 
-// Whatever the text and the name: no panic, no mention outside the text, and
-// mentions of one entity from left to right.
+// Whatever the text and the name: no panic, no mention outside the text, and mentions of one entity from left to
+// right.
 func FuzzMentions(f *testing.F) {
 	f.Add("Apple's Apples", "Apple", "apple.com", "Dell")
 	f.Add("अअा苹果アップル삼성은", "ा", "苹", "삼성")
@@ -127,9 +127,8 @@ func FuzzMentions(f *testing.F) {
 	})
 }
 
-// A brand with many competitors of many names is read in a time that does not
-// depend on their number alone: a name is looked at only where a word begins
-// with its first byte.
+// A brand with many competitors of many names is read in a time that does not depend on their number alone: a name is
+// looked at only where a word begins with its first byte.
 func BenchmarkManyNames(b *testing.B) {
 	a := typical("de", germanParagraphs...)
 	for i := range 200 {

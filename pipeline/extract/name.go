@@ -23,8 +23,8 @@ type names struct {
 	starts   [257]uint32 // names that begin with byte c: all[starts[c]:starts[c+1]]
 }
 
-// namesOf folds the names of the brand (entity 0) and its competitors (1…). A
-// name that folds to nothing names nobody; two that fold alike are one.
+// namesOf folds the names of the brand (entity 0) and its competitors (1…). A name that folds to nothing is dropped;
+// two that fold alike are one.
 func namesOf(brand *event.Entity, competitors []event.Entity) *names {
 	n := &names{entities: 1 + len(competitors)}
 	n.add(0, brand)

@@ -6,12 +6,12 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Version is the version of Read. It rises with every change of this package's
-// code, of its lists, of the public-suffix list or of the Unicode tables.
+// Version is the version of Read. It rises with every change of this package's code, of its lists, of the
+// public-suffix list or of the Unicode tables.
 const Version = 1
 
-// readers are the versions that this build carries: its own and the previous
-// release's, so that a plan made by that release is replayed as it was made.
+// readers are the versions that this build carries: its own and the previous release's, so that a plan made by that
+// release is replayed as it was made.
 var readers = map[int]func(*event.Answer) Reading{
 	1: Read,
 }
@@ -22,8 +22,8 @@ func At(version int) (func(*event.Answer) Reading, bool) {
 	return read, ok
 }
 
-// Reading is what one answer says of the brand and its competitors. That of a
-// given-up run has Branded and nothing else: all counts 0, sentiments unknown.
+// Reading is what one answer says of the brand and its competitors. That of a given-up run has Branded and nothing
+// else: all counts 0, sentiments unknown.
 type Reading struct {
 	Branded         bool // is_branded of the prompt; where that is unset, whether the prompt's text names the brand
 	Brand           EntityReading
@@ -55,12 +55,10 @@ type CitationReading struct {
 	CompetitorID uuid.UUID // whose domain Host is, or is under, the closest one; of equals the first; uuid.Nil: none
 }
 
-// SourceType is what kind of site a host is, without regard to whether the
-// brand or a competitor owns it.
+// SourceType is what kind of site a host is, without regard to whether the brand or a competitor owns it.
 type SourceType string
 
-// The source types, in the order in which they are tried. Editorial is also
-// what no list and no rule knows.
+// The source types, in the order in which they are tried. Editorial is also what no list and no rule knows.
 const (
 	Forum         SourceType = "forum"
 	Social        SourceType = "social"
@@ -82,13 +80,13 @@ const (
 
 // Card is one product of a shopping answer.
 type Card struct {
-	Position       uint32 // as told, else its place in the list; 1-based
+	Position       uint32 // as in the record, else its index in the list; 1-based
 	Title          string
 	Brand          string
 	PriceAmount    string // decimal number as text, "": none
 	PriceCurrency  string // ISO 4217, "": none
 	ImageURL       string
-	MerchantURL    string // as told
+	MerchantURL    string // as in the record
 	MerchantDomain string // registrable domain of MerchantURL, "": none
 	Rating         float64
 	ReviewCount    int64

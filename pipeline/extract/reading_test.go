@@ -17,11 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the readings of testdata, and the version's golden")
 
-// Every rule has a case in testdata/reading: the comment says why the reading
-// is so. Sections: entities (the brand, then its competitors, a line each:
-// names, comma-separated, and after a semicolon domains), text, language,
-// prompt, citations (+ cited, - consulted; URL, title), products (a JSON object
-// a line), reading.
+// Every rule has a case in testdata/reading: the comment says why the reading is so. Sections: entities (the brand,
+// then its competitors, a line each: names, comma-separated, and after a semicolon domains), text, language, prompt,
+// citations (+ cited, - consulted; URL, title), products (a JSON object a line), reading.
 func TestReadings(t *testing.T) {
 	files, err := filepath.Glob("testdata/reading/*.txtar")
 	if err != nil || len(files) == 0 {

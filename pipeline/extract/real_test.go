@@ -11,12 +11,12 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// realAnswers are answers of consumers' assistants with cited URLs and products,
-// kept beside the repository and not in it.
+// realAnswers are answers of consumers' assistants with cited URLs and products, kept beside the repository and not
+// in it.
 const realAnswers = "../../../shared/data/real-answers"
 
-// Real answers are read the same each time, and their sums are shown. That they
-// are right is proved in internal/naive, which reads them a second way.
+// Real answers are read the same each time, and their sums are shown. That they are right is proved in
+// internal/naive, which reads them a second way.
 func TestRealAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(realAnswers, "*.ndjson"))
 	if err != nil {

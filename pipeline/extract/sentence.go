@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A breakClass is the UAX 29 Sentence_Break property of a character, in so far
-// as its rules tell characters apart. Extend and Format are one class: both are
-// passed over.
+// A breakClass is the UAX 29 Sentence_Break property of a character, as far as its rules distinguish characters.
+// Extend and Format are one class: both are passed over.
 type breakClass uint8
 
 const (
@@ -27,11 +26,9 @@ const (
 	continuing // SContinue
 )
 
-// sentenceEnd is where the first sentence of s, which is not empty, ends by the
-// rules of UAX 29. It is uniseg.FirstSentenceInString with the property of an
-// ASCII character in a table and, after a full stop, without looking at what
-// follows more than once: uniseg takes quadratic time over a long row of
-// brackets.
+// sentenceEnd is where the first sentence of s, which is not empty, ends by the rules of UAX 29. It is
+// uniseg.FirstSentenceInString with the property of an ASCII character in a table and, after a full stop, without
+// looking at what follows more than once: uniseg takes quadratic time over a long row of brackets.
 func sentenceEnd(s string) int {
 	previous := otherBreak // before the character at hand, nothing skipped
 	for i := 0; i < len(s); {
@@ -54,8 +51,7 @@ func sentenceEnd(s string) int {
 	return len(s)
 }
 
-// paragraphEnd is SB3 and SB4: a paragraph ends after its separator, of which
-// CR LF is one.
+// paragraphEnd is SB3 and SB4: a paragraph ends after its separator, of which CR LF is one.
 func paragraphEnd(s string, i int, class breakClass) int {
 	if class == carriageReturn && i < len(s) && s[i] == '\n' {
 		return i + 1
@@ -63,9 +59,8 @@ func paragraphEnd(s string, i int, class breakClass) int {
 	return i
 }
 
-// afterTerminator reads what follows a full stop or terminator that ends at i:
-// closing brackets and quotes, then blanks, then a paragraph separator. There,
-// at end, the sentence ended or goes on; next is the class of the last
+// afterTerminator reads what follows a full stop or terminator that ends at i: closing brackets and quotes, then
+// blanks, then a paragraph separator. There, at end, the sentence ended or goes on; next is the class of the last
 // character that was read.
 func afterTerminator(s string, i int, term, before breakClass) (end int, ended bool, next breakClass) {
 	next = term
@@ -92,8 +87,7 @@ func afterTerminator(s string, i int, term, before breakClass) (end int, ended b
 	return passSkipped(s, i), true, next
 }
 
-// lowerFollows is SB8: the first letter, separator or terminator from i on is a
-// lower-case letter.
+// lowerFollows is SB8: the first letter, separator or terminator from i on is a lower-case letter.
 func lowerFollows(s string, i int) bool {
 	for i < len(s) {
 		class, n := breakAt(s, i)
@@ -108,8 +102,7 @@ func lowerFollows(s string, i int) bool {
 	return false
 }
 
-// nextBreak gives the class of the next character that is not skipped and where
-// it ends; otherBreak at the end of s.
+// nextBreak gives the class of the next character that is not skipped and where it ends; otherBreak at the end of s.
 func nextBreak(s string, i int) (class breakClass, end int) {
 	for i < len(s) {
 		class, n := breakAt(s, i)
@@ -147,8 +140,7 @@ var asciiBreak = func() (table [utf8.RuneSelf]breakClass) {
 	return table
 }()
 
-// breakOf derives Sentence_Break from the properties that Go knows, as UAX 29
-// defines it by them.
+// breakOf derives Sentence_Break from the properties that Go knows, as UAX 29 defines it by them.
 func breakOf(r rune) breakClass {
 	switch r {
 	case '\n':

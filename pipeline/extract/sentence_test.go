@@ -8,9 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Sentences are those of an independent implementation of UAX 29. Line breaks are
-// in the table below: uniseg parts CR LF after a full stop and "! " from the line
-// break after it, against SB3 and SB10.
+// Sentences are those of an independent implementation of UAX 29. Line breaks are in the table below: uniseg parts CR
+// LF after a full stop and "! " from the line break after it, against SB3 and SB10.
 func TestSentencesAreUniseg(t *testing.T) {
 	pieces := []string{
 		"Apple", "apple", "U.S.", "e.g.", "3.5", ".", "!", "?", "…", "...", " ", "  ", "\t", "(", ")", "[", "]",

@@ -1,22 +1,34 @@
 package extract
 
-import "math"
+import (
+	"math"
+	"strings"
+	"sync"
 
-// SentimentMethod names how Sentiment is found: the mean VADER compound of the
-// sentences that name the entity, English only, by the words and rules of the
-// module github.com/jonreiter/govader of that day; positive from 0.05 on,
+	"github.com/jonreiter/govader"
+)
+
+// SentimentMethod names how Sentiment is found: the mean VADER compound (Hutto and Gilbert, 2014) of the sentences
+// that name the entity, English only, as github.com/jonreiter/govader of that day computes it; positive from 0.05 on,
 // negative from -0.05 down, as VADER's authors advise.
 const SentimentMethod = "vader-en/govader-20250429"
 
-// threshold is 0.05 in the unit of a compound: a ten-thousandth, to which VADER
-// rounds. Sums of whole numbers do not depend on their order.
+// threshold is 0.05 in ten-thousandths, the unit to which VADER rounds a compound. A compound is rounded to it before
+// it is added, so that neither the order of additions nor the machine's last bit changes a sentiment.
 const threshold = 500
 
-// A tone is the sum of the compounds of the sentences that name an entity.
-type tone struct {
-	sum       int64
-	sentences int64
+var vader = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
+
+// compoundOf is the compound of a sentence, in ten-thousandths. govader cuts words at single spaces and knows
+// negations only with a straight apostrophe.
+func compoundOf(sentence string) int64 {
+	words := strings.Join(strings.Fields(sentence), " ")
+	words = strings.ReplaceAll(words, "’", "'")
+	return int64(math.Round(vader().PolarityScores(words).Compound * 10_000))
 }
+
+// A tone sums up the compounds of the sentences that name an entity.
+type tone struct{ sum, sentences int64 }
 
 func (t tone) sentiment() Sentiment {
 	switch {
@@ -30,37 +42,33 @@ func (t tone) sentiment() Sentiment {
 	return Neutral
 }
 
-// A sentence is part of an answer's prose, and where it begins folded.
+// A sentence is part of an answer's prose.
 type sentence struct {
 	text   string
-	folded int
+	folded int // where it begins in the folded prose
 }
 
-// listener gives the tone of the sentences of an answer, asked for from left to
-// right.
-type listener struct {
-	sentences []sentence
-	at        int   // the sentence at hand
-	heard     bool  // its compound is known
-	compound  int64 // in ten-thousandths
-	room      phrase
+// sentences gives the compounds of an answer's sentences, asked for from left to right.
+type sentences struct {
+	all      []sentence
+	at       int // the current sentence
+	known    bool
+	compound int64 // of the current sentence, if known
 }
 
-// sentenceOf moves to the sentence that holds byte i of the folded text, and
-// gives its number.
-func (l *listener) sentenceOf(i int) int {
-	for l.at+1 < len(l.sentences) && l.sentences[l.at+1].folded <= i {
-		l.at++
-		l.heard = false
+// moveTo makes the sentence that has byte i of the folded prose the current one, and returns its number.
+func (s *sentences) moveTo(i int) int {
+	for s.at+1 < len(s.all) && s.all[s.at+1].folded <= i {
+		s.at++
+		s.known = false
 	}
-	return l.at
+	return s.at
 }
 
-// tone is the compound of the sentence at hand.
-func (l *listener) tone() int64 {
-	if !l.heard {
-		l.compound = int64(math.Round(english().compound(&l.room, l.sentences[l.at].text) * 10_000))
-		l.heard = true
+// currentCompound is computed once for all entities that the sentence names.
+func (s *sentences) currentCompound() int64 {
+	if !s.known {
+		s.compound, s.known = compoundOf(s.all[s.at].text), true
 	}
-	return l.compound
+	return s.compound
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The lists name hosts by kind, each row with its reason. A row covers its host
-// and all hosts under it, and nothing that merely looks like it.
+// The lists name hosts by kind, each row with its reason. A row covers its host and all hosts under it, and nothing
+// that merely looks like it.
 //
 //go:embed lists/*.csv
 var lists embed.FS
@@ -69,11 +69,9 @@ func sourceType(host string) SourceType {
 	return sourceOrder[best]
 }
 
-// isInstitutional tells the hosts that only governments, schools, armed forces
-// and treaty organizations get: .gov .edu .mil .int, and under a country's
-// domain .ac .edu .gov .mil, such as .ac.jp. Other second levels of countries,
-// such as .go.jp and .gob.mx, mean something else elsewhere, so the list names
-// each.
+// isInstitutional says whether only governments, schools, armed forces and treaty organizations get such a host: .gov
+// .edu .mil .int, and under a country's domain .ac .edu .gov .mil, such as .ac.jp. Other second levels of countries,
+// such as .go.jp and .gob.mx, mean something else elsewhere, so the list names each.
 func isInstitutional(host string) bool {
 	rest, top, ok := cutLast(host)
 	switch top {

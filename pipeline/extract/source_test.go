@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Each row covers its host and those under it, and no lookalike: not a host that
-// ends or begins in the same letters, and not one that has the row in front.
+// Each row covers its host and those under it, and no lookalike: not a host that ends or begins in the same letters,
+// and not one that has the row in front.
 func TestEveryRowOfTheLists(t *testing.T) {
 	for _, kind := range sourceOrder[:len(sourceOrder)-1] {
 		rows, err := readList(kind)
@@ -39,8 +39,8 @@ func TestEveryRowOfTheLists(t *testing.T) {
 	}
 }
 
-// A row that another row or the rule of institutions covers already would stand
-// there for nothing, unless it moves its host to another type.
+// A row that another row or the rule of institutions covers already would stand there for nothing, unless it moves
+// its host to another type.
 func TestNoRowIsIdle(t *testing.T) {
 	for host, rank := range listed {
 		_, parent, _ := strings.Cut(host, ".")

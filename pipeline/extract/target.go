@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// dropTargets removes the targets of links and images, `](…)`, with their
-// titles; the label and its brackets stay, so `[HP]()` names HP. What looks
-// like a target and is none, such as `[1](see below)`, stays whole.
+// dropTargets removes the targets of links and images, `](…)`, with their titles; the label and its brackets stay, so
+// `[HP]()` names HP. What looks like a target and is none, such as `[1](see below)`, stays whole.
 func dropTargets(s string) string {
 	at := strings.Index(s, "](")
 	if at < 0 {
@@ -35,16 +34,15 @@ func dropTargets(s string) string {
 	return out.String()
 }
 
-// targets reads targets from left to right. It remembers where each character
-// that closes a title comes next, so that a text full of unclosed titles is not
-// searched to its end for each of them.
+// targets reads targets from left to right. It remembers where each character that closes a title comes next, so that
+// a text full of unclosed titles is not searched to its end for each of them.
 type targets struct {
 	s       string
 	closers [3]struct{ from, at int } // of ", ' and ): searched from there, found there
 }
 
-// target reads what follows `](` at p: white space, a target or nothing, a
-// title or nothing, `)`. It gives where that ends.
+// target reads what follows `](` at p: white space, a target or nothing, a title or nothing, `)`. It gives where that
+// ends.
 func (t *targets) target(p int) (end int, ok bool) {
 	opened := p
 	p = skipSpace(t.s, p)
@@ -101,8 +99,8 @@ func (t *targets) bare(p int) (end int) {
 	return p
 }
 
-// titleAndClose reads a title or nothing, then `)`. White space comes before a
-// title; apart says that it was read already, as it may be without a target.
+// titleAndClose reads a title or nothing, then `)`. White space comes before a title; apart says that it was read
+// already, as it may be without a target.
 func (t *targets) titleAndClose(p int, apart bool) (end int, ok bool) {
 	q := skipSpace(t.s, p)
 	if q < len(t.s) && (apart || q > p) {

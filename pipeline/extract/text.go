@@ -6,32 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// prose is what an answer says: its text without code fences, link reference
-// definitions, targets of links and images, and URLs, removed in this order,
-// each leaving one space. Links keep their label and its brackets. It takes
+// prose is what an answer says: its text without code fences, link reference definitions, targets of links and
+// images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It takes
 // time linear in the text, whatever the text holds.
 func prose(text string) string {
 	return dropURLs(dropTargets(dropDefinitions(dropFences(text))))
 }
 
-// dropFences removes code fences: from a line that, after white space, starts
-// with three or more ` or ~, up to a closing line of only that character, at
-// least as many of it, or up to the end. The line break after the closing line
-// stays, so that what follows still starts a line.
-func dropFences(s string) string {
-	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
-		return s
-	}
+// dropLines replaces parts of s by one space each. drop is given the bounds of each line and says up to where to
+// drop; its start, if nothing.
+func dropLines(s string, drop func(at, end int) (to int)) string {
 	var out strings.Builder
 	kept := 0
 	for at := 0; at < len(s); {
 		end := lineEnd(s, at)
-		mark, n := fenceOf(s[at:end])
-		if n > 0 {
+		if to := drop(at, end); to > at {
 			out.WriteString(s[kept:at])
 			out.WriteByte(' ')
-			end = fenceEnd(s, end, mark, n)
-			kept = end
+			kept, end = to, to
 		}
 		at = end + 1
 	}
@@ -39,9 +31,24 @@ func dropFences(s string) string {
 	return out.String()
 }
 
-// fenceOf tells whether a line opens a fence, of which character and of how
-// many; n is 0 where it does not. A line of back quotes with further back
-// quotes is inline code.
+// dropFences removes code fences: from a line that, after white space, starts with three or more ` or ~, up to a
+// closing line of only that character, at least as many of it, or up to the end. The line break after the closing
+// line stays, so that what follows still starts a line.
+func dropFences(s string) string {
+	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
+		return s
+	}
+	return dropLines(s, func(at, end int) int {
+		mark, n := fenceOf(s[at:end])
+		if n == 0 {
+			return at
+		}
+		return fenceEnd(s, end, mark, n)
+	})
+}
+
+// fenceOf gives the character that opens a fence, and how many of it; n is 0 for any other line. A line of back
+// quotes with further back quotes is inline code.
 func fenceOf(line string) (mark byte, n int) {
 	line = strings.TrimLeftFunc(line, unicode.IsSpace)
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
@@ -55,8 +62,8 @@ func fenceOf(line string) (mark byte, n int) {
 	return mark, len(line) - len(rest)
 }
 
-// fenceEnd is where the closing line of a fence ends, given where its first
-// line does; len(s) where nothing closes it.
+// fenceEnd is where the closing line of a fence ends, given where its first line does; len(s) where nothing closes
+// it.
 func fenceEnd(s string, firstEnd int, mark byte, n int) int {
 	for at := firstEnd + 1; at < len(s); {
 		end := lineEnd(s, at)
@@ -69,25 +76,18 @@ func fenceEnd(s string, firstEnd int, mark byte, n int) int {
 	return len(s)
 }
 
-// dropDefinitions removes link reference definitions: whole lines
-// `[label]: http…`, whose titles are the cited pages' and not the answer's.
+// dropDefinitions removes link reference definitions: whole lines `[label]: http…`, whose titles are the cited pages'
+// and not the answer's.
 func dropDefinitions(s string) string {
 	if !strings.Contains(s, "]:") {
 		return s
 	}
-	var out strings.Builder
-	kept := 0
-	for at := 0; at < len(s); {
-		end := lineEnd(s, at)
+	return dropLines(s, func(at, end int) int {
 		if isDefinition(s[at:end]) {
-			out.WriteString(s[kept:at])
-			out.WriteByte(' ')
-			kept = end
+			return end
 		}
-		at = end + 1
-	}
-	out.WriteString(s[kept:])
-	return out.String()
+		return at
+	})
 }
 
 func isDefinition(line string) bool {
@@ -109,8 +109,7 @@ func lineEnd(s string, at int) int {
 	return len(s)
 }
 
-// dropURLs removes http:// and https:// with the ASCII letters, digits and
-// -._~:/?#@!$&'*+,;=% that follow.
+// dropURLs removes http:// and https:// with the ASCII letters, digits and -._~:/?#@!$&'*+,;=% that follow.
 func dropURLs(s string) string {
 	at := nextURL(s, 0)
 	if at < 0 {

@@ -77,8 +77,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// hostile are texts of which a scanner that looks back or ahead without limit
-// takes quadratic time: minutes at this size.
+// hostile are texts of which a scanner that looks back or ahead without limit takes quadratic time: minutes at this
+// size.
 var hostile = map[string]string{
 	"open brackets":          "[", // repeated to the size
 	"open targets":           "](",
@@ -112,8 +112,7 @@ var hostile = map[string]string{
 	"hyphens":                "-",
 }
 
-// Time is linear in the text: a quadratic reading would not end here. The guard
-// is the size, and no clock.
+// Time is linear in the text: a quadratic reading would not end here. The guard is the size, and no clock.
 func TestHostileTextsAreRead(t *testing.T) {
 	const size = 1 << 19
 	for name, piece := range hostile {

@@ -10,13 +10,12 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// normalise gives the one form of a cited URL by which it is counted, and its
-// host; ok is false where it is not http or https with a host.
+// normalise gives the one form of a cited URL by which it is counted, and its host; ok is false where it is not http
+// or https with a host.
 //
-// Dropped are one leading www., a trailing dot, a default port and userinfo of
-// the host, the fragment, all trailing slashes of the path, empty parameters and
-// an empty query, and the parameters that only follow a click. Scheme and host
-// are lower case, the host in punycode. All else stays byte for byte, in order.
+// Dropped are one leading www., a trailing dot, a default port and userinfo of the host, the fragment, all trailing
+// slashes of the path, empty parameters and an empty query, and the parameters that only follow a click. Scheme and
+// host are lower case, the host in punycode. All else stays byte for byte, in order.
 func normalise(raw string) (url, host string, ok bool) {
 	raw = strings.TrimSpace(raw)
 	scheme, rest, ok := cutScheme(raw)
@@ -71,7 +70,7 @@ func hostOf(authority string) (host, port string, ok bool) {
 	return host, port, host != "" && len(host) <= maxHost
 }
 
-// isPort tells what may stand behind the colon, nothing included.
+// isPort says whether a text may follow the colon; it may be empty.
 func isPort(port string) bool {
 	if port == "" {
 		return true
@@ -80,8 +79,8 @@ func isPort(port string) bool {
 	return err == nil
 }
 
-// isHostText refuses what cannot be a host or an address in brackets: white
-// space, control characters and what else the URL Standard forbids in a domain.
+// isHostText refuses what cannot be a host or an address in brackets: white space, control characters and what else
+// the URL Standard forbids in a domain.
 func isHostText(host string) bool {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, closed := strings.CutSuffix(inner, "]")
@@ -99,8 +98,8 @@ func isHostText(host string) bool {
 // maxHost is how long a host name may be, in bytes of its ASCII form.
 const maxHost = 253
 
-// asciiHost is host in lower case, and in punycode by UTS 46 where it is not
-// ASCII. What UTS 46 refuses is encoded as it is.
+// asciiHost is host in lower case, and in punycode by UTS 46 where it is not ASCII. What UTS 46 refuses is encoded as
+// it is.
 func asciiHost(host string) string {
 	if isASCII(host) {
 		return strings.ToLower(host)
@@ -114,8 +113,7 @@ func asciiHost(host string) string {
 	return strings.ToLower(host)
 }
 
-// hostProfile maps a host as browsers do: non-transitional UTS 46, without
-// limits to ASCII characters.
+// hostProfile maps a host as browsers do: non-transitional UTS 46, without limits to ASCII characters.
 var hostProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
 func writeQuery(out *strings.Builder, query string) {
@@ -133,8 +131,7 @@ func writeQuery(out *strings.Builder, query string) {
 	}
 }
 
-// isClickParameter tells, in any case, the parameters that tell how a visitor
-// came and not what is shown.
+// isClickParameter says whether a parameter, in any case, is about how a visitor came and not about what is shown.
 func isClickParameter(name string) bool {
 	if len(name) >= len("utm_") && strings.EqualFold(name[:len("utm_")], "utm_") {
 		return true
@@ -150,9 +147,8 @@ func isClickParameter(name string) bool {
 	return false
 }
 
-// registrable is the domain that someone registered: by the public-suffix list
-// with its private section, or host itself where it has none, as an address or a
-// public suffix has none.
+// registrable is the domain that someone registered: by the public-suffix list with its private section, or host
+// itself where it has none, as an address or a public suffix has none.
 func registrable(host string) string {
 	if host == "" || host[0] == '[' || isAddress(host) {
 		return host

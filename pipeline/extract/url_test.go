@@ -92,8 +92,7 @@ func TestRegistrableDomain(t *testing.T) {
 	}
 }
 
-// A normalised URL is its own normal form, but for a second www. or trailing
-// dot, of which one a time is dropped.
+// A normalised URL is its own normal form, but for a second www. or trailing dot, of which one a time is dropped.
 func FuzzNormalise(f *testing.F) {
 	for _, seed := range []string{
 		"https://user@www.Bücher.example.:443/a//?utm_source=x&&b=1#c", "http://[::1]:80/?", "https://例え。jp", "https://\u00ad.com", "http://a:b:80@c:80:80", "https://a%2fb/",

@@ -23,8 +23,8 @@ import (
 
 const versionGolden = "testdata/version.golden"
 
-// A reading must not change under its version: rows already kept would mix with
-// rows of another meaning, and no reread would be asked for.
+// A reading must not change under its version: rows already kept would mix with rows of another meaning, and no
+// reread would be asked for.
 func TestVersionRisesWithEveryChange(t *testing.T) {
 	got := fmt.Sprintf("version %d\n%s", Version, behaviour(t))
 	if *update {
@@ -45,8 +45,8 @@ Then, and before the first release at once: go test ./pipeline/extract -run Vers
 	}
 }
 
-// behaviour names all that a reading depends on: this package's code without its
-// comments, the lists, the tables of Unicode and public suffixes, the libraries.
+// behaviour names all that a reading depends on: this package's code without its comments, the lists, the tables of
+// Unicode and public suffixes, the libraries.
 func behaviour(t *testing.T) string {
 	t.Helper()
 	sum := sha256.New()
