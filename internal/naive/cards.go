@@ -33,16 +33,15 @@ type Card struct {
 	CreatedAt        string       `json:"created_at"`
 }
 
-// CardFilter is what the parameters of /api/v1/shopping-cards say; nil lets
-// everything through.
+// CardFilter is what the parameters of /api/v1/shopping-cards say; nil lets everything through.
 type CardFilter struct {
 	Filter
 	Platform *string
 	Role     *string
 }
 
-// Cards are all cards that pass, newest first. id gives the id of the card in
-// that place, from 1, of an answer: it is made by a hash.
+// Cards are all cards that pass, newest first. id gives the id of the card in that place, from 1, of an answer: it is
+// made by a hash.
 func Cards(readings []Reading, f CardFilter, id func(answer uuid.UUID, place int) string) []Card {
 	cards := []Card{}
 	for _, r := range readings {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// cited returns the normalised URLs that an answer cites, each once, with their
-// hosts.
+// cited returns the normalised URLs that an answer cites, each once, with their hosts.
 func cited(citations []event.Citation) map[string]string {
 	hosts := map[string]string{}
 	for _, c := range citations {
@@ -57,7 +56,7 @@ func normalise(raw string) (url, host string) {
 		return "", "" // what holds a space, or half an IPv6 address, is no host
 	}
 	url = scheme + "://" + host + port + strings.TrimRight(path, "/")
-	if query = kept(query); query != "" {
+	if query = withoutClicks(query); query != "" {
 		url += "?" + query
 	}
 	return url, host
@@ -65,7 +64,7 @@ func normalise(raw string) (url, host string) {
 
 var dropped = strings.Fields("gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid mc_cid mc_eid srsltid _ga _gl")
 
-func kept(query string) string {
+func withoutClicks(query string) string {
 	var parameters []string
 	for p := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(strings.ToLower(p), "=")

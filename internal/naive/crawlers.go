@@ -2,6 +2,7 @@ package naive
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,55 +12,18 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// CrawlersBody is the body of /api/v1/ai-crawlers.
-type CrawlersBody struct {
-	TotalRequests      int             `json:"total_requests"`
-	VerifiedRequests   int             `json:"verified_requests"`
-	UnverifiedRequests int             `json:"unverified_requests"`
-	TotalBytes         int64           `json:"total_bytes"`
-	CrawlerBreakdown   []CrawlerCrawls `json:"crawler_breakdown"`
-	PurposeBreakdown   []PurposeCrawls `json:"purpose_breakdown"`
-	StatusBreakdown    []StatusCrawls  `json:"status_breakdown"`
-	TopPages           []PageCrawls    `json:"top_pages"`
-}
-
-// CrawlerCrawls is the requests of one crawler; nil is not said.
-type CrawlerCrawls struct {
-	Crawler            string  `json:"crawler"`
-	Operator           *string `json:"operator"`
-	Platform           *string `json:"platform"`
-	Purpose            string  `json:"purpose"`
-	Requests           int     `json:"requests"`
-	VerifiedRequests   int     `json:"verified_requests"`
-	UnverifiedRequests int     `json:"unverified_requests"`
-}
-
-// PurposeCrawls is the requests for one purpose.
-type PurposeCrawls struct {
-	Purpose  string `json:"purpose"`
-	Requests int    `json:"requests"`
-}
-
-// StatusCrawls is the requests that were answered with one status; nil: with none.
-type StatusCrawls struct {
-	Status   *int `json:"status"`
-	Requests int  `json:"requests"`
-}
-
-// PageCrawls is the requests for one path, on whatever host.
-type PageCrawls struct {
-	URL      string `json:"url"`
-	Requests int    `json:"requests"`
-}
-
-// Crawlers computes the crawls of a brand between two inclusive days from the records
-// in the order in which they were told. Of those with one id the first counts.
-func Crawlers(told []event.Crawl, organization, brand uuid.UUID, from, to string) CrawlersBody {
+// Crawlers computes /api/v1/ai-crawlers: the crawls of a brand between two inclusive days from the records in the
+// order of the log. Of those with one id the first counts.
+func Crawlers(records []event.Crawl, organization, brand uuid.UUID, from, to string) Body {
 	type crawler struct{ name, operator, platform, purpose string }
-	known := map[[3]uuid.UUID]bool{}
-	crawlers, purposes, statuses, paths := map[crawler]*CrawlerCrawls{}, map[string]int{}, map[string]int{}, map[string]int{}
-	body := CrawlersBody{CrawlerBreakdown: []CrawlerCrawls{}, PurposeBreakdown: []PurposeCrawls{}, StatusBreakdown: []StatusCrawls{}, TopPages: []PageCrawls{}}
-	for _, c := range told {
+	type requests struct {
+		all, verified, unverified int
+		bytes                     int64
+	}
+	known, crawlers := map[[3]uuid.UUID]bool{}, map[crawler]requests{}
+	purposes, statuses, paths := map[string]int{}, map[string]int{}, map[string]int{}
+	var total requests
+	for _, c := range records {
 		id, day := [3]uuid.UUID{c.OrganizationID, c.BrandID, c.ID}, c.At.String()[:len("2006-01-02")]
 		first := !known[id]
 		known[id] = true
@@ -67,66 +31,44 @@ func Crawlers(told []event.Crawl, organization, brand uuid.UUID, from, to string
 			continue
 		}
 		which := crawler{c.Crawler, c.Operator, c.Platform, string(c.Purpose)}
-		if crawlers[which] == nil {
-			crawlers[which] = &CrawlerCrawls{Crawler: c.Crawler, Operator: unlessEmpty(c.Operator), Platform: unlessEmpty(c.Platform), Purpose: string(c.Purpose)}
-		}
 		of := crawlers[which]
-		of.Requests++
-		body.TotalRequests++
-		body.TotalBytes += c.Bytes
-		if c.Verified != nil && *c.Verified {
-			of.VerifiedRequests++
-			body.VerifiedRequests++
+		for _, r := range []*requests{&of, &total} {
+			r.all++
+			r.bytes += c.Bytes
+			if c.Verified != nil && *c.Verified {
+				r.verified++
+			}
+			if c.Verified != nil && !*c.Verified {
+				r.unverified++
+			}
 		}
-		if c.Verified != nil && !*c.Verified {
-			of.UnverifiedRequests++
-			body.UnverifiedRequests++
-		}
+		crawlers[which] = of
 		purposes[string(c.Purpose)]++
 		statuses[strconv.Itoa(c.Status)]++
 		paths[c.Path]++
 	}
-	for _, of := range crawlers {
-		body.CrawlerBreakdown = append(body.CrawlerBreakdown, *of)
-	}
-	slices.SortFunc(body.CrawlerBreakdown, func(a, b CrawlerCrawls) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Crawler, b.Crawler), strings.Compare(orEmpty(a.Operator), orEmpty(b.Operator)),
-			strings.Compare(orEmpty(a.Platform), orEmpty(b.Platform)), strings.Compare(a.Purpose, b.Purpose))
+	order := slices.SortedFunc(maps.Keys(crawlers), func(a, b crawler) int {
+		return cmp.Or(crawlers[b].all-crawlers[a].all, strings.Compare(a.name, b.name), strings.Compare(a.operator, b.operator),
+			strings.Compare(a.platform, b.platform), strings.Compare(a.purpose, b.purpose))
 	})
-	for _, purpose := range byRequests(purposes) {
-		body.PurposeBreakdown = append(body.PurposeBreakdown, PurposeCrawls{purpose, purposes[purpose]})
+	breakdown := []Body{}
+	for _, c := range order {
+		of := crawlers[c]
+		breakdown = append(breakdown, Body{
+			"crawler": c.name, "operator": unlessEmpty(c.operator), "platform": unlessEmpty(c.platform), "purpose": c.purpose,
+			"requests": of.all, "verified_requests": of.verified, "unverified_requests": of.unverified,
+		})
 	}
-	for _, text := range byRequests(statuses) {
-		of := StatusCrawls{Requests: statuses[text]}
-		if status, _ := strconv.Atoi(text); status != 0 {
-			of.Status = &status
-		}
-		body.StatusBreakdown = append(body.StatusBreakdown, of)
+	return Body{
+		"total_requests": total.all, "verified_requests": total.verified, "unverified_requests": total.unverified, "total_bytes": total.bytes,
+		"crawler_breakdown": breakdown,
+		"purpose_breakdown": rows(purposes, len(purposes), func(purpose string, n int) Body { return Body{"purpose": purpose, "requests": n} }),
+		"status_breakdown": rows(statuses, len(statuses), func(text string, n int) Body {
+			if status, _ := strconv.Atoi(text); status != 0 {
+				return Body{"status": status, "requests": n}
+			}
+			return Body{"status": nil, "requests": n}
+		}),
+		"top_pages": rows(paths, 10, func(path string, n int) Body { return Body{"url": path, "requests": n} }),
 	}
-	for _, path := range byRequests(paths) {
-		if len(body.TopPages) < 10 {
-			body.TopPages = append(body.TopPages, PageCrawls{path, paths[path]})
-		}
-	}
-	return body
-}
-
-// byRequests orders names by their requests, the most first; those with as many by
-// name in code-point order.
-func byRequests(requests map[string]int) []string {
-	var names []string
-	for name := range requests {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(requests[b], requests[a]), strings.Compare(a, b))
-	})
-	return names
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

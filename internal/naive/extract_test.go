@@ -19,8 +19,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// realAnswers is where real captured answers lie beside a checkout. They are not
-// ours to copy into it.
+// realAnswers is where real captured answers lie beside a checkout. They are not ours to copy into it.
 const realAnswers = "../../../shared/data/real-answers/"
 
 // open returns nil, and says so, where the folder is missing.
@@ -38,8 +37,8 @@ func open(t *testing.T, name string) *os.File {
 	return file
 }
 
-// told reads lines of the import format in the plainest way, for one brand.
-func told(t *testing.T, file *os.File, brand event.Brand, competitors []event.Entity) []event.Answer {
+// answersOf reads lines of the import format in the plainest way, for one brand.
+func answersOf(t *testing.T, file *os.File, brand event.Brand, competitors []event.Entity) []event.Answer {
 	t.Helper()
 	var answers []event.Answer
 	lines := bufio.NewScanner(file)
@@ -121,7 +120,7 @@ func cast(t *testing.T, specs []intake.BrandSpec) (brands []event.Brand, competi
 // The extractor and this package read every answer alike.
 func TestExtractReadsAlike(t *testing.T) {
 	for _, a := range simulated(t) {
-		alike(t, a)
+		wantAlike(t, a)
 	}
 	file := open(t, "brands.json")
 	if file == nil {
@@ -133,13 +132,13 @@ func TestExtractReadsAlike(t *testing.T) {
 	}
 	brands, competitors := cast(t, specs)
 	for i := range brands {
-		for _, a := range told(t, open(t, "run-1.ndjson"), brands[i], competitors[i]) {
-			alike(t, a)
+		for _, a := range answersOf(t, open(t, "run-1.ndjson"), brands[i], competitors[i]) {
+			wantAlike(t, a)
 		}
 	}
 }
 
-func alike(t *testing.T, a event.Answer) {
+func wantAlike(t *testing.T, a event.Answer) {
 	t.Helper()
 	got := extract.Read(&a)
 	want := naive.Read(a, string(got.Brand.Sentiment))
@@ -192,7 +191,7 @@ func TestExtractReadsEdgesAlike(t *testing.T) {
 			a.Citations = append(a.Citations, event.Citation{URL: addresses[chance.IntN(len(addresses))], Cited: chance.IntN(4) > 0})
 		}
 		a.Prompt.Text = pieces[chance.IntN(len(pieces))] + pieces[chance.IntN(len(pieces))]
-		alike(t, a)
+		wantAlike(t, a)
 		if t.Failed() {
 			t.Fatalf("text %q, citations %+v", a.Text, a.Citations)
 		}

@@ -10,8 +10,7 @@ import (
 // A figure is null (nil) where there is nothing to compute it from.
 type figure *float64
 
-// rounded gives top/bottom with that many decimals, half away from zero of the
-// exact value; null for a bottom of 0.
+// rounded gives top/bottom with that many decimals, half away from zero of the exact value; null for a bottom of 0.
 func rounded(top *big.Rat, bottom int, decimals int) figure {
 	if bottom == 0 {
 		return nil
@@ -24,8 +23,8 @@ func rounded(top *big.Rat, bottom int, decimals int) figure {
 
 func rat(n int) *big.Rat { return big.NewRat(int64(n), 1) }
 
-// tally is what a set of answers says of one entity.
-type tally struct {
+// counts are what a set of answers says of one entity.
+type counts struct {
 	answers, mentionAnswers, citationAnswers int
 	mentions, citations, visibility          int
 	positions                                *big.Rat               // Σ 1/position, 0 where not named
@@ -35,8 +34,8 @@ type tally struct {
 }
 
 // count tallies what of says of each answer.
-func count(answers []Reading, of func(Reading) Named) tally {
-	t := tally{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}}
+func count(answers []Reading, of func(Reading) Named) counts {
+	t := counts{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}}
 	for _, a := range answers {
 		n, prompt := of(a), a.Answer.Prompt.ID
 		if t.points[prompt] == nil {
@@ -64,17 +63,17 @@ func count(answers []Reading, of func(Reading) Named) tally {
 }
 
 // score is ai_visibility_score.
-func (t tally) score() figure {
+func (t counts) score() figure {
 	s := rat(60*t.mentionAnswers + 25*t.citationAnswers)
 	s.Add(s, new(big.Rat).Mul(rat(15), t.positions))
 	return rounded(s, t.answers, 1)
 }
 
-func (t tally) positionFactor() figure { return rounded(t.positions, t.answers, 4) }
+func (t counts) positionFactor() figure { return rounded(t.positions, t.answers, 4) }
 
-func (t tally) averageVisibility() figure { return rounded(rat(t.visibility), t.answers, 1) }
+func (t counts) averageVisibility() figure { return rounded(rat(t.visibility), t.answers, 1) }
 
-func (t tally) visibilityRate() figure { return rounded(rat(100*len(t.visible)), len(t.asked), 1) }
+func (t counts) visibilityRate() figure { return rounded(rat(100*len(t.visible)), len(t.asked), 1) }
 
 // Interval is the 95 % interval of the score, or why there is none.
 type Interval struct {
@@ -84,7 +83,7 @@ type Interval struct {
 }
 
 // interval is robust to the clustering of answers by prompt.
-func (t tally) interval() *Interval {
+func (t counts) interval() *Interval {
 	k := len(t.asked)
 	switch {
 	case t.answers == 0:

@@ -22,8 +22,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Real answers, imported for each brand: the figures of the API equal the naive
-// ones field by field, and the file imported again changes no byte.
+// Real answers, imported for each brand: the figures of the API equal the naive ones field by field, and the file
+// imported again changes no byte.
 func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 	brandsFile, file := open(t, "brands.json"), open(t, "run-1.ndjson")
 	if brandsFile == nil || file == nil {
@@ -33,59 +33,59 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t)
+	s := newStack(t)
 	var brands []uuid.UUID
 	for _, spec := range specs {
-		brand, _, err := intake.EnsureBrand(t.Context(), h.db, h.organization, spec)
-		h.must(err)
+		brand, _, err := intake.EnsureBrand(t.Context(), s.db, s.organization, spec)
+		s.must(err)
 		brands = append(brands, brand.ID)
 	}
-	summary, err := h.intake.Import(t.Context(), file, brands, nil)
-	h.must(err)
+	summary, err := s.intake.Import(t.Context(), file, brands, nil)
+	s.must(err)
 	if want := 264 * len(brands); summary.Imported != want || summary.Skipped != 0 || summary.Refused != 0 {
 		t.Errorf("imported %+v, want %d", summary, want)
 	}
-	h.until("SELECT count() FROM answers", uint64(summary.Imported))
+	s.waitFor("SELECT count() FROM answers", uint64(summary.Imported))
 
 	before := map[string]string{}
 	for _, brand := range brands {
-		snapshot, err := answer.ReadSnapshot(t.Context(), h.db, brand)
-		h.must(err)
-		answers := told(t, open(t, "run-1.ndjson"), snapshot.Brand, snapshot.Competitors)
-		h.asStored(answers)
-		h.compare(snapshot, answers, "2025-05-01", "2025-06-15")
+		snapshot, err := answer.ReadSnapshot(t.Context(), s.db, brand)
+		s.must(err)
+		answers := answersOf(t, open(t, "run-1.ndjson"), snapshot.Brand, snapshot.Competitors)
+		s.asStored(answers)
+		s.compare(snapshot, answers, "2025-05-01", "2025-06-15")
 		for _, path := range []string{"visibility-summary?", "visibility-trend?", "visibility-trend?granularity=week&"} {
 			path = "/api/v1/" + path + queryOf(brand, naive.Filter{From: "2025-05-01", To: "2025-06-15"})
-			before[path] = string(h.get(path))
+			before[path] = string(s.get(path))
 		}
 	}
 
-	again, err := h.intake.Import(t.Context(), open(t, "run-1.ndjson"), brands, nil)
-	h.must(err)
+	again, err := s.intake.Import(t.Context(), open(t, "run-1.ndjson"), brands, nil)
+	s.must(err)
 	if again.Imported != 0 || again.Skipped != summary.Imported {
 		t.Errorf("imported again: %+v", again)
 	}
 	for path, body := range before {
-		if after := string(h.get(path)); after != body {
+		if after := string(s.get(path)); after != body {
 			t.Errorf("importing the file again changed %s\nfrom %s\nto   %s", path, body, after)
 		}
 	}
 }
 
 // asStored gives answers the ids and topics that the import gave them.
-func (h *house) asStored(answers []event.Answer) {
-	h.t.Helper()
+func (s *stack) asStored(answers []event.Answer) {
+	s.t.Helper()
 	wanted := make([]postgres.NewPrompt, len(answers))
 	for i, a := range answers {
 		wanted[i].Text = a.Prompt.Text
 	}
-	prompts, err := h.db.EnsurePrompts(h.t.Context(), answers[0].Brand.ID, wanted)
-	h.must(err)
+	prompts, err := s.db.EnsurePrompts(s.t.Context(), answers[0].Brand.ID, wanted)
+	s.must(err)
 	topics := map[uuid.UUID]uuid.UUID{} // ours → stored
 	for i := range answers {
 		a := &answers[i]
 		if stored, known := topics[*a.Prompt.TopicID]; known && stored != *prompts[i].TopicID {
-			h.t.Errorf("prompt %q has another topic than others of its topic", a.Prompt.Text)
+			s.t.Errorf("prompt %q has another topic than others of its topic", a.Prompt.Text)
 		}
 		topics[*a.Prompt.TopicID] = *prompts[i].TopicID
 		a.Prompt = answer.Prompt(prompts[i])
@@ -95,21 +95,21 @@ func (h *house) asStored(answers []event.Answer) {
 	}
 }
 
-// A history with everything in it: languages, days, given-up runs, renewed
-// models, shopping answers, prompts set to branded or not.
+// A history with everything in it: languages, days, given-up runs, renewed models, shopping answers, prompts set to
+// branded or not.
 func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
-	h := newHouse(t)
+	s := newStack(t)
 	spec := simulator.DemoBrand()
-	brand, _, err := intake.EnsureBrand(t.Context(), h.db, h.organization, spec)
-	h.must(err)
-	snapshot, err := answer.ReadSnapshot(t.Context(), h.db, brand.ID)
-	h.must(err)
+	brand, _, err := intake.EnsureBrand(t.Context(), s.db, s.organization, spec)
+	s.must(err)
+	snapshot, err := answer.ReadSnapshot(t.Context(), s.db, brand.ID)
+	s.must(err)
 	var wanted []postgres.NewPrompt
 	for _, p := range simulator.DemoPrompts() {
 		wanted = append(wanted, postgres.NewPrompt{Text: p.Text, Topic: p.Topic})
 	}
-	prompts, err := h.db.EnsurePrompts(t.Context(), brand.ID, wanted)
-	h.must(err)
+	prompts, err := s.db.EnsurePrompts(t.Context(), brand.ID, wanted)
+	s.must(err)
 	until := time.Now().UTC().Truncate(24 * time.Hour)
 	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: until.AddDate(0, 0, -14), Until: until}
 	for i, p := range simulator.DemoPrompts()[:24] {
@@ -121,41 +121,40 @@ func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	}
 	var answers []event.Answer
 	for _, shopping := range []bool{false, true} {
-		s, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
-		h.must(err)
-		for a := range s.History(plan) {
+		simulated, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
+		s.must(err)
+		for a := range simulated.History(plan) {
 			answers = append(answers, a)
 		}
 		plan.Prompts = plan.Prompts[:6]
 	}
-	summary, err := h.intake.Append(t.Context(), slices.Values(answers))
-	h.must(err)
+	summary, err := s.intake.Append(t.Context(), slices.Values(answers))
+	s.must(err)
 	if summary.Imported != len(answers) {
 		t.Errorf("%+v, want %d imported", summary, len(answers))
 	}
-	h.until("SELECT count() FROM answers", uint64(len(answers)))
-	h.compare(snapshot, answers, until.AddDate(0, 0, -20).Format(time.DateOnly), until.Format(time.DateOnly))
+	s.waitFor("SELECT count() FROM answers", uint64(len(answers)))
+	s.compare(snapshot, answers, until.AddDate(0, 0, -20).Format(time.DateOnly), until.Format(time.DateOnly))
 }
 
-// compare asks the API about a brand under every filter, and holds each body
-// against the naive one.
-func (h *house) compare(snapshot answer.Snapshot, answers []event.Answer, from, to string) {
-	h.t.Helper()
+// compare asks the API about a brand under every filter, and compares each body with the naive one.
+func (s *stack) compare(snapshot answer.Snapshot, answers []event.Answer, from, to string) {
+	s.t.Helper()
 	who := naive.Live{ID: snapshot.Brand.ID, Name: snapshot.Brand.Name}
 	var live []naive.Live
 	for _, c := range snapshot.Competitors {
 		live = append(live, naive.Live{ID: c.ID, Name: c.Name})
 	}
-	said := h.sentiments(who.ID)
+	sentiments := s.sentiments(who.ID)
 	var readings []naive.Reading
 	for _, a := range answers {
-		sentiment, landed := said[a.ID]
-		if !landed {
-			h.t.Fatalf("answer %s of %s has not landed", a.ID, a.AnsweredAt)
+		sentiment, inserted := sentiments[a.ID]
+		if !inserted {
+			s.t.Fatalf("answer %s of %s is not in the warehouse", a.ID, a.AnsweredAt)
 		}
 		readings = append(readings, naive.Read(a, sentiment))
 	}
-	prompts := h.prompts(who.ID)
+	prompts := s.prompts(who.ID)
 	for _, f := range filters(answers, from, to) {
 		query := queryOf(who.ID, f)
 		for path, want := range map[string]any{
@@ -166,34 +165,33 @@ func (h *house) compare(snapshot answer.Snapshot, answers []event.Answer, from, 
 			"/api/v1/prompt-performance?limit=100&" + query:      naive.Prompts(readings, f, who, live, prompts, naive.PromptOrder{SortBy: "visibility", Order: "desc", Limit: 100}),
 		} {
 			written, err := json.Marshal(want)
-			h.must(err)
-			for _, difference := range differences("", h.generic(h.get(path)), h.generic(written)) {
-				h.t.Errorf("%s %s: %s", snapshot.Brand.Name, path, difference)
+			s.must(err)
+			for _, difference := range differences("", s.generic(s.get(path)), s.generic(written)) {
+				s.t.Errorf("%s %s: %s", snapshot.Brand.Name, path, difference)
 			}
 		}
 	}
 }
 
 // prompts is how a brand's prompts are called, once the warehouse knows it too.
-func (h *house) prompts(brand uuid.UUID) map[uuid.UUID]naive.Prompt {
-	h.t.Helper()
-	h.awaitMirror()
-	rows, err := h.db.Query(h.t.Context(), "SELECT p.id, p.text, t.name FROM public.prompts AS p LEFT JOIN public.topics AS t ON t.id = p.topic_id WHERE p.brand_id = $1", brand)
-	h.must(err)
+func (s *stack) prompts(brand uuid.UUID) map[uuid.UUID]naive.Prompt {
+	s.t.Helper()
+	s.waitForMirror()
+	rows, err := s.db.Query(s.t.Context(), "SELECT p.id, p.text, t.name FROM public.prompts AS p LEFT JOIN public.topics AS t ON t.id = p.topic_id WHERE p.brand_id = $1", brand)
+	s.must(err)
 	defer rows.Close()
 	prompts := map[uuid.UUID]naive.Prompt{}
 	for rows.Next() {
 		var id uuid.UUID
 		var p naive.Prompt
-		h.must(rows.Scan(&id, &p.Text, &p.Topic))
+		s.must(rows.Scan(&id, &p.Text, &p.Topic))
 		prompts[id] = p
 	}
-	h.must(rows.Err())
+	s.must(rows.Err())
 	return prompts
 }
 
-// filters are the window as a whole and in parts, by each common parameter and
-// some together.
+// filters are the window as a whole and in parts, by each common parameter and some together.
 func filters(answers []event.Answer, from, to string) []naive.Filter {
 	models, regions, topics, days := map[string]bool{}, map[string]bool{"nowhere": true}, map[uuid.UUID]bool{{1}: true}, map[string]bool{}
 	for _, a := range answers {
@@ -257,10 +255,10 @@ func queryOf(brand uuid.UUID, f naive.Filter) string {
 }
 
 // generic is a body as a reader of JSON sees it.
-func (h *house) generic(body []byte) any {
-	h.t.Helper()
+func (s *stack) generic(body []byte) any {
+	s.t.Helper()
 	var read any
-	h.must(json.Unmarshal(body, &read))
+	s.must(json.Unmarshal(body, &read))
 	return read
 }
 

@@ -7,8 +7,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Filter is what the common parameters of /api/v1 say. Its zero value but for
-// the days lets everything through.
+// Filter is what the common parameters of /api/v1 say. Its zero value but for the days lets everything through.
 type Filter struct {
 	From, To string   // UTC days "2006-01-02", inclusive
 	Models   []string // requested; empty means all
@@ -17,8 +16,7 @@ type Filter struct {
 	Branded  *bool
 }
 
-// runs are the window's runs after filters, given-up ones too. Shopping answers
-// stay out of every metric.
+// runs are the window's runs after filters, given-up ones too. Shopping answers stay out of every metric.
 func (f Filter) runs(readings []Reading) []Reading {
 	var kept []Reading
 	for _, r := range readings {

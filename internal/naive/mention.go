@@ -10,8 +10,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// mentions counts where the entity's names, aliases and domains occur in a
-// folded text, and tells the byte at which the first of them starts.
+// mentions counts where the entity's names, aliases and domains occur in a folded text, and where the first of them
+// starts.
 func mentions(text string, e event.Entity) (count, first int) {
 	var names []string
 	for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
@@ -31,7 +31,7 @@ func mentions(text string, e event.Entity) (count, first int) {
 			if text[start:end] != name || slices.Contains(used[start:end], true) {
 				continue
 			}
-			if !separate(text, start, boundary) || !separate(text, end, boundary) && !hangulAt(text, end) {
+			if !isEdge(text, start, boundary) || !isEdge(text, end, boundary) && !hangulAt(text, end) {
 				continue
 			}
 			for i := start; i < end; i++ {
@@ -44,17 +44,17 @@ func mentions(text string, e event.Entity) (count, first int) {
 	return count, first
 }
 
-// separate tells whether a name may end or begin at byte at.
-func separate(text string, at int, boundary map[int]bool) bool {
+// isEdge says whether a name may end or begin at byte at.
+func isEdge(text string, at int, boundary map[int]bool) bool {
 	if boundary[at] {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at:])
-	return !wordly(before) || !wordly(after)
+	return !inWord(before) || !inWord(after)
 }
 
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
 
 func hangulAt(text string, at int) bool {
 	r, _ := utf8.DecodeRuneInString(text[at:])

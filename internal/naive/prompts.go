@@ -47,8 +47,7 @@ type PromptOrder struct {
 	Limit  int
 }
 
-// Prompts computes the performance of a brand's prompts. known tells how they are
-// called.
+// Prompts computes the performance of a brand's prompts. known has their names.
 func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known map[uuid.UUID]Prompt, o PromptOrder) PromptsBody {
 	of := map[uuid.UUID][]Reading{}
 	for _, r := range answers(f.runs(readings)) {

@@ -1,3 +1,9 @@
+// Package naive computes the figures of /api/v1 a second time, from the records themselves and in the plainest way,
+// so that tests compare the pipeline and its SQL with it. It follows the published definitions sentence by sentence,
+// shares no code with pipeline/extract, keeps everything in memory and counts in exact fractions. Slow is fine; only
+// tests import it.
+//
+// One thing it cannot compute: sentiment is a named method and no definition, so callers pass it.
 package naive
 
 import (
@@ -25,8 +31,8 @@ type Named struct {
 	Visibility int
 }
 
-// Read reads one answer. sentiment is what the method in use says of the
-// sentences that name the brand: positive, neutral, negative or unknown.
+// Read reads one answer. sentiment is what the method in use says of the sentences that name the brand: positive,
+// neutral, negative or unknown.
 func Read(a event.Answer, sentiment string) Reading {
 	text := fold(prose(a.Text))
 	hosts := cited(a.Citations)
@@ -48,14 +54,14 @@ func Read(a event.Answer, sentiment string) Reading {
 		}
 	}
 	for i := range named {
-		mood := 0
+		tone := 0
 		switch {
 		case i == 0 && sentiment == "positive":
-			mood = 15
+			tone = 15
 		case i == 0 && sentiment == "neutral" && named[i].Mentions > 0, i > 0 && named[i].Mentions > 0:
-			mood = 7
+			tone = 7
 		}
-		named[i].Visibility = visibility(named[i], len(hosts)) + mood
+		named[i].Visibility = visibility(named[i], len(hosts)) + tone
 	}
 	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:]}
 }

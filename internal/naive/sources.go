@@ -8,53 +8,6 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// CitationsBody is the body of /api/v1/citations.
-type CitationsBody struct {
-	Totals     CitationTotals `json:"totals"`
-	Breakdown  []TypeCount    `json:"source_type_breakdown"`
-	TopDomains []CitedDomain  `json:"top_domains"`
-	TopURLs    []CitedURL     `json:"top_urls"`
-}
-
-// CitationTotals are over the citations that pass the source filter, but the
-// average is over all answers of the window.
-type CitationTotals struct {
-	Domains               int    `json:"domains"`
-	URLs                  int    `json:"urls"`
-	Citations             int    `json:"citations"`
-	ResultsWithCitations  int    `json:"results_with_citations"`
-	AvgCitationsPerResult figure `json:"avg_citations_per_result"`
-}
-
-// TypeCount is how many domains have a source type.
-type TypeCount struct {
-	Category string `json:"category"`
-	Count    int    `json:"count"`
-	Pct      figure `json:"pct"`
-}
-
-// CitedDomain is a registrable domain.
-type CitedDomain struct {
-	Domain string `json:"domain"`
-	usage
-	Models []string `json:"models"`
-}
-
-// CitedURL is a page.
-type CitedURL struct {
-	URL    string `json:"url"`
-	Domain string `json:"domain"`
-	Title  string `json:"title"`
-	usage
-}
-
-type usage struct {
-	Category       string `json:"category"`
-	TotalCitations int    `json:"total_citations"`
-	ResultsCiting  int    `json:"results_citing"`
-	UsagePct       figure `json:"usage_pct"`
-}
-
 // SourceTypes are in the order in which the first that fits is a source's.
 var SourceTypes = []string{"owned", "competitor", "forum", "social", "review", "institutional", "editorial"}
 
@@ -65,9 +18,9 @@ type citation struct {
 	kind, model        string
 }
 
-// Citations computes what the answers cite. listed says of a host which source
-// type the lists and rules of hosts give it; they are data and no definition.
-func Citations(readings []Reading, f Filter, source string, limit int, listed func(host string) string) CitationsBody {
+// Citations computes /api/v1/citations: what the answers cite. listed says of a host which source type the lists and
+// rules of hosts give it; they are data and no definition.
+func Citations(readings []Reading, f Filter, source string, limit int, listed func(host string) string) Body {
 	all := answers(f.runs(readings))
 	var passed []citation
 	for i, r := range all {
@@ -79,13 +32,7 @@ func Citations(readings []Reading, f Filter, source string, limit int, listed fu
 	}
 	byDomain := grouped(passed, func(c citation) string { return c.domain })
 	byURL := grouped(passed, func(c citation) string { return c.url })
-	body := CitationsBody{
-		Totals: CitationTotals{
-			Domains: len(byDomain), URLs: len(byURL), Citations: len(passed), ResultsWithCitations: citing(passed),
-			AvgCitationsPerResult: rounded(rat(len(passed)), len(all), 1),
-		},
-		TopDomains: []CitedDomain{}, TopURLs: []CitedURL{},
-	}
+	breakdown, domains, urls := []Body{}, []Body{}, []Body{}
 	for _, kind := range SourceTypes {
 		n := 0
 		for _, citations := range byDomain {
@@ -93,25 +40,30 @@ func Citations(readings []Reading, f Filter, source string, limit int, listed fu
 				n++
 			}
 		}
-		body.Breakdown = append(body.Breakdown, TypeCount{kind, n, rounded(rat(100*n), len(byDomain), 1)})
+		breakdown = append(breakdown, Body{"category": kind, "count": n, "pct": rounded(rat(100*n), len(byDomain), 1)})
 	}
 	for _, domain := range most(byDomain, limit) {
 		c := byDomain[domain]
-		body.TopDomains = append(body.TopDomains, CitedDomain{domain, citedBy(c, len(all)), distinct(c, func(c citation) string { return c.model })})
+		row := citedBy(c, len(all))
+		row["domain"], row["models"] = domain, distinct(c, func(c citation) string { return c.model })
+		domains = append(domains, row)
 	}
 	for _, url := range most(byURL, limit) {
 		c := byURL[url]
-		title := ""
-		if titles := distinct(c, func(c citation) string { return c.title }); len(titles) > 0 {
-			title = cmp.Or(titles...) // the first that is not empty
-		}
-		body.TopURLs = append(body.TopURLs, CitedURL{url, c[0].domain, title, citedBy(c, len(all))})
+		row := citedBy(c, len(all))
+		row["url"], row["domain"], row["title"] = url, c[0].domain, cmp.Or(distinct(c, func(c citation) string { return c.title })...)
+		urls = append(urls, row)
 	}
-	return body
+	return Body{
+		"totals": Body{
+			"domains": len(byDomain), "urls": len(byURL), "citations": len(passed), "results_with_citations": citing(passed),
+			"avg_citations_per_result": rounded(rat(len(passed)), len(all), 1), // of all answers of the window
+		},
+		"source_type_breakdown": breakdown, "top_domains": domains, "top_urls": urls,
+	}
 }
 
-// citations are the URLs that an answer cites, each once. One that is told twice
-// is cited when one of them is, and has the first title that is not empty.
+// citations are the URLs that an answer cites, each once, with the first title that is not empty.
 func (r Reading) citations(listed func(host string) string) []citation {
 	hosts := cited(r.Answer.Citations)
 	var all []citation
@@ -126,9 +78,9 @@ func (r Reading) citations(listed func(host string) string) []citation {
 		if under(one, r.Answer.Brand.Domains) > 0 {
 			c.kind = "owned"
 		}
-		for _, told := range r.Answer.Citations {
-			if same, _ := normalise(told.URL); same == url && c.title == "" {
-				c.title = told.Title
+		for _, given := range r.Answer.Citations {
+			if same, _ := normalise(given.URL); same == url && c.title == "" {
+				c.title = given.Title
 			}
 		}
 		all = append(all, c)
@@ -158,9 +110,12 @@ func most(groups map[string][]citation, limit int) []string {
 	return names[:min(len(names), limit)]
 }
 
-func citedBy(citations []citation, answers int) usage {
+func citedBy(citations []citation, answers int) Body {
 	n := citing(citations)
-	return usage{firstType(citations), len(citations), n, rounded(rat(100*n), answers, 1)}
+	return Body{
+		"category": firstType(citations), "total_citations": len(citations), "results_citing": n,
+		"usage_pct": rounded(rat(100*n), answers, 1),
+	}
 }
 
 // citing counts the answers that citations are of.

@@ -52,8 +52,7 @@ type TopCompetitor struct {
 	Score         figure `json:"score"`
 }
 
-// Summary computes the summary of a brand over all its readings. competitors
-// are those that live.
+// Summary computes the summary of a brand over all its readings. competitors are those that live.
 func Summary(readings []Reading, f Filter, who Live, competitors []Live) SummaryBody {
 	runs := f.runs(readings)
 	t := count(answers(runs), brand)

@@ -16,8 +16,8 @@ var (
 	spaces     = regexp.MustCompile(`\s+`)
 )
 
-// prose is the text in which names are looked for: without code fences, link
-// reference definitions, targets of links, and URLs.
+// prose is the text in which names are looked for: without code fences, link reference definitions, targets of links,
+// and URLs.
 func prose(text string) string {
 	text = unfenced(text)
 	text = definition.ReplaceAllString(text, " ")

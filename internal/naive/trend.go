@@ -61,8 +61,7 @@ func bucket(date string, answers []Reading, competitors []Live) Bucket {
 	}
 }
 
-// competitorScore is over the pairs of an answer and a live competitor that it
-// names.
+// competitorScore is over the pairs of an answer and a live competitor that it names.
 func competitorScore(answers []Reading, competitors []Live) figure {
 	pairs, intensity := 0, 0
 	for _, a := range answers {
@@ -80,8 +79,7 @@ func monday(t time.Time) string {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
-// served lists the distinct non-empty served models of each platform and
-// requested model.
+// served lists the distinct non-empty served models of each platform and requested model.
 func served(answers []Reading) map[string][]string {
 	models := map[string][]string{}
 	for _, r := range answers {
