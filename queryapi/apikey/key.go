@@ -1,5 +1,4 @@
-// Package apikey owns the keys of /api/v1: how one is minted, told from a typo,
-// and resolved to the user whom it stands for.
+// Package apikey owns the keys of /api/v1: it mints them, checks their form, and resolves them to their users.
 package apikey
 
 import (
@@ -14,16 +13,16 @@ const (
 	prefix   = "svc_"
 	randomly = 30
 	checking = 6
-	shown    = 8 // characters to tell a key by
+	shown    = 8 // characters to identify a key by
 )
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// A Key is a key as it is minted: Text is shown once and kept nowhere.
+// A Key is a new key. Text is shown once and stored nowhere.
 type Key struct {
 	Text   string
 	Prefix string   // its first characters, for display
-	Hash   [32]byte // SHA-256 of Text, which is what is kept
+	Hash   [32]byte // SHA-256 of Text, which is stored
 }
 
 // Mint makes a new key of 178 random bits.
@@ -33,11 +32,10 @@ func Mint() Key {
 	return Key{Text: text, Prefix: text[:shown], Hash: sha256.Sum256([]byte(text))}
 }
 
-// Parse returns the hash of a key, by which it is found; false for what was never
-// minted, such as a key with a typo.
+// Parse returns the hash of a key, by which it is found; false for a text that cannot be a key, such as one with a typo.
 func Parse(text string) (hash [32]byte, ok bool) {
-	body, ours := strings.CutPrefix(text, prefix)
-	if !ours || len(body) != randomly+checking || strings.Trim(body, base62) != "" || checksum(body[:randomly]) != body[randomly:] {
+	body, prefixed := strings.CutPrefix(text, prefix)
+	if !prefixed || len(body) != randomly+checking || strings.Trim(body, base62) != "" || checksum(body[:randomly]) != body[randomly:] {
 		return hash, false
 	}
 	return sha256.Sum256([]byte(text)), true

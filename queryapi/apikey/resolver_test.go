@@ -25,15 +25,15 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// A world is a database with one user, and the resolver of their keys.
-type world struct {
+// environment is a database with one user, and the resolver of their keys.
+type environment struct {
 	db   *postgres.DB
 	keys *apikey.Resolver
 	user postgres.User
 	log  *bytes.Buffer
 }
 
-func newWorld(t *testing.T) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	o, err := db.AddOrganization(t.Context(), "House", "")
@@ -45,10 +45,10 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	return &world{db, apikey.New(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
+	return &environment{db, apikey.New(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
 }
 
-func (w *world) key(t *testing.T) (apikey.Key, postgres.Key) {
+func (w *environment) key(t *testing.T) (apikey.Key, postgres.Key) {
 	t.Helper()
 	key := apikey.Mint()
 	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix})
@@ -58,7 +58,7 @@ func (w *world) key(t *testing.T) (apikey.Key, postgres.Key) {
 	return key, kept
 }
 
-func (w *world) exec(t *testing.T, text string, args ...any) {
+func (w *environment) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	if _, err := w.db.Exec(t.Context(), text, args...); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func (w *world) exec(t *testing.T, text string, args ...any) {
 }
 
 func TestAKeySpeaksForItsUser(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	key, kept := w.key(t)
 	want := identity.Identity{
 		UserID: w.user.ID, Email: "ann@example.com", OrganizationID: w.user.OrganizationID, Role: "member", KeyID: kept.ID, Scopes: []string{},
@@ -80,14 +80,14 @@ func TestAKeySpeaksForItsUser(t *testing.T) {
 
 // Nobody learns from the answer which keys there are or were.
 func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
-	cases := map[string]func(t *testing.T, w *world) (header string){
-		"missing":      func(*testing.T, *world) string { return "" },
-		"no scheme":    func(t *testing.T, w *world) string { k, _ := w.key(t); return k.Text },
-		"other scheme": func(t *testing.T, w *world) string { k, _ := w.key(t); return "Basic " + k.Text },
-		"a JWT":        func(*testing.T, *world) string { return "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x" },
-		"a typo":       func(t *testing.T, w *world) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
-		"unknown":      func(*testing.T, *world) string { return "Bearer " + apikey.Mint().Text },
-		"revoked": func(t *testing.T, w *world) string {
+	cases := map[string]func(t *testing.T, w *environment) (header string){
+		"missing":      func(*testing.T, *environment) string { return "" },
+		"no scheme":    func(t *testing.T, w *environment) string { k, _ := w.key(t); return k.Text },
+		"other scheme": func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Basic " + k.Text },
+		"a JWT":        func(*testing.T, *environment) string { return "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x" },
+		"a typo":       func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
+		"unknown":      func(*testing.T, *environment) string { return "Bearer " + apikey.Mint().Text },
+		"revoked": func(t *testing.T, w *environment) string {
 			k, kept := w.key(t)
 			if _, err := w.keys.Resolve(t.Context(), "Bearer "+k.Text); err != nil {
 				t.Errorf("before: %v", err)
@@ -99,17 +99,17 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 			}
 			return "Bearer " + k.Text
 		},
-		"expired": func(t *testing.T, w *world) string {
+		"expired": func(t *testing.T, w *environment) string {
 			k, kept := w.key(t)
 			w.exec(t, "UPDATE public.api_keys SET expires_at = now() - INTERVAL '1 second' WHERE id = $1", kept.ID)
 			return "Bearer " + k.Text
 		},
-		"inactive user": func(t *testing.T, w *world) string {
+		"inactive user": func(t *testing.T, w *environment) string {
 			k, _ := w.key(t)
 			w.exec(t, "UPDATE private.users SET is_active = false")
 			return "Bearer " + k.Text
 		},
-		"user who left": func(t *testing.T, w *world) string {
+		"user who left": func(t *testing.T, w *environment) string {
 			k, _ := w.key(t)
 			w.exec(t, "DELETE FROM public.members")
 			return "Bearer " + k.Text
@@ -118,7 +118,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 	const want = "missing or invalid API key; send Authorization: Bearer svc_…"
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnvironment(t)
 			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
 			if kind, public := problem.Of(err); kind != problem.Unproven || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
 				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
@@ -128,7 +128,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 }
 
 func TestADatabaseThatIsAwayIsNoWrongKey(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	key, _ := w.key(t)
 	w.db.Close()
 	_, err := w.keys.Resolve(t.Context(), "Bearer "+key.Text)
@@ -138,7 +138,7 @@ func TestADatabaseThatIsAwayIsNoWrongKey(t *testing.T) {
 }
 
 func TestUsesAreNotedOncePerMinute(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	key, _ := w.key(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -169,7 +169,7 @@ func TestUsesAreNotedOncePerMinute(t *testing.T) {
 }
 
 // lastUsed waits until a use after the given time is noted.
-func (w *world) lastUsed(t *testing.T, after time.Time) time.Time {
+func (w *environment) lastUsed(t *testing.T, after time.Time) time.Time {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -187,7 +187,7 @@ func (w *world) lastUsed(t *testing.T, after time.Time) time.Time {
 }
 
 func TestRequireAnswers401(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	key, kept := w.key(t)
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type crawlersBody struct {
 	TotalRequests      int64            `json:"total_requests"`
 	VerifiedRequests   int64            `json:"verified_requests"`   // from addresses that their operators publish
-	UnverifiedRequests int64            `json:"unverified_requests"` // from others; nobody looked at the rest
+	UnverifiedRequests int64            `json:"unverified_requests"` // from other addresses; the rest was not checked
 	TotalBytes         int64            `json:"total_bytes"`
 	CrawlerBreakdown   []crawlerCrawls  `json:"crawler_breakdown"`
 	PurposeBreakdown   []purposeCrawls  `json:"purpose_breakdown"`

@@ -37,8 +37,8 @@ type countryTraffic struct {
 type goalTraffic struct {
 	Name     string      `json:"name"`
 	Count    int64       `json:"count"`
-	Value    json.Number `json:"value"`    // exact: no float has been near it
-	Currency *string     `json:"currency"` // ISO 4217, null none was told
+	Value    json.Number `json:"value"`    // exact, never a float
+	Currency *string     `json:"currency"` // ISO 4217, null unknown
 }
 
 type landingTraffic struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// encode writes a body as compact JSON. People's names stand in it as they are: it is no HTML.
+// encode writes a body as compact JSON, without HTML escapes.
 func encode(body any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -42,7 +42,7 @@ type citedURL struct {
 	URL            string   `json:"url"`
 	Domain         string   `json:"domain"`
 	Category       string   `json:"category"`
-	Title          string   `json:"title"` // "" where none was told
+	Title          string   `json:"title"` // "" where unknown
 	TotalCitations int64    `json:"total_citations"`
 	ResultsCiting  int64    `json:"results_citing"`
 	UsagePct       *float64 `json:"usage_pct"`

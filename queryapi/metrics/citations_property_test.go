@@ -26,7 +26,7 @@ func TestCitationsAndCardsEqualThePlainestComputation(t *testing.T) {
 				facts[i] = randomSources(random)
 			}
 			readings := st.readingsInOrder(t, facts)
-			st.tell(t, facts...)
+			st.addFacts(t, facts...)
 			st.compareSources(t, random, readings)
 			for range 2 {
 				st.readOtherwise(t, random, facts, readings)
@@ -101,13 +101,13 @@ func listed(host string) string {
 	return "editorial"
 }
 
-// readingsInOrder are the readings of facts that are told next.
+// readingsInOrder are the readings of the next facts.
 func (s *stage) readingsInOrder(t *testing.T, facts []answerFact) []naive.Reading {
 	t.Helper()
 	s.know(t, facts...)
 	readings := make([]naive.Reading, len(facts))
 	for i, f := range facts {
-		f.Corrects = s.told + i + 1
+		f.Corrects = s.facts + i + 1
 		readings[i] = s.reading(t, f)
 	}
 	return readings

@@ -21,7 +21,7 @@ import (
 // A crawlFact is a request of an AI crawler.
 type crawlFact struct {
 	Brand    string `json:"brand"`   // slug; "" is the first brand
-	Line     string `json:"line"`    // of its log: facts of one line, site, time and ordinal are one crawl, told again; "" is none of them
+	Line     string `json:"line"`    // of its log: facts of one line, site, time and ordinal are one crawl, appended again; "" is none of them
 	On       string `json:"on"`      // a day, at noon, or an instant
 	Crawler  string `json:"crawler"` // "" is GPTBot
 	Operator string `json:"operator"`
@@ -35,7 +35,7 @@ type crawlFact struct {
 	Times    int    `json:"times"` // so many alike; 0 is 1
 }
 
-// record is the fact as the log would tell it.
+// record is the fact's record.
 func (f crawlFact) record(t *testing.T, s *stage, brand postgres.Snapshot) event.Crawl {
 	t.Helper()
 	at, host := event.At(instantOf(t, f.On)), cmp.Or(f.Host, "lumen.example")
@@ -87,7 +87,7 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 	}
 }
 
-// Crawls too have two proofs, of random requests of two organizations that are told late, out of order and again.
+// Crawls too have two proofs, of random requests of two organizations that are appended late, out of order and twice.
 func TestCrawlersEqualThePlainestComputation(t *testing.T) {
 	s := newService(t)
 	for seed := range uint64(3) {
@@ -97,22 +97,22 @@ func TestCrawlersEqualThePlainestComputation(t *testing.T) {
 			st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 			st.addBrand(t, brandFact{Name: "Other", Slug: "other"})
 			st.addBrand(t, brandFact{Organization: "rival", Name: "Lumen", Slug: "lumen-of-rival"})
-			var told []event.Crawl
+			var appended []event.Crawl
 			for range 5 {
 				batch := st.crawls(t, randomCrawls(random, 10+random.IntN(60))...)
 				for range random.IntN(30) {
-					batch = append(batch, pick(random, append(told, batch...)...))
+					batch = append(batch, pick(random, append(appended, batch...)...))
 				}
 				random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 				st.landCrawls(t, batch)
-				told = append(told, batch...)
+				appended = append(appended, batch...)
 			}
 			for range 8 {
 				from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 				to := from.AddDate(0, 0, random.IntN(40))
 				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
 					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
-					st.wantBodyOf(t, asked[0], "/api/v1/ai-crawlers?"+query.Encode(), naive.Crawlers(told, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-crawlers?"+query.Encode(), naive.Crawlers(appended, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
 				}
 			}
 		})

@@ -10,18 +10,18 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A cursor is the place of the last card of a page, as a text that nobody need read. What comes after a place is the
-// same whatever comes in before it. It holds, besides, a digest of the question that it was given for: with another one
-// the pages would not be parts of one list.
+// A cursor is the position of the last card of a page, as an opaque text, so that new cards before it do not change what
+// comes after it. It has a digest of the question it was made for: with another question the pages would not be parts of
+// one list.
 const (
 	cursorVersion = 1
 	cursorLength  = 1 + 8 + 16 + 4 + 16 + len(question{})
 )
 
-// A question is the digest of what a list of cards is about.
+// A question is the digest of the filters of a list of cards.
 type question [8]byte
 
-// digest is of all but the page and the days: those that are not given move on at midnight, in the midst of a list.
+// digest is of all parameters except the page and the days: default days move on at midnight, in the middle of a list.
 func digest(f clickhouse.CardFilter) (q question) {
 	text, err := json.Marshal([]any{f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, f.Roles})
 	if err != nil {
@@ -32,7 +32,7 @@ func digest(f clickhouse.CardFilter) (q question) {
 	return q
 }
 
-// cursorAfter leads to the cards after c.
+// cursorAfter is the cursor of the cards after c.
 func cursorAfter(c clickhouse.Card, about question) string {
 	b := append(make([]byte, 0, cursorLength), cursorVersion)
 	b = binary.BigEndian.AppendUint64(b, uint64(c.AnsweredAt.UnixMilli()))
@@ -43,7 +43,7 @@ func cursorAfter(c clickhouse.Card, about question) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// cursor reads where a page begins: before all cards where none is given.
+// cursor reads where a page starts; without the parameter, before all cards.
 func (q *query) cursor(about question) clickhouse.CardPlace {
 	const want = "the next_cursor of a page that was asked with the same brand and filters"
 	text, ok := q.text("cursor", want)

@@ -75,7 +75,7 @@ func TestACursorBelongsToItsQuestion(t *testing.T) {
 	s := newService(t).stage(t)
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	s.addBrand(t, brandFact{Name: "Lamp", Slug: "lamp"})
-	s.tell(t, answerFact{On: "2026-03-30", Products: []event.Product{{Title: "a"}, {Title: "b"}}})
+	s.addFacts(t, answerFact{On: "2026-03-30", Products: []event.Product{{Title: "a"}, {Title: "b"}}})
 	target := "/api/v1/shopping-cards?brand_id=" + s.ids["lumen"] + "&limit=1"
 	_, body := s.get(t, "acme", target)
 	s.keepCursor(t, body)
@@ -104,7 +104,7 @@ func TestPagesAreStableUnderInserts(t *testing.T) {
 		for i := range facts {
 			facts[i] = answerFact{On: at, Products: []event.Product{{Title: "a", Position: 2}, {Title: "b", Position: 2}, {Title: "c"}}}
 		}
-		s.tell(t, facts...)
+		s.addFacts(t, facts...)
 	}
 	come("2026-03-20T10:00:00Z", 4)
 	come("2026-03-20T09:59:59.999Z", 2)

@@ -49,7 +49,7 @@ type answerFact struct {
 	Corrects int             `json:"corrects"` // the answer of the stage, from 1, that this is another reading of
 }
 
-// record is the fact as the log would tell it, with the text that its prompt has now.
+// record is the fact's record, with the text that its prompt has now.
 func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *event.Answer {
 	t.Helper()
 	s.know(t, f)
@@ -61,7 +61,7 @@ func (f answerFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *eve
 		Brand:          event.Brand{Entity: event.Entity{ID: brand.BrandID, Name: brand.Name, Aliases: brand.Aliases, Domains: brand.Domains}, Revision: brand.Revision},
 		Prompt:         event.Prompt{ID: prompt.ID, Text: prompt.Text, SetID: prompt.SetID, IsBranded: f.Branded},
 		Platform:       cmp.Or(f.Platform, "openai"), Model: cmp.Or(f.Model, "gpt"), ServedModel: f.Served, Region: f.Region,
-		Sample:     int64(cmp.Or(f.Corrects, s.told+1)), // no two facts are one run
+		Sample:     int64(cmp.Or(f.Corrects, s.facts+1)), // no two facts are one run
 		AnsweredAt: event.At(instantOf(t, f.On)), Attempts: 1,
 	}
 	for _, c := range brand.Competitors {

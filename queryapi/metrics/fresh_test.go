@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
@@ -51,14 +52,14 @@ func seeds(t *testing.T) []uint64 {
 
 // However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
 // figures of a fresh system that had the final names, and the newest extractor, first.
-func TestAnyLifeEndsAsAFreshSystem(t *testing.T) {
+func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 	s := newService(t)
 	for _, seed := range seeds(t) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			t.Logf("again: %s=%d go test -run '%s$' ./queryapi/metrics", seedVariable, seed, t.Name())
-			l := newLife(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))
+			l := newHarness(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))
 			l.live(t)
-			l.settle(t)
+			l.awaitIdle(t)
 			l.describe(t)
 			l.compareWithFresh(t)
 			l.compareWithPlain(t)
@@ -68,7 +69,7 @@ func TestAnyLifeEndsAsAFreshSystem(t *testing.T) {
 
 // live goes through some days: on each the pipeline is killed, or ends its work, or is stopped amid it. On one of them, at
 // times the last, its sink is killed at its first batch while the results are written, and the next release takes over.
-func (l *life) live(t *testing.T) {
+func (l *harness) live(t *testing.T) {
 	t.Helper()
 	days := 5
 	upgraded := pick(l.random, 1, 2, 3, 4, 4, 4)
@@ -83,44 +84,44 @@ func (l *life) live(t *testing.T) {
 			p = l.start(t, 1+l.random.IntN(60), batches, pick(l.random, 3, forever))
 		}
 		for range 2 + l.random.IntN(3) {
-			l.tell(t, 1+l.random.IntN(40))
+			l.appendSome(t, 1+l.random.IntN(40))
 			switch l.random.IntN(5) {
 			case 0, 1:
 				l.edits(t)
 			case 2, 3:
-				l.rejudge(t)
+				l.editAliases(t)
 			case 4:
 				l.ask(t)
 			}
-			l.hurry(t) // so that some of it is read again while the next edit comes
+			l.makeRereadsDue(t) // so that some of it is read again while the next edit comes
 		}
-		l.tell(t, 1+l.random.IntN(100))
-		l.until(t, "the pipeline has done its share", func() bool {
+		l.appendSome(t, 1+l.random.IntN(100))
+		wait.For(t, "the pipeline has done its share", func() bool {
 			left := int(p.left.Load())
 			if day == upgraded {
-				return left <= 0 && l.settled(t, "results")
+				return left <= 0 && l.committedAll(t, "results")
 			}
-			return left <= 0 || batches-left >= enough || l.settled(t, "sink")
+			return left <= 0 || batches-left >= enough || l.committedAll(t, "sink")
 		})
 		p.stop()
 		if day == upgraded {
 			l.version = nextRelease
 		}
 	}
-	l.tell(t, len(l.asked))
+	l.appendSome(t, len(l.asked))
 }
 
 // final are the first tellings as a fresh system gets them: with the names of now.
-func (l *life) final(t *testing.T) []*event.Answer {
+func (l *harness) final(t *testing.T) []*event.Answer {
 	t.Helper()
 	var all []*event.Answer
 	for _, slug := range l.brands {
 		now := l.snapshot(t, slug)
-		for _, told := range l.first {
-			if told.Brand.ID != now.BrandID {
+		for _, first := range l.first {
+			if first.Brand.ID != now.BrandID {
 				continue
 			}
-			a := *told
+			a := *first
 			a.Brand = event.Brand{Entity: event.Entity{ID: now.BrandID, Name: now.Name, Aliases: now.Aliases, Domains: now.Domains}, Revision: now.Revision}
 			a.Competitors = nil
 			for _, c := range now.Competitors {
@@ -132,7 +133,7 @@ func (l *life) final(t *testing.T) []*event.Answer {
 	return all
 }
 
-func (l *life) compareWithFresh(t *testing.T) {
+func (l *harness) compareWithFresh(t *testing.T) {
 	t.Helper()
 	answers := l.final(t)
 	fresh := &service{db: l.db, warehouse: openClickHouse(t)}
@@ -162,7 +163,7 @@ func (l *life) compareWithFresh(t *testing.T) {
 	}
 }
 
-func (l *life) body(t *testing.T, of *service, target, key string) string {
+func (l *harness) body(t *testing.T, of *service, target, key string) string {
 	t.Helper()
 	r := of.ask(t, http.MethodGet, target, key)
 	if r.StatusCode != http.StatusOK {
@@ -197,7 +198,7 @@ func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Ans
 }
 
 // copyDimensions gives a warehouse on the same server the names that ours has.
-func (l *life) copyDimensions(t *testing.T, to *service) {
+func (l *harness) copyDimensions(t *testing.T, to *service) {
 	t.Helper()
 	var database string
 	if err := l.warehouse.QueryRow(t.Context(), "SELECT currentDatabase()").Scan(&database); err != nil {
@@ -211,7 +212,7 @@ func (l *life) copyDimensions(t *testing.T, to *service) {
 }
 
 // questions are all that the API is asked about answers of a brand, of the whole time and under random filters.
-func (l *life) questions(slug string) []string {
+func (l *harness) questions(slug string) []string {
 	whole := url.Values{"date_from": {"2026-02-01"}, "date_to": {"2026-04-30"}}
 	filters := []url.Values{whole}
 	for range 2 {
@@ -232,7 +233,7 @@ func (l *life) questions(slug string) []string {
 }
 
 // results are all rows of prompt_results, but for when they were written.
-func (l *life) results(t *testing.T) []string {
+func (l *harness) results(t *testing.T) []string {
 	t.Helper()
 	rows, err := l.db.Query(t.Context(), "SELECT (to_jsonb(r) - 'updated_at')::text FROM public.prompt_results AS r WHERE brand_id = ANY ($1::uuid[]) ORDER BY id", l.brandIDs())
 	if err != nil {
@@ -263,7 +264,7 @@ func difference(lived, fresh []string) string {
 }
 
 // compareWithPlain holds the API to the plain computation over the same answers.
-func (l *life) compareWithPlain(t *testing.T) {
+func (l *harness) compareWithPlain(t *testing.T) {
 	t.Helper()
 	for _, a := range l.final(t) {
 		slug := l.slug(a)

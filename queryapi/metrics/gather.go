@@ -8,10 +8,10 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A part asks the warehouse one of the questions that a body is made of.
+// A part is one of the queries that a body needs.
 type part func(ctx context.Context, conn *clickhouse.Conn) error
 
-// into is the part that keeps the rows of a query.
+// into is the part that stores the rows of a query.
 func into[P, R any](rows *[]R, q clickhouse.Query[P, R], params P) part {
 	return func(ctx context.Context, conn *clickhouse.Conn) (err error) {
 		*rows, err = q.All(ctx, conn, params)
@@ -19,7 +19,7 @@ func into[P, R any](rows *[]R, q clickhouse.Query[P, R], params P) part {
 	}
 }
 
-// gather asks all parts at once, and is done with the slowest or the first that fails.
+// gather runs all parts at once, and returns after the slowest or the first error.
 func (a *API) gather(ctx context.Context, parts ...part) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, ask := range parts {

@@ -13,19 +13,19 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// A history is what happens on a stage, and what the plain computation needs to know of it: how each answer that was told
+// A history is what happens on a stage, and what the naive computation needs to know of it: how each answer that was appended
 // is read, and how things are called now.
 type history struct {
 	*stage
 	random *rand.Rand
 
-	owners   map[string]string          // organization of a brand, by slug
-	told     []*event.Answer            // as they were told first
-	readings map[string][]naive.Reading // by the slug of their brand
-	place    map[[2]uuid.UUID]int       // of an answer (brand, id) in its brand's readings
-	rivals   map[string][]string        // names, as first given, of a brand's competitors
-	deleted  map[string]bool            // what the stage calls the things that were deleted, after their kind
-	changed  int                        // edits so far
+	owners    map[string]string          // organization of a brand, by slug
+	originals []*event.Answer            // as they were first appended
+	readings  map[string][]naive.Reading // by the slug of their brand
+	place     map[[2]uuid.UUID]int       // of an answer (brand, id) in its brand's readings
+	rivals    map[string][]string        // names, as first given, of a brand's competitors
+	deleted   map[string]bool            // what the stage calls the things that were deleted, after their kind
+	changed   int                        // edits so far
 }
 
 // All brands have competitors, prompts and topics of one name: what mixes them up shows. Few of them make ties and halves
@@ -49,8 +49,8 @@ func newHistory(t *testing.T, s *stage, random *rand.Rand) *history {
 	return h
 }
 
-// answers lets some come in: of several brands, late, in no order, and some told again, in one batch or in another, at times
-// with other words. What is told first counts.
+// answers appends some: of several brands, late, in random order, and some twice, in one batch or in another, at times with
+// other texts. The first record of an answer counts.
 func (h *history) answers(t *testing.T) {
 	t.Helper()
 	facts := make([]answerFact, 20+h.random.IntN(150))
@@ -63,7 +63,7 @@ func (h *history) answers(t *testing.T) {
 	}
 	records := h.records(t, facts...)
 	for range h.random.IntN(60) {
-		again := *pick(h.random, append(h.told, records...)...)
+		again := *pick(h.random, append(h.originals, records...)...)
 		if again.GivenUp == nil && h.random.IntN(2) == 0 {
 			again.Text = "Glow, Beam and Lumen"
 		}
@@ -80,7 +80,7 @@ func (h *history) answers(t *testing.T) {
 	}
 }
 
-// read keeps how an answer is read unless it was told before.
+// read keeps the reading of an answer unless it was appended before.
 func (h *history) read(record *event.Answer) {
 	key := [2]uuid.UUID{record.Brand.ID, record.ID}
 	if _, known := h.place[key]; known {
@@ -89,7 +89,7 @@ func (h *history) read(record *event.Answer) {
 	slug := h.slug(record)
 	h.place[key] = len(h.readings[slug])
 	h.readings[slug] = append(h.readings[slug], readingOf(record))
-	h.told = append(h.told, record)
+	h.originals = append(h.originals, record)
 }
 
 func (h *history) slug(record *event.Answer) string {

@@ -23,7 +23,7 @@ func aBrand(t *testing.T, s *service) *stage {
 	st := s.stage(t)
 	st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	st.addBrand(t, brandFact{Organization: "rival", Name: "Other", Slug: "other"})
-	st.tell(t, answerFact{On: "2026-03-30", Text: "Wir empfehlen Lumen."})
+	st.addFacts(t, answerFact{On: "2026-03-30", Text: "Wir empfehlen Lumen."})
 	return st
 }
 
@@ -165,7 +165,7 @@ func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
 	}
 	target := "/api/v1/visibility-summary?brand_id=" + s.ids["lumen"]
 	before := s.ask(t, http.MethodGet, target, s.bearer("acme")).Header.Get("ETag")
-	s.tell(t, answerFact{On: "2026-03-30", Text: "Nichts."})
+	s.addFacts(t, answerFact{On: "2026-03-30", Text: "Nichts."})
 	if after := s.ask(t, http.MethodGet, target, s.bearer("acme"), "If-None-Match: "+before); after.StatusCode != 200 || after.Header.Get("ETag") == before {
 		t.Errorf("after another answer: %d, ETag %s as before", after.StatusCode, after.Header.Get("ETag"))
 	}
@@ -173,7 +173,7 @@ func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
 
 func longBodiesAreCompressed(t *testing.T, s *stage) {
 	for day := range 20 {
-		s.tell(t, answerFact{On: today.AddDate(0, 0, -day).Format("2006-01-02"), Text: "Nichts."})
+		s.addFacts(t, answerFact{On: today.AddDate(0, 0, -day).Format("2006-01-02"), Text: "Nichts."})
 	}
 	trend := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
 	if r := s.ask(t, http.MethodGet, trend, s.bearer("acme")); !json.Valid([]byte(r.body)) || strings.ContainsAny(r.body, " \n") {
@@ -230,7 +230,7 @@ func aFilterFindsExactlyWhatItNames(t *testing.T, s *stage) {
 	for _, v := range values {
 		facts = append(facts, answerFact{On: "2026-03-29", Model: v, Region: v, Text: "Nichts."})
 	}
-	s.tell(t, facts...)
+	s.addFacts(t, facts...)
 	for _, v := range values {
 		target := "/api/v1/visibility-summary?date_from=2026-03-29&date_to=2026-03-29&brand_id=" + s.ids["lumen"] + "&model=" + escape(v) + "&region=" + escape(v)
 		if status, body := s.get(t, "acme", target); status != 200 || !strings.Contains(body, `"resultCount":1,`) {

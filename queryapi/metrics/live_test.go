@@ -14,7 +14,7 @@ import (
 func TestEditsShowInTheAPIAndInTheViews(t *testing.T) {
 	st := newService(t).stage(t)
 	st.addBrandAmong(t, brandFact{Name: "Lumen", Slug: "lumen"}, []string{"Glow"})
-	st.tell(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"}, answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})
+	st.addFacts(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"}, answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})
 	var waits []time.Duration
 	for round := range 5 {
 		now := func(what string) string { return fmt.Sprintf("%s %d", what, round) }

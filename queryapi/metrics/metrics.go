@@ -48,30 +48,29 @@ var endpoints = []endpoint{
 	{"/shopping-cards", (*API).shoppingCards},
 }
 
-// Mount adds the endpoints below /api/v1 of app. The router comes first: a path that does not exist is 404 and another
-// method 405 with Allow whatever key is sent, since the paths are public; on an endpoint nothing comes before the key.
-// The description of them all is as public.
+// Mount adds the endpoints below /api/v1 of app. A path that does not exist is 404 and another method 405 with Allow
+// whatever key is sent, because the paths are public, as their description is; on an endpoint the key is checked first.
 func (a *API) Mount(app fiber.Router, keys *apikey.Resolver) {
-	group := app.Group(prefix, aside)
+	group := app.Group(prefix, uncached)
 	group.Get(descriptionPath, describe)
 	for _, e := range endpoints {
 		group.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
 }
 
-// aside says of every response, a refusal too, who may keep it: the caller alone, asking each time whether it still holds.
-func aside(c *fiber.Ctx) error {
+// uncached lets only the caller's own cache keep a response, errors too, and has it revalidated each time.
+func uncached(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 	c.Vary(fiber.HeaderAuthorization)
 	return c.Next()
 }
 
-// patience is how long a question may take. A store that hangs must not keep a request, and its connections, for ever.
-const patience = 30 * time.Second
+// queryTimeout bounds a request, so that a store that hangs does not keep its connections for ever.
+const queryTimeout = 30 * time.Second
 
 func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	q := parseQuery(string(c.Context().URI().QueryString()))
-	ctx, cancel := context.WithTimeout(c.UserContext(), patience)
+	ctx, cancel := context.WithTimeout(c.UserContext(), queryTimeout)
 	defer cancel()
 	body, err := e.answer(a, ctx, identity.FromContext(c.UserContext()), q)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // descriptionPath is where description is, beside the endpoints.
 const descriptionPath = "/openapi.json"
 
-// description says in OpenAPI 3.1 what the endpoints take and answer. It is written by hand and sent as it is; what it
-// says is held against the server by every test that asks one.
+// description describes the endpoints in OpenAPI 3.1. It is written by hand and sent unchanged; tests compare every
+// response with it.
 //
 //go:embed openapi.json
 var description []byte

@@ -61,7 +61,7 @@ func (s *stage) fill(t *testing.T) {
 		shown.Cites = append(shown.Cites, fmt.Sprintf("https://host%d.example/", i))
 		shown.Products = append(shown.Products, event.Product{Title: "A lamp", Brand: []string{"Lumen", "Glow", ""}[i%3]})
 	}
-	s.tell(t, append(facts, shown)...)
+	s.addFacts(t, append(facts, shown)...)
 }
 
 func theDocumentIsSentAsItIs(t *testing.T, s *stage) {
@@ -270,7 +270,7 @@ func wordsWanted(refusal string) []string {
 	return words
 }
 
-// Whether a default is told or not is the same, and any other value is not.
+// A default value has no effect, and any other value has.
 func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
 	filtersNothing := map[string]bool{"/api/v1/ai-traffic": true, "/api/v1/ai-crawlers": true}
 	for path, o := range contractOf(t).operations {
@@ -284,12 +284,12 @@ func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
 				others = []string{fmt.Sprint(n - 1), fmt.Sprint(n + 1)}
 			}
 			_, absent := s.get(t, "acme", s.target(o, "lumen"))
-			if _, told := s.get(t, "acme", s.target(o, "lumen", p.Name, usual)); told != absent {
-				t.Errorf("%s: %s=%s is not what it is without: %s", path, p.Name, usual, told)
+			if _, body := s.get(t, "acme", s.target(o, "lumen", p.Name, usual)); body != absent {
+				t.Errorf("%s: %s=%s is not what it is without: %s", path, p.Name, usual, body)
 			}
 			for _, other := range others {
-				if _, told := s.get(t, "acme", s.target(o, "lumen", p.Name, other)); told == absent && other != usual && !filtersNothing[path] {
-					t.Errorf("%s: %s=%s is as without it: %s", path, p.Name, other, told)
+				if _, body := s.get(t, "acme", s.target(o, "lumen", p.Name, other)); body == absent && other != usual && !filtersNothing[path] {
+					t.Errorf("%s: %s=%s is as without it: %s", path, p.Name, other, body)
 				}
 			}
 		}

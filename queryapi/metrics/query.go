@@ -13,10 +13,10 @@ import (
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
-// A query is the query string of a request. Each method reads one parameter and keeps what is wrong with it for err,
-// so that a caller hears of every mistake at once. A parameter that nobody reads is ignored, whatever it holds.
+// A query is the query string of a request. Each method reads one parameter and collects what is wrong with it for err,
+// so that a caller sees every mistake at once. Unknown parameters are ignored.
 type query struct {
-	given map[string][]string // values as they came, still encoded
+	given map[string][]string // values still encoded
 	wrong []string
 }
 
@@ -40,7 +40,7 @@ func (q *query) err() error {
 	return problem.New(problem.Invalid, "%s", strings.Join(q.wrong, "; "))
 }
 
-// refuse keeps that a parameter is wrong. Got is cut: a message is no mirror.
+// refuse records that a parameter is wrong. got is cut by quoted.
 func (q *query) refuse(name, want, got string) {
 	q.wrong = append(q.wrong, fmt.Sprintf("%s: want %s, got %s", name, want, got))
 }

@@ -74,7 +74,7 @@ func (s *stage) play(t *testing.T, path string) {
 				s.addBrand(t, f)
 			}
 		case "answers.ndjson":
-			s.tell(t, lines[answerFact](t, section.Data)...)
+			s.addFacts(t, lines[answerFact](t, section.Data)...)
 		case "visits.ndjson":
 			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
 		case "crawls.ndjson":

@@ -14,7 +14,7 @@ type cardsBody struct {
 	NextCursor *string    `json:"next_cursor"` // null at the end
 }
 
-// cardBody is a product that a platform showed. Texts are "" and numbers null where it told none.
+// cardBody is a product that a platform showed. Texts are "" and numbers null where unknown.
 type cardBody struct {
 	ID               string       `json:"id"`
 	ResultID         string       `json:"prompt_result_id"`
@@ -51,7 +51,7 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
-	filter.Limit = limit + 1 // one more tells whether there is a next page
+	filter.Limit = limit + 1 // one more shows whether there is a next page
 	cards, err := clickhouse.NewestCards.All(ctx, a.warehouse, filter)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func cardOf(brand string, c clickhouse.Card) cardBody {
 		CreatedAt:        instant(c.AnsweredAt),
 	}
 	if c.PriceAmount != nil {
-		price := json.Number(c.PriceAmount.String()) // exact: no float has been near it
+		price := json.Number(c.PriceAmount.String()) // exact, never a float
 		body.PriceAmount = &price
 	}
 	if c.MatchedID != (clickhouse.UUID{}) {

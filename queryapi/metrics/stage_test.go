@@ -31,10 +31,10 @@ type stage struct {
 	topics  map[uuid.UUID]string       // how those that live are called now
 	brands  []string                   // slugs in the order in which they were added
 	keys    map[string]string          // organization → a key of its user
-	told    int                        // answers so far
+	facts   int                        // answers so far
 
 	batches  int   // that have landed, or corrections
-	appended int64 // records of answers so far, those told again too
+	appended int64 // records of answers so far, repeated ones too
 
 	corrections int // so far
 
@@ -166,13 +166,13 @@ func (s *stage) awaitMirror(t *testing.T) {
 		select {
 		case <-look.C:
 		case <-patience.C:
-			t.Fatalf("the warehouse has yet to learn %d changes", waiting)
+			t.Fatalf("the warehouse lacks %d changes", waiting)
 		}
 	}
 }
 
-// tell lands facts as one batch.
-func (s *stage) tell(t *testing.T, facts ...answerFact) {
+// addFacts inserts facts as one batch.
+func (s *stage) addFacts(t *testing.T, facts ...answerFact) {
 	t.Helper()
 	s.append(t, s.records(t, facts...))
 	if slices.ContainsFunc(facts, func(f answerFact) bool { return len(f.Products) > 0 }) {
@@ -180,7 +180,7 @@ func (s *stage) tell(t *testing.T, facts ...answerFact) {
 	}
 }
 
-// records are facts as the log tells them, each judged by the names that its brand has now.
+// records are the records of facts, each read by the names that its brand has now.
 func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 	t.Helper()
 	s.know(t, facts...)
@@ -189,13 +189,13 @@ func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 		snapshot := s.snapshot(t, cmp.Or(f.Brand, s.brands[0]))
 		for range max(f.Times, 1) {
 			records = append(records, f.record(t, s, snapshot))
-			s.told++
+			s.facts++
 		}
 	}
 	return records
 }
 
-// append lands records of the log: through the codec, the extractor and the sink, as one batch.
+// append inserts records: through the codec, the extractor and the sink, as one batch.
 func (s *stage) append(t *testing.T, records []*event.Answer) {
 	t.Helper()
 	target := sink.New(s.shard(t), prometheus.NewRegistry(), logTo(t))

@@ -20,7 +20,7 @@ import (
 // A visitFact is a visit that an AI platform sent, or a goal.
 type visitFact struct {
 	Brand    string `json:"brand"`    // slug; "" is the first brand
-	ID       string `json:"id"`       // facts of one name are one visit, told again; "" is none of them
+	ID       string `json:"id"`       // facts of one name are one visit, appended again; "" is none of them
 	On       string `json:"on"`       // a day, at noon, or an instant
 	Platform string `json:"platform"` // "" is chatgpt
 	Host     string `json:"host"`     // "" is lumen.example
@@ -33,7 +33,7 @@ type visitFact struct {
 	Times    int    `json:"times"` // so many alike; 0 is 1
 }
 
-// record is the fact as the log would tell it.
+// record is the fact's record.
 func (f visitFact) record(t *testing.T, s *stage, brand postgres.Snapshot) *event.Visit {
 	t.Helper()
 	at := event.At(instantOf(t, f.On))
@@ -93,7 +93,7 @@ func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
 	return sink.NewVisits(s.shard(t), sink.NewMemory(remembered), prometheus.NewRegistry(), logTo(t))
 }
 
-// Traffic too has two proofs, of random visits and goals of two organizations that are told late, out of order and again:
+// Traffic too has two proofs, of random visits and goals of two organizations that are appended late, out of order and twice:
 // in the same batch, in a later one, and to a sink that has started anew or remembers little.
 func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 	s := newService(t)
@@ -104,7 +104,7 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 			st.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 			st.addBrand(t, brandFact{Name: "Other", Slug: "other"})
 			st.addBrand(t, brandFact{Organization: "rival", Name: "Lumen", Slug: "lumen-of-rival"})
-			var told []event.Visit
+			var appended []event.Visit
 			target := st.visitSink(t, 1+random.IntN(40))
 			for range 6 {
 				if random.IntN(3) == 0 {
@@ -112,18 +112,18 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 				}
 				batch := st.visits(t, randomVisits(random, 10+random.IntN(60))...)
 				for range random.IntN(30) {
-					batch = append(batch, pick(random, append(told, batch...)...))
+					batch = append(batch, pick(random, append(appended, batch...)...))
 				}
 				random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 				st.land(t, target, batch)
-				told = append(told, batch...)
+				appended = append(appended, batch...)
 			}
 			for range 8 {
 				from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 				to := from.AddDate(0, 0, random.IntN(40))
 				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
 					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
-					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(told, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
 				}
 			}
 		})

@@ -69,7 +69,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 	h.answers(t)
 	h.edits(t)
 	h.answers(t)
-	h.tell(t, citing(h.random, 200)...)
+	h.addFacts(t, citing(h.random, 200)...)
 	h.corrections(t)
 	h.land(t, h.visitSink(t, 1000), h.visits(t, lumensVisits(h.random, 200)...))
 

@@ -53,7 +53,7 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 			AvgCompetitorScore: r.AvgCompetitorScore,
 			ModelChanged:       changed[r.Bucket],
 		}
-		if granularity == clickhouse.ByDay { // the interface tells the score of days alone
+		if granularity == clickhouse.ByDay { // weeks have no score in the interface
 			buckets[i].AIVisibilityScore, buckets[i].Interval = r.Score, intervalOf(r.Visibility)
 		}
 	}

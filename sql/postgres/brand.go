@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Brand is a tracked brand without what hangs on it.
+// Brand is a tracked brand, without its domains and competitors.
 type Brand struct {
 	ID             uuid.UUID `db:"id"`
 	OrganizationID uuid.UUID `db:"organization_id"`
@@ -23,8 +23,8 @@ type Brand struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// NewBrand is a brand to be made with its domains and competitors. Domains are
-// hosts; of an address only its host is kept. International ones are in punycode.
+// NewBrand is a brand to be added with its domains and competitors. Domains are hosts; an address is reduced to its host.
+// International ones are in punycode.
 type NewBrand struct {
 	Name        string
 	Slug        string // "" makes one from the name
@@ -36,14 +36,14 @@ type NewBrand struct {
 	Competitors []NewCompetitor
 }
 
-// NewCompetitor is a competitor to be made with its brand.
+// NewCompetitor is a competitor to be added with its brand.
 type NewCompetitor struct {
 	Name    string
 	Aliases []string
 	Domains []string
 }
 
-// Snapshot is all that an answer is judged by, as it was at one moment.
+// Snapshot is everything of a brand by which an answer is read, at one moment.
 type Snapshot struct {
 	OrganizationID uuid.UUID    `db:"organization_id"`
 	BrandID        uuid.UUID    `db:"brand_id"`
@@ -82,7 +82,7 @@ type (
 	}
 	competitorRow struct {
 		BrandID uuid.UUID
-		Place   int // among its brand's
+		Order   int // among its brand's
 		Name    string
 		Aliases []string
 		Domains []string
@@ -122,8 +122,8 @@ func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug stri
 	return b, nil
 }
 
-// Snapshot reads a brand and its competitors in one statement, so that names and
-// revision belong together; ErrNotFound if there is no such brand.
+// Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound if
+// there is no such brand.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	s, err := brandSnapshot.one(ctx, db, brandID{id})
 	if err != nil {
@@ -132,9 +132,8 @@ func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	return s, nil
 }
 
-// AddBrand makes a brand with its domains and competitors, all or nothing. Where
-// the organization has a brand of that slug, it returns that one as it is, and
-// added false.
+// AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug, it
+// returns that one unchanged, and added false.
 func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) (_ Brand, added bool, err error) {
 	var made Brand
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {

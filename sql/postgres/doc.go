@@ -1,7 +1,6 @@
-// Package postgres owns everything the service says to Postgres: the schema in
-// migrate/, the statements in query/, and the Go types that go in and come out.
+// Package postgres owns the control plane: the schema in migrate/, the statements in query/, and the Go types of their
+// parameters and rows.
 //
-// Connections act as role answerscope_service, whoever signs in, so that row-level
-// security holds for them too. Texts that Postgres cannot keep (a zero byte) are
-// refused by it.
+// Connections act as role answerscope_service, whatever the login, so that row-level security holds for them too. A
+// caller's own transactions run through DB.As. Postgres refuses texts with a zero byte.
 package postgres

@@ -20,25 +20,23 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// WithMigrationLock runs do while no one else does so on this database. It is held
-// around the migrations of all stores, since their runners' own locks are local to
-// a process or a store.
+// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all
+// stores, because the runners' own locks are local to a process or a store.
 func WithMigrationLock(ctx context.Context, dsn string, do func() error) (err error) {
 	conn, err := connect(ctx, dsn)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }() // lets go of the lock
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }() // and so releases the lock
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended('answerscope_migrate', 0))"); err != nil {
 		return fmt.Errorf("take migration lock: %w", err)
 	}
 	return do()
 }
 
-// Migrate brings the schema up: the roles, then the numbered files of migrate/, each
-// in one transaction with its version, so that it may be killed and run again at any
-// point. The login must be able to make roles, or find them made and be a member.
-// progress is told of each file when it is done.
+// Migrate creates the roles and runs the numbered files of migrate/ that were not run yet, each in one transaction with its
+// version, so that it may be killed and run again at any point. The login must be able to create roles, or be a member of
+// existing ones. progress is called after each file.
 func Migrate(ctx context.Context, dsn string, progress func(version uint, name string)) error {
 	conn, err := connect(ctx, dsn)
 	if err != nil {
@@ -88,7 +86,7 @@ func Pending(ctx context.Context, dsn string) (pending []string, err error) {
 	return pending, nil
 }
 
-// appliedVersion is that of the last migration that was run, 0 before the first.
+// appliedVersion is the version of the last migration that was run, 0 before the first.
 func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err error) {
 	var begun bool
 	err = conn.QueryRow(ctx, `
@@ -152,9 +150,8 @@ func migratorOn(db *sql.DB) (*migrate.Migrate, error) {
 	return m, nil
 }
 
-// atomic writes a migration's version in the migration's own transaction (a text of
-// several statements is one). The driver alone marks the version dirty before and
-// clean after, and a run killed in between can be mended only by hand.
+// atomic writes a migration's version in the migration's own transaction (a text of several statements is one). The driver
+// alone marks the version dirty before and clean after, and a run killed in between could be repaired only by hand.
 type atomic struct {
 	database.Driver
 	next int

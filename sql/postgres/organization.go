@@ -8,7 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Organization is a tenant.
+// Organization owns brands, users and keys.
 type Organization struct {
 	ID        uuid.UUID `db:"id"`
 	Name      string    `db:"name"`
@@ -19,12 +19,11 @@ type Organization struct {
 
 var (
 	addOrganization    = query[struct{ Name, Slug string }, Organization]("add_organization")
-	organizations      = query[struct{}, Organization]("organizations")
+	organizations      = query[none, Organization]("organizations")
 	organizationBySlug = query[struct{ Slug string }, Organization]("organization_by_slug")
 )
 
-// AddOrganization makes one. An empty slug is made from the name; one that is
-// taken is ErrConflict.
+// AddOrganization adds one. An empty slug is made from the name; one in use is ErrConflict.
 func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
 	o, err := addOrganization.one(ctx, db, struct{ Name, Slug string }{name, slug})
 	if err != nil {
@@ -35,7 +34,7 @@ func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organizat
 
 // ListOrganizations returns every organization by name, in code-point order.
 func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
-	return organizations.all(ctx, db, struct{}{})
+	return organizations.all(ctx, db, none{})
 }
 
 // OrganizationBySlug finds one, or ErrNotFound.

@@ -8,10 +8,9 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Change is a row of the outbox: a brand, competitor, prompt or topic as it is, or
-// as it last was when Deleted.
+// Change is a row of the outbox: a brand, competitor, prompt or topic as it is, or as it was when it was Deleted.
 type Change struct {
-	ID             int64      `db:"id"`   // of two changes of one row the later has the higher: it is the row's version
+	ID             int64      `db:"id"`   // the row's version: a later change of one row has a higher id
 	Kind           string     `db:"kind"` // brand, competitor, prompt or topic
 	RowID          uuid.UUID  `db:"row_id"`
 	OrganizationID uuid.UUID  `db:"organization_id"`
@@ -21,7 +20,7 @@ type Change struct {
 	At             time.Time  `db:"at"`
 }
 
-// ChangedRow holds the columns of any kind; those that its kind lacks are empty.
+// ChangedRow has the columns of any kind; those that its kind lacks are empty.
 type ChangedRow struct {
 	Name      string     `json:"name"`       // brand, competitor, topic
 	Slug      string     `json:"slug"`       // brand, as are industry, region, language and revision

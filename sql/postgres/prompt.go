@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The bounds of what a prompt may hold, in bytes. A zero byte is in neither.
+// The longest text of a prompt and name of a topic, in bytes. Neither has a zero byte.
 const (
 	MaxPromptText = 32 << 10
 	MaxTopicName  = 512
 )
 
-// importedSet is the prompt set of prompts that came with answers captured elsewhere.
+// importedSet is the prompt set of prompts that were imported with their answers.
 const importedSet = "Imported"
 
 // Prompt is a prompt of a brand, as an answer's record names it.
@@ -26,7 +26,7 @@ type Prompt struct {
 	IsBranded *bool      `db:"is_branded"` // nil: decided by whether the text names the brand
 }
 
-// NewPrompt is a prompt that must be there.
+// NewPrompt is a prompt that must exist.
 type NewPrompt struct {
 	Text  string
 	Topic string // "" is none
@@ -62,12 +62,10 @@ var (
 	addPrompts      = query[promptRows, none]("add_prompts")
 )
 
-// EnsurePrompts returns the brand's prompt for each of wanted, in their order. A
-// prompt is its text, byte for byte; of several with one text it is the oldest. What
-// is missing is made, with its topic, in the prompt set of imports; where wanted
-// names a text twice, the first names its topic. Prompts that are there keep theirs.
-// ErrNotFound if there is no such brand. Callers at the same time get the same
-// prompts.
+// EnsurePrompts returns the brand's prompt for each of wanted, in their order. A prompt is found by its text, byte for
+// byte; of several with one text it is the oldest. Missing ones are added with their topics to the prompt set of imports;
+// if wanted has a text twice, the first has its topic. Existing prompts keep their topics. ErrNotFound if there is no such
+// brand. Concurrent callers get the same prompts.
 func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPrompt) ([]Prompt, error) {
 	texts := make([]string, 0, len(wanted))
 	seen := make(map[string]bool, len(wanted))
@@ -122,7 +120,7 @@ func (db *DB) addMissingPrompts(ctx context.Context, brand uuid.UUID, wanted []N
 	return found, err
 }
 
-// missingPrompts are those of wanted whose text is not there, each once.
+// missingPrompts are those of wanted whose text no existing prompt has, each once.
 func missingPrompts(wanted []NewPrompt, there []Prompt) promptRows {
 	has := make(map[string]bool, len(wanted))
 	for _, p := range there {

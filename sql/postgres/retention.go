@@ -34,7 +34,7 @@ var (
 	clock        = query[none, clockRow]("clock")
 )
 
-// FirstMonth is the first that a record may be of: none before it is ever frozen.
+// FirstMonth is the first month that a record may have; none before it is ever frozen.
 var FirstMonth = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // MonthOf is the first day of t's month, in UTC: how months are named here.
@@ -43,17 +43,17 @@ func MonthOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Now is the present time as the server tells it, beside which a wrong clock shows.
+// Now is the time of the server, to compare a clock with.
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	row, err := clock.one(ctx, db, none{})
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read postgres's clock: %w", err)
+		return time.Time{}, fmt.Errorf("read the clock of postgres: %w", err)
 	}
 	return row.Now, nil
 }
 
-// FrozenMonths says which of the given months of a topic, named without its prefix,
-// are frozen: their raw facts expire, and no record of them is landed any more.
+// FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire, and
+// no record of them is inserted.
 func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
 	rows, err := frozenMonths.all(ctx, db, monthsOf{topic, months})
 	if err != nil {
@@ -66,8 +66,7 @@ func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time
 	return frozen, nil
 }
 
-// FrozenBefore is the first day of a topic's first month that is not frozen; the
-// zero time when none is.
+// FrozenBefore is the first day of a topic's first month that is not frozen; the zero time if no month is frozen.
 func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error) {
 	row, err := frozenBefore.one(ctx, db, topicOf{topic})
 	if err != nil {
@@ -79,10 +78,8 @@ func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error)
 	return *row.Before, nil
 }
 
-// Freeze enters every month of a topic before the one that before is in, for ever,
-// and says how many were not frozen yet. It is done on the connection that keeps
-// the sinks from beginning a batch: either no batch was under way, or nothing is
-// frozen.
+// Freeze freezes every month of a topic before the one of before, for ever, and returns how many were not frozen yet. It
+// runs on the connection of the lock: if that was lost, nothing is frozen.
 func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
 	n, err := freezeMonths.run(ctx, l.conn, freeze{topic, MonthOf(before)})
 	if err != nil {

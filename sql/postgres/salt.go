@@ -15,13 +15,13 @@ type Salt struct {
 type days struct{ Days []time.Time }
 
 var (
-	dropSalts = query[struct{}, none]("drop_salts")
+	dropSalts = query[none, none]("drop_salts")
 	makeSalts = query[days, none]("make_salts")
 	salts     = query[days, Salt]("salts")
 )
 
-// Salts are those of the given days, midnights in UTC, the same for whoever asks; a
-// day that has none gets one. What is past its time is deleted first.
+// Salts are those of the given days, midnights in UTC, the same for every process; a day without one gets one. Expired
+// ones are deleted first.
 func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
 	if err := db.DropSalts(ctx); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
 
 // DropSalts deletes the salts whose day ended an hour ago, before any is 48 hours old.
 func (db *DB) DropSalts(ctx context.Context) error {
-	if _, err := dropSalts.run(ctx, db, struct{}{}); err != nil {
+	if _, err := dropSalts.run(ctx, db, none{}); err != nil {
 		return fmt.Errorf("drop visitor salts: %w", err)
 	}
 	return nil

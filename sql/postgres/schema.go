@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// schemaObject is a table, function, schema or role with all that was said of it.
+// schemaObject is a table, function, schema or role with the statements that make it.
 type schemaObject struct {
 	Name string `db:"name"`
 	Text string `db:"text"`
 }
 
 var (
-	schemaRoles     = query[struct{}, schemaObject]("schema_roles")
-	schemaSchemas   = query[struct{}, schemaObject]("schema_schemas")
-	schemaTables    = query[struct{}, schemaObject]("schema_tables")
-	schemaFunctions = query[struct{}, schemaObject]("schema_functions")
+	schemaRoles     = query[none, schemaObject]("schema_roles")
+	schemaSchemas   = query[none, schemaObject]("schema_schemas")
+	schemaTables    = query[none, schemaObject]("schema_tables")
+	schemaFunctions = query[none, schemaObject]("schema_functions")
 )
 
-// Schema is the schema as the server tells it, in one text: roles, schemas, tables
-// with all that hangs on them, and functions, by name.
+// Schema is the server's schema in one text: roles, schemas, tables with their indexes, triggers and policies, and
+// functions, by name.
 func (db *DB) Schema(ctx context.Context) (string, error) {
 	var b strings.Builder
-	for _, part := range []statement[struct{}, schemaObject]{schemaRoles, schemaSchemas, schemaTables, schemaFunctions} {
-		objects, err := part.all(ctx, db, struct{}{})
+	for _, part := range []statement[none, schemaObject]{schemaRoles, schemaSchemas, schemaTables, schemaFunctions} {
+		objects, err := part.all(ctx, db, none{})
 		if err != nil {
 			return "", err
 		}

@@ -11,12 +11,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// scope names this package as the maker of its spans.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/answerscope/answerscope/sql/postgres"
 
-// openSpan opens the span of a statement, such as `SELECT resolve_key`, below the
-// one in ctx. If that is not kept or there is none, the span is nil and nothing
-// has happened.
+// openSpan opens the span of a statement, such as `SELECT resolve_key`, below the one in ctx; nil if that is not recorded.
 func (s statement[P, R]) openSpan(ctx context.Context) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -31,8 +29,7 @@ func (s statement[P, R]) openSpan(ctx context.Context) (context.Context, trace.S
 	))
 }
 
-// closeSpan ends the span of a statement that returned or touched so many rows.
-// That there is no row is an answer and no failure.
+// closeSpan ends the span of a statement that returned or changed so many rows. That there is no row is no failure.
 func closeSpan(span trace.Span, rows int, err error) {
 	if span == nil {
 		return

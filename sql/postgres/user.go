@@ -8,7 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// User is a person and their place in their organization.
+// User is a person with their organization and role.
 type User struct {
 	ID             uuid.UUID `db:"id"`
 	Email          string    `db:"email"`
@@ -19,7 +19,7 @@ type User struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// NewUser is a user to be made.
+// NewUser is a user to be added.
 type NewUser struct {
 	Email          string
 	PasswordHash   string
@@ -34,8 +34,8 @@ var (
 	userByEmail = query[email, User]("user_by_email")
 )
 
-// AddUser makes a user and puts them into their organization. An email that is
-// known, in whatever case, is ErrConflict; a missing organization ErrNotFound.
+// AddUser adds a user to their organization. An email in use, in whatever case, is ErrConflict; a missing organization
+// ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	user, err := addUser.one(ctx, db, u)
 	if err != nil {
@@ -44,8 +44,7 @@ func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	return user, nil
 }
 
-// UserByEmail finds a user of any organization by their email in whatever case,
-// or ErrNotFound.
+// UserByEmail finds a user of any organization by their email, in whatever case, or ErrNotFound.
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
 	user, err := userByEmail.one(ctx, db, email{address})
 	if err != nil {

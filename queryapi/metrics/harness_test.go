@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/reread"
 	"github.com/answerscope/answerscope/pipeline/results"
@@ -24,24 +25,24 @@ import (
 // june is when prompt_results are written: some answers are old by then.
 var june = time.Date(2026, 6, 10, 0, 0, 0, 0, time.UTC)
 
-// A life is a history whose answers come over a log, to pipelines that are killed and upgraded, while people edit.
-type life struct {
+// A harness appends a random history to a log, for pipelines that are killed and upgraded while people edit.
+type harness struct {
 	*history
 	brokers []string
 	prefix  string // of topics and groups
 	log     *producer.Producer
 
-	asked   []*event.Answer           // and not yet told: with the names of when they were asked
-	first   []*event.Answer           // as they were told first
-	heard   map[[2]uuid.UUID]struct{} // those of first, by brand and id
+	asked   []*event.Answer           // and not yet chosen: with the names of when they were asked
+	first   []*event.Answer           // as they were chosen first
+	seen    map[[2]uuid.UUID]struct{} // those of first, by brand and id
 	version int                       // of the release that runs
 }
 
-func newLife(t *testing.T, s *stage, random *rand.Rand) *life {
+func newHarness(t *testing.T, s *stage, random *rand.Rand) *harness {
 	t.Helper()
-	l := &life{
+	l := &harness{
 		history: newHistory(t, s, random), brokers: testkit.Kafka(t), prefix: testkit.Prefix(t),
-		heard: map[[2]uuid.UUID]struct{}{}, version: thisRelease,
+		seen: map[[2]uuid.UUID]struct{}{}, version: thisRelease,
 	}
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = l.brokers, l.prefix, 2
@@ -58,8 +59,8 @@ func newLife(t *testing.T, s *stage, random *rand.Rand) *life {
 	return l
 }
 
-// ask lets platforms be asked: their answers carry the names of now, whenever they are told.
-func (l *life) ask(t *testing.T) {
+// ask lets platforms be asked: their answers carry the names of now, whenever they are chosen.
+func (l *harness) ask(t *testing.T) {
 	t.Helper()
 	facts := make([]answerFact, 5+l.random.IntN(40))
 	for i := range facts {
@@ -76,32 +77,32 @@ func (l *life) ask(t *testing.T) {
 	l.asked = append(l.asked, l.records(t, facts...)...)
 }
 
-// tell appends some of what was asked, in no order, and some of what was told before: with other words, or with the names
-// of now. What is told first counts.
-func (l *life) tell(t *testing.T, most int) {
+// tell appends some of what was asked, in no order, and some of what was chosen before: with other words, or with the names
+// of now. What is chosen first counts.
+func (l *harness) appendSome(t *testing.T, most int) {
 	t.Helper()
 	l.random.Shuffle(len(l.asked), func(i, j int) { l.asked[i], l.asked[j] = l.asked[j], l.asked[i] })
 	n := min(most, len(l.asked))
-	told := slices.Clone(l.asked[:n])
+	chosen := slices.Clone(l.asked[:n])
 	l.asked = l.asked[n:]
 	for range min(len(l.first), n/4) {
 		again := *pick(l.random, l.first...)
 		if again.GivenUp == nil && l.random.IntN(2) == 0 {
 			again.Text, again.Brand.Revision = "Glow, Beam and Lumen", again.Brand.Revision+int64(l.random.IntN(3))
 		}
-		told = append(told, &again)
+		chosen = append(chosen, &again)
 	}
-	l.random.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
-	records := make([]producer.Record, len(told))
-	for i, a := range told {
+	l.random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	records := make([]producer.Record, len(chosen))
+	for i, a := range chosen {
 		value, err := event.EncodeAnswer(nil, a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		records[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
 		key := [2]uuid.UUID{a.Brand.ID, a.ID}
-		if _, heard := l.heard[key]; !heard {
-			l.heard[key] = struct{}{}
+		if _, seen := l.seen[key]; !seen {
+			l.seen[key] = struct{}{}
 			l.first = append(l.first, a)
 		}
 	}
@@ -110,8 +111,8 @@ func (l *life) tell(t *testing.T, most int) {
 	}
 }
 
-// rejudge edits what answers are judged by and nobody sees: aliases and domains.
-func (l *life) rejudge(t *testing.T) {
+// editAliases edits aliases and domains: answers are read by them, and no response shows them.
+func (l *harness) editAliases(t *testing.T) {
 	t.Helper()
 	slug := pick(l.random, l.brands...)
 	change := pick(l.random,
@@ -139,7 +140,7 @@ type pipeline struct {
 
 // start runs a pipeline of the present release, which takes batches of so many records at most. Its sink and its writer of
 // results are killed at the batch of that number.
-func (l *life) start(t *testing.T, records, sunk, written int) *pipeline {
+func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	t.Helper()
 	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}
 	answers := consume.Target[sink.Item](release[sink.Item]{sink.New(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
@@ -168,13 +169,13 @@ func counting(from int) *atomic.Int32 {
 // forever is more batches than any life has.
 const forever = 1 << 30
 
-func (l *life) writer(t *testing.T, version int) *results.Results {
+func (l *harness) writer(t *testing.T, version int) *results.Results {
 	t.Helper()
 	return results.New(version, l.db, l.warehouse, func() time.Time { return june }, prometheus.NewRegistry(), logTo(t))
 }
 
 // reading is a consumer of the answers.
-func reading[T any](t *testing.T, l *life, group string, records int, target consume.Target[T]) *consume.Consumer[T] {
+func reading[T any](t *testing.T, l *harness, group string, records int, target consume.Target[T]) *consume.Consumer[T] {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+group, l.prefix+event.TopicAnswers
@@ -211,16 +212,16 @@ func inBackground(t *testing.T, run func(context.Context) error) (end func()) {
 	}
 }
 
-// hurry makes every reread due that waits for further edits.
-func (l *life) hurry(t *testing.T) {
+// makeRereadsDue makes every reread due that waits for further edits.
+func (l *harness) makeRereadsDue(t *testing.T) {
 	t.Helper()
 	if _, err := l.db.Exec(t.Context(), "UPDATE private.rereads SET due_at = clock_timestamp() WHERE due_at > clock_timestamp()"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// settled says that a group has landed all that is on the log.
-func (l *life) settled(t *testing.T, group string) bool {
+// committedAll reports whether a group has committed the whole log.
+func (l *harness) committedAll(t *testing.T, group string) bool {
 	t.Helper()
 	client, topic := &kafka.Client{Addr: kafka.TCP(l.brokers...)}, l.prefix+event.TopicAnswers
 	ends, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(0), kafka.LastOffsetOf(1)}}})
@@ -245,23 +246,8 @@ func (l *life) settled(t *testing.T, group string) bool {
 	return true
 }
 
-// until returns once it is so.
-func (l *life) until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	patience, look := time.NewTimer(60*time.Second), time.NewTicker(10*time.Millisecond)
-	defer patience.Stop()
-	defer look.Stop()
-	for !is() {
-		select {
-		case <-look.C:
-		case <-patience.C:
-			t.Fatal("never: " + what)
-		}
-	}
-}
-
 // rereads is how many brands are due to be read again.
-func (l *life) rereads(t *testing.T) (due int) {
+func (l *harness) rereads(t *testing.T) (due int) {
 	t.Helper()
 	if err := l.db.QueryRow(t.Context(), "SELECT count(*) FROM private.rereads WHERE due_at IS NOT NULL AND brand_id = ANY ($1::uuid[])", l.brandIDs()).Scan(&due); err != nil {
 		t.Fatal(err)
@@ -269,7 +255,7 @@ func (l *life) rereads(t *testing.T) (due int) {
 	return due
 }
 
-func (l *life) brandIDs() []string {
+func (l *harness) brandIDs() []string {
 	ids := make([]string, len(l.brands))
 	for i, slug := range l.brands {
 		ids[i] = l.ids[slug]
@@ -277,26 +263,26 @@ func (l *life) brandIDs() []string {
 	return ids
 }
 
-// settle returns once no answer is under way and none stands with an earlier reading.
-func (l *life) settle(t *testing.T) {
+// awaitIdle returns once all records are inserted and no current row has an outdated reading.
+func (l *harness) awaitIdle(t *testing.T) {
 	t.Helper()
 	p := l.start(t, 1000, forever, forever)
 	defer p.stop()
-	l.until(t, "all has landed", func() bool { return l.settled(t, "sink") })
+	wait.For(t, "the sink to commit the whole log", func() bool { return l.committedAll(t, "sink") })
 	if err := p.rereader.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l.until(t, "all is read again", func() bool { l.hurry(t); return l.rereads(t) == 0 })
-	l.until(t, "all results are written", func() bool { return l.settled(t, "results") && l.settled(t, "sink") })
-	for _, chore := range []func(context.Context) error{p.results.Renew, p.results.Prune} {
-		if err := chore(t.Context()); err != nil {
+	wait.For(t, "all rereads to end", func() bool { l.makeRereadsDue(t); return l.rereads(t) == 0 })
+	wait.For(t, "all results to be written", func() bool { return l.committedAll(t, "results") && l.committedAll(t, "sink") })
+	for _, task := range []func(context.Context) error{p.results.Renew, p.results.Prune} {
+		if err := task(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// describe says how it was lived.
-func (l *life) describe(t *testing.T) {
+// describe logs what happened.
+func (l *harness) describe(t *testing.T) {
 	t.Helper()
 	var corrections uint64
 	if err := l.warehouse.QueryRow(t.Context(), "SELECT countIf(sign = -1) FROM answers WHERE toString(brand_id) IN ?", l.brandIDs()).Scan(&corrections); err != nil {
