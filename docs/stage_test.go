@@ -49,10 +49,6 @@ const analyst, password = "analyst_acme_ana", "of-acme"
 
 func setStage(t *testing.T) *stage {
 	t.Helper()
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	users := engine.ClickHouseUsersDir(dir)
 	if err := os.MkdirAll(users, 0o700); err != nil {
@@ -65,7 +61,7 @@ func setStage(t *testing.T) *stage {
 	if err := schema.AddAnalyst(users, ana); err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: filepath.Dir(users), Home: home, NoSync: true, Log: logTo(t)})
+	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: filepath.Dir(users), NoSync: true, Log: logTo(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -34,7 +33,6 @@ var (
 // ApacheKafkaConfig says where an Apache Kafka keeps its log and listens.
 type ApacheKafkaConfig struct {
 	Dir            string // everything it keeps; created
-	Home           Home
 	Port           int    // 0 chooses a free one, kept across restarts
 	ControllerPort int    // likewise
 	Logs           string // directory of its log; Dir/log if empty
@@ -71,21 +69,18 @@ func StartApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 }
 
 func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka, error) {
-	libs, err := cfg.Home.apacheLibs()
+	libs, err := apacheLibs()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := exec.LookPath("java"); err != nil {
 		return nil, fmt.Errorf("%w; Apache Kafka needs Java 17 (Debian, Ubuntu: apt-get install openjdk-17-jre-headless)", err)
 	}
-	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
-		return nil, err
-	}
-	place, err := claim(ctx, cfg.Dir)
+	lock, err := lockDirs(ctx, &cfg.Dir, &cfg.Logs)
 	if err != nil {
 		return nil, err
 	}
-	defer place.Close()
+	defer lock.Close()
 	broker, err := keptPort(cfg.Dir, "kafka", cfg.Port)
 	if err != nil {
 		return nil, err
@@ -107,11 +102,10 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 	}
 	server := c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties())
 	k := &ApacheKafka{address: c.broker, listeners: c.listeners}
-	if k.process, err = startProcess("kafka", cfg.Logs, place, syscall.SIGKILL, server); err != nil {
+	if k.process, err = startProcess("kafka", cfg.Logs, lock, syscall.SIGKILL, server); err != nil {
 		return nil, err
 	}
-	if err := k.ready(ctx, func(ctx context.Context) error { return askKafka(ctx, c.broker) }); err != nil {
-		k.Kill()
+	if err := k.awaitReady(ctx, func(ctx context.Context) error { return pingKafka(ctx, c.broker) }); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -127,24 +121,6 @@ func (k *ApacheKafka) Listener(name string) string { return k.listeners[name] }
 // ApacheKafka started again on the same Dir has the same address.
 func (k *ApacheKafka) Stop(ctx context.Context) error {
 	return k.stop(ctx, func() error { return k.signal(syscall.SIGTERM) })
-}
-
-// apacheLibs returns the directory of the jars after comparing their names, which
-// carry their versions, with the lock file's; the fetch compared their content.
-func (h Home) apacheLibs() (string, error) {
-	libs := filepath.Join(string(h), "apache", "libs")
-	lock, err := os.ReadFile(filepath.Join(string(h), "pom.sha256"))
-	if err != nil {
-		return "", fmt.Errorf("find engine kafka-apache: %w", err)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(lock))
-	for lines.Scan() {
-		_, jar, _ := strings.Cut(lines.Text(), "  ")
-		if _, err := os.Stat(filepath.Join(libs, jar)); err != nil {
-			return "", &MissingError{"kafka-apache", jar + " is not in " + libs, fetchApache}
-		}
-	}
-	return libs, nil
 }
 
 type apacheKafka struct {
@@ -194,9 +170,9 @@ func (c apacheKafka) java(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// askKafka returns nil when the broker at address lists itself as alive; its
-// port is open some seconds earlier when it was killed before.
-func askKafka(ctx context.Context, address string) error {
+// pingKafka returns nil when the broker at address lists itself as alive. Its port is
+// open some seconds earlier when it was killed before.
+func pingKafka(ctx context.Context, address string) error {
 	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.RequestRetries(0), kgo.DialTimeout(time.Second))
 	if err != nil {
 		return err

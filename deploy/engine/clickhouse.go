@@ -24,7 +24,6 @@ const clickHouseUser = "answerscope"
 // ClickHouseConfig says where a ClickHouse lives and listens.
 type ClickHouseConfig struct {
 	Dir      string // everything it keeps; created
-	Home     Home
 	Port     int    // native protocol; 0 chooses a free one, kept across restarts
 	HTTPPort int    // likewise
 	Logs     string // directory of its log; Dir/log if empty
@@ -36,7 +35,7 @@ type ClickHouseConfig struct {
 type ClickHouse struct {
 	*process
 	cfg            ClickHouseConfig // with the ports and directories that it has
-	users          string           // what users.d held when it was started
+	users          string           // the listing of users.d that it has read
 	native, http   string
 	user, password string
 }
@@ -57,19 +56,16 @@ func StartClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 }
 
 func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, error) {
-	pkg, err := cfg.Home.npmPackage("clickhouse", clickHouseNPM)
+	pkg, err := npmPackage("clickhouse")
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
-		return nil, err
-	}
-	place, err := claim(ctx, cfg.Dir)
+	lock, err := lockDirs(ctx, &cfg.Dir, &cfg.Logs)
 	if err != nil {
 		return nil, err
 	}
-	defer place.Close()
-	if err := forgetLostParts(filepath.Join(cfg.Dir, "data"), cfg.Log); err != nil {
+	defer lock.Close()
+	if err := removeLostTokens(filepath.Join(cfg.Dir, "data"), cfg.Log); err != nil {
 		return nil, err
 	}
 	c := &ClickHouse{user: clickHouseUser}
@@ -80,25 +76,25 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	if err != nil {
 		return nil, err
 	}
-	if c.process, err = startProcess("clickhouse-console", cfg.Logs, place, syscall.SIGKILL, cmd); err != nil {
+	if c.process, err = startProcess("clickhouse-console", cfg.Logs, lock, syscall.SIGKILL, cmd); err != nil {
 		return nil, err
 	}
-	err = c.ready(ctx, func(ctx context.Context) error {
+	err = c.awaitReady(ctx, func(ctx context.Context) error {
 		_, err := c.query(ctx, "CREATE DATABASE IF NOT EXISTS "+Database+" ENGINE = Atomic")
 		return err
 	})
-	if err == nil {
-		err = c.acceptUsers()
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := c.acceptUsers(); err != nil {
 		c.Kill()
 		return nil, err
 	}
 	return c, nil
 }
 
-// command settles address and password, writes the configuration and returns what
-// runs the server.
+// command chooses address and password, writes the configuration and returns the
+// command of the server.
 func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, error) {
 	var err error
 	if c.password, err = keptPassword(cfg.Dir); err != nil {
@@ -135,8 +131,8 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 	return cmd, nil
 }
 
-// listenQuery opens the listeners and then keeps the engine's command line busy,
-// which is what keeps the process alive.
+// listenQuery opens the listeners and then never ends, which keeps the engine's
+// command line, and with it the process, alive.
 const listenQuery = `SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(0.1) FROM system.numbers
 SETTINGS function_sleep_max_microseconds_per_block = 0, max_block_size = 1
@@ -155,7 +151,7 @@ func (c *ClickHouse) HTTPAddr() string { return c.http }
 // again on the same Dir has the same address.
 func (c *ClickHouse) Stop(ctx context.Context) error {
 	return c.stop(ctx, func() error {
-		// The command line is the one query of no user; when it ends, the server
+		// The command line is the only query without a user; when it ends, the server
 		// shuts down in order, which it does on no signal.
 		_, err := c.query(ctx, "KILL QUERY WHERE user = '' ASYNC")
 		return err

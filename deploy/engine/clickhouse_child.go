@@ -13,10 +13,9 @@ import (
 )
 
 // runClickHouse loads the engine's library and runs its command line, which
-// returns when that was told to end (see ClickHouse.Stop). The engine also ends,
-// at once, when stdin does: then the process that started us is gone. Signals that
-// a supervisor sends to every process it sees are left to that process, which
-// still has rows to insert.
+// returns when its query is killed (see ClickHouse.Stop). The engine also ends, at
+// once, when stdin does: then the parent is gone. Signals that a supervisor sends to
+// every process are left to the parent, which still has rows to insert.
 func runClickHouse(library string, args []string) error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 	go func() {
@@ -27,7 +26,7 @@ func runClickHouse(library string, args []string) error {
 	if err != nil {
 		return fmt.Errorf("load %s: %w", library, err)
 	}
-	if err := tame(library); err != nil {
+	if err := restrict(library); err != nil {
 		return err
 	}
 	var queryCmdline func(argc int32, argv unsafe.Pointer) uintptr

@@ -12,7 +12,7 @@ import (
 
 func startedClickHouse(t *testing.T, dir string) *ClickHouse {
 	t.Helper()
-	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: dir, Home: home(t), NoSync: true, Log: quiet})
+	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: dir, NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func startedClickHouse(t *testing.T, dir string) *ClickHouse {
 // The engine's own command line needs user default without a password; nobody
 // else may be that user, over either protocol.
 func TestClickHouseAsksForAPassword(t *testing.T) {
-	e := startedClickHouse(t, place(t))
+	e := startedClickHouse(t, tempDir(t))
 	mustStop(t, e)
 	for name, u := range map[string]url.URL{
 		"nobody":          {},
@@ -49,7 +49,7 @@ func TestClickHouseAsksForAPassword(t *testing.T) {
 }
 
 func TestClickHouseKeepsFunctionsAndReadsUsersWhenItStarts(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	e := startedClickHouse(t, dir)
 	if _, err := e.query(t.Context(), "CREATE FUNCTION plus_one AS (x) -> x + 1"); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestClickHouseKeepsFunctionsAndReadsUsersWhenItStarts(t *testing.T) {
 }
 
 func TestClickHouseLogsQueriesInATableAndLittleInAFile(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)
 	for _, q := range []string{"SELECT 1 SETTINGS log_comment = 'seen'", "SYSTEM FLUSH LOGS"} {
@@ -99,7 +99,7 @@ func TestClickHouseLogsQueriesInATableAndLittleInAFile(t *testing.T) {
 }
 
 func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
-	e := startedClickHouse(t, place(t))
+	e := startedClickHouse(t, tempDir(t))
 	mustStop(t, e)
 	got, err := e.query(t.Context(), "SELECT engine FROM system.databases WHERE name = '"+Database+"'")
 	if err != nil || got != "Atomic" {
@@ -111,10 +111,10 @@ func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
 	}
 }
 
-// The engine's command line ends when a connection fails, unless we keep it from
-// that: see tame. Each of these ended it.
+// The engine's command line ends when a connection fails, unless we restrict it: see
+// restrict. Each of these ended it.
 func TestClickHouseOutlivesConnectionsThatFail(t *testing.T) {
-	e := startedClickHouse(t, place(t))
+	e := startedClickHouse(t, tempDir(t))
 	mustStop(t, e)
 	for name, c := range map[string]struct{ address, says string }{
 		"native, no protocol at all": {e.native, "\xff\xfegarbage"},
@@ -160,7 +160,7 @@ func stillAnswers(t *testing.T, e *ClickHouse, after string) {
 
 // Without a grant, every user could read every file of ours: see refuseFiles.
 func TestClickHouseFunctionFileReadsNothing(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)
 	path := filepath.Join(dir, "password")

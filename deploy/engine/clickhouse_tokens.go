@@ -14,19 +14,15 @@ import (
 	"strings"
 )
 
-// A MergeTree table writes the token of an insert to its deduplication log and
-// then renames the inserted part into place. A process killed in between leaves
-// a token without rows, and the replay of that insert is taken for one that is
-// already there: its rows are lost to that table for ever. So, before the engine
-// reads them again, tokens are dropped whose part is not there.
+// removeLostTokens repairs the deduplication logs of every table below data, the
+// directory of a server that does not run: it drops tokens whose part is not there.
 //
-// A part that left in any other way does not bring its token's insert back: what
-// is replayed is at most the last insert of each writer, made moments before the
-// kill.
-
-// forgetLostParts mends the deduplication logs of every table below data, the
-// directory of a server that does not run.
-func forgetLostParts(data string, log *slog.Logger) error {
+// A MergeTree table writes the token of an insert to its deduplication log and then
+// renames the part into place. A process killed in between leaves a token without rows,
+// and the replay of that insert would be dropped as a duplicate: lost to that table.
+// Parts that left in another way are no danger: what is replayed is at most the last
+// insert of each writer, made moments before the kill.
+func removeLostTokens(data string, log *slog.Logger) error {
 	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
 	if err != nil {
 		return fmt.Errorf("find deduplication logs: %w", err)
@@ -37,12 +33,12 @@ func forgetLostParts(data string, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		forgotten, err := forgetIn(path, parts)
+		removed, err := removeTokensIn(path, parts)
 		if err != nil {
-			return fmt.Errorf("mend %s: %w", path, err)
+			return fmt.Errorf("repair %s: %w", path, err)
 		}
-		if len(forgotten) > 0 {
-			log.Info("inserts that a kill cut short may be repeated", "engine", "clickhouse", "table", filepath.Base(table), "parts", forgotten)
+		if len(removed) > 0 {
+			log.Info("inserts that a kill cut short may be repeated", "engine", "clickhouse", "table", filepath.Base(table), "parts", removed)
 		}
 	}
 	return nil
@@ -87,9 +83,9 @@ func partsOf(table string) ([]part, error) {
 // added begins the line of a token that was taken: 1, the part, the token.
 var added = []byte("1\t")
 
-// forgetIn rewrites one log without the tokens of parts that are not there, and
-// names these.
-func forgetIn(path string, parts []part) ([]string, error) {
+// removeTokensIn rewrites one log without the tokens of parts that are not there, and
+// returns the names of these.
+func removeTokensIn(path string, parts []part) ([]string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -98,18 +94,18 @@ func forgetIn(path string, parts []part) ([]string, error) {
 		return nil, err
 	}
 	var kept bytes.Buffer
-	var forgotten []string
+	var removed []string
 	for line := range bytes.Lines(text) {
 		if name, ok := addedPart(line); ok && !slices.ContainsFunc(parts, name.within) {
-			forgotten = append(forgotten, string(bytes.Split(line, []byte("\t"))[1]))
+			removed = append(removed, string(bytes.Split(line, []byte("\t"))[1]))
 			continue
 		}
 		kept.Write(line)
 	}
-	if len(forgotten) == 0 {
+	if len(removed) == 0 {
 		return nil, nil
 	}
-	return forgotten, replaceFile(path, kept.Bytes(), 0o640)
+	return removed, replaceFile(path, kept.Bytes(), 0o640)
 }
 
 // addedPart reads the part of a line that takes a token.

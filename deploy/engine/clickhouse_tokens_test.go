@@ -45,7 +45,7 @@ func insertWithToken(token string, n int) string {
 // Killed between the token and the part, the replay must bring the rows back,
 // and the replay of what is whole must not.
 func TestAnInsertCutShortByAKillCanBeRepeated(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	killedInsert(t, dir)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)
@@ -73,11 +73,11 @@ func TestForgetInKeepsWhatIsThere(t *testing.T) {
 	parts := []part{{"202601", 1, 4}, {"all", 7, 7}}
 	whole := "1\t202601_2_2_0\ta\n1\t202601_1_4_1\tb\n1\tall_7_7_0_9\tc\n2\t202601_9_9_0\td\n1\tno part\te\n1\ttorn"
 	write(whole)
-	if forgotten, err := forgetIn(path, parts); err != nil || forgotten != nil {
+	if forgotten, err := removeTokensIn(path, parts); err != nil || forgotten != nil {
 		t.Errorf("forgot %v, %v of what is there", forgotten, err)
 	}
 	write(whole + "\n1\t202601_5_5_0\tf\n1\t202602_2_2_0\tg\n1\tall_1_1_1\th\n")
-	forgotten, err := forgetIn(path, parts)
+	forgotten, err := removeTokensIn(path, parts)
 	if want := []string{"202601_5_5_0", "202602_2_2_0", "all_1_1_1"}; err != nil || !slices.Equal(forgotten, want) {
 		t.Errorf("forgot %v, %v; want %v", forgotten, err, want)
 	}

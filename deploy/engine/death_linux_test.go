@@ -3,10 +3,13 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // childrenIn lists the processes that work in a directory: PostgreSQL's change
@@ -34,21 +37,21 @@ func childrenIn(t *testing.T, dir string) []int {
 // SIGKILL gives no process the chance to stop its children, so the kernel must.
 func TestSIGKILLLeavesNoChildAndTheNextStartFindsEverything(t *testing.T) {
 	everyUser(t, func(t *testing.T, attr *syscall.SysProcAttr, dir string) {
-		o := Options{DataDir: dir, EnginesHome: string(home(t)), ClickHouse: true, Postgres: true, Kafka: true, Owner: "all", Exclusive: true}
+		o := Options{DataDir: dir, ClickHouse: true, Postgres: true, Kafka: true, Owner: "all", Exclusive: true}
 		for range 2 {
 			parent := startRole(t, o, attr)
 			if pids := childrenIn(t, dir); len(pids) < 2 {
 				t.Fatalf("children %v; want at least ClickHouse and PostgreSQL", pids)
 			}
-			before, err := readRecord(dir)
+			before, err := readOwner(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			parent.kill()
-			eventually(t, "no child is left", func() bool { return len(childrenIn(t, dir)) == 0 })
+			wait.For(t, "every child to end", func() bool { return len(childrenIn(t, dir)) == 0 })
 
 			next := startRole(t, o, attr)
-			after, err := readRecord(dir)
+			after, err := readOwner(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,21 +69,21 @@ func TestSIGKILLLeavesNoChildAndTheNextStartFindsEverything(t *testing.T) {
 // A start does not wait for the children of the killed owner to be seen gone by
 // someone: it does that itself.
 func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
-	o := Options{DataDir: place(t), EnginesHome: string(home(t)), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true}
+	o := Options{DataDir: tempDir(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true}
 	parent := startRole(t, o, nil)
-	before, err := readRecord(o.DataDir)
+	before, err := readOwner(o.DataDir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parent.kill()
 	o.Log = quiet
-	set, err := Open(t.Context(), o)
+	engines, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
-	if set.ClickHouse() != before.ClickHouse || set.Postgres() != before.Postgres {
-		t.Errorf("addresses %s and %s; were %s and %s", set.ClickHouse(), set.Postgres(), before.ClickHouse, before.Postgres)
+	mustEnd(t, engines)
+	if engines.ClickHouse() != before.ClickHouse || engines.Postgres() != before.Postgres {
+		t.Errorf("addresses %s and %s; were %s and %s", engines.ClickHouse(), engines.Postgres(), before.ClickHouse, before.Postgres)
 	}
 }
 
@@ -91,30 +94,32 @@ func TestPostgresUnderRootPassesAClosedDirectory(t *testing.T) {
 		t.Log("not root: PostgreSQL runs as ourselves, so no directory of ours is closed to it")
 		return
 	}
-	closed := place(t)
+	closed := tempDir(t)
 	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(closed, "data")
-	o := Options{DataDir: dir, EnginesHome: closedHome(t, closed), Postgres: true, Owner: "all", Exclusive: true}
+	t.Setenv(installationEnv, copiedInstallation(t, closed))
+	o := Options{DataDir: dir, Postgres: true, Owner: "all", Exclusive: true}
 	parent := startRole(t, o, nil)
 	parent.kill()
-	eventually(t, "no child is left", func() bool { return len(childrenIn(t, dir)) == 0 })
+	wait.For(t, "every child to end", func() bool { return len(childrenIn(t, dir)) == 0 })
 	startRole(t, o, nil).end(t)
 }
 
-// closedHome is a home below dir with a copy of the PostgreSQL package.
-func closedHome(t *testing.T, dir string) string {
+// copiedInstallation is an installation below dir with a copy of the PostgreSQL package.
+func copiedInstallation(t *testing.T, dir string) string {
 	t.Helper()
-	real, copied := string(home(t)), filepath.Join(dir, "engine")
-	pkg := filepath.Join("node_modules", filepath.FromSlash(postgresNPM["linux/amd64"]))
-	if _, err := os.Stat(filepath.Join(real, pkg)); err != nil {
-		pkg = filepath.Join("node_modules", filepath.FromSlash(postgresNPM["linux/arm64"]))
-	}
-	if err := os.CopyFS(filepath.Join(copied, pkg), os.DirFS(filepath.Join(real, pkg))); err != nil {
+	real, err := findInstallation()
+	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := os.ReadFile(filepath.Join(real, "package-lock.json"))
+	copied := filepath.Join(dir, "engine")
+	pkg := filepath.Join("node_modules", filepath.FromSlash(npmNames["postgres"][runtime.GOOS+"/"+runtime.GOARCH]))
+	if err := os.CopyFS(filepath.Join(copied, pkg), os.DirFS(filepath.Join(string(real), pkg))); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.ReadFile(filepath.Join(string(real), "package-lock.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +131,16 @@ func closedHome(t *testing.T, dir string) string {
 
 // everyUser runs a test as ourselves and, when we are root, as a user who is not.
 func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, dir string)) {
-	t.Run("uid "+strconv.Itoa(os.Getuid()), func(t *testing.T) { test(t, nil, place(t)) })
+	t.Run("uid "+strconv.Itoa(os.Getuid()), func(t *testing.T) { test(t, nil, tempDir(t)) })
 	if os.Getuid() != 0 {
 		t.Log("not root: only tried as ourselves")
 		return
 	}
-	closed, err := closedParent(unprivileged, string(home(t)))
+	packages, err := findInstallation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := closedParent(unprivileged, string(packages))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +149,7 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 		return
 	}
 	t.Run("uid "+strconv.Itoa(unprivileged), func(t *testing.T) {
-		dir := place(t)
+		dir := tempDir(t)
 		if err := os.Chown(dir, unprivileged, unprivileged); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Package engine runs the stores and the log that answerscope needs when no
-// address of theirs is given: ClickHouse, PostgreSQL and a Kafka broker, each
-// kept under one directory, bound to loopback, and gone when this process is.
+// Package engine runs the stores and the log for which no address is given:
+// ClickHouse, PostgreSQL and a Kafka broker, each below one data directory, bound to
+// loopback, and ended when this process ends.
 //
 // The engines are real ones out of pinned packages (see package-lock.json and
 // apache/pom.xml beside this file; `make engines` and `make kafka-apache` fetch

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// place is a directory for engines that PostgreSQL's user may pass.
-func place(t *testing.T) string {
+// tempDir is a directory for engines that PostgreSQL's user may pass.
+func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "answerscope-engine-")
 	if err != nil {
@@ -38,15 +38,6 @@ func place(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-func home(t *testing.T) Home {
-	t.Helper()
-	h, err := FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -72,11 +63,11 @@ type store interface {
 // stores are all engines, by the name of a subtest.
 var stores = map[string]func(t *testing.T, dir string) (store, error){
 	"clickhouse": func(t *testing.T, dir string) (store, error) {
-		e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: dir, Home: home(t), Log: quiet})
+		e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: dir, Log: quiet})
 		return clickHouseStore{e}, err
 	},
 	"postgres": func(t *testing.T, dir string) (store, error) {
-		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: dir, Home: home(t), Log: quiet})
+		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: dir, Log: quiet})
 		return postgresStore{e}, err
 	},
 	"kafka": func(t *testing.T, dir string) (store, error) {
@@ -84,7 +75,7 @@ var stores = map[string]func(t *testing.T, dir string) (store, error){
 		return kafkaStore{e}, err
 	},
 	"apache": func(t *testing.T, dir string) (store, error) {
-		e, err := StartApacheKafka(t.Context(), ApacheKafkaConfig{Dir: dir, Home: home(t), Log: quiet})
+		e, err := StartApacheKafka(t.Context(), ApacheKafkaConfig{Dir: dir, Log: quiet})
 		return kafkaStore{e}, err
 	},
 }
@@ -217,7 +208,7 @@ func kill(s store) bool {
 func TestRestartKeepsAddressAndData(t *testing.T) {
 	for name, start := range stores {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(place(t), name)
+			dir := filepath.Join(tempDir(t), name)
 			first, err := start(t, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -255,7 +246,7 @@ func TestRestartKeepsAddressAndData(t *testing.T) {
 }
 
 func TestDoneSaysThatAnEngineDied(t *testing.T) {
-	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: place(t), Home: home(t), Log: quiet})
+	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempDir(t), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +262,7 @@ func TestDoneSaysThatAnEngineDied(t *testing.T) {
 }
 
 func TestTwoEnginesDoNotShareADirectory(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	first, err := StartKafka(t.Context(), KafkaConfig{Dir: dir, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +276,7 @@ func TestTwoEnginesDoNotShareADirectory(t *testing.T) {
 }
 
 func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
-	first, err := StartKafka(t.Context(), KafkaConfig{Dir: place(t), Log: quiet})
+	first, err := StartKafka(t.Context(), KafkaConfig{Dir: tempDir(t), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +285,7 @@ func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
 	if _, err := fmt.Sscanf(first.Brokers()[0], host+":%d", &port); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartKafka(t.Context(), KafkaConfig{Dir: place(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
+	if _, err := StartKafka(t.Context(), KafkaConfig{Dir: tempDir(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
 		t.Errorf("start on a taken port: %v", err)
 	}
 }

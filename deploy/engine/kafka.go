@@ -24,7 +24,7 @@ type KafkaConfig struct {
 // after a crash its directory is read again.
 type Kafka struct {
 	cluster *kfake.Cluster
-	place   *lock
+	lock    *lock
 	address string
 	once    sync.Once
 	done    chan struct{}
@@ -43,13 +43,13 @@ func StartKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 }
 
 func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
-	place, err := claim(ctx, cfg.Dir)
+	lock, err := lockDir(ctx, cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, place.Close())
+			err = errors.Join(err, lock.Close())
 		}
 	}()
 	port, err := keptPort(cfg.Dir, "kafka", cfg.Port)
@@ -68,7 +68,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kafka{cluster: cluster, place: place, address: address(port), done: make(chan struct{})}, nil
+	return &Kafka{cluster: cluster, lock: lock, address: address(port), done: make(chan struct{})}, nil
 }
 
 // Brokers are the addresses to bootstrap from.
@@ -80,7 +80,7 @@ func (k *Kafka) Stop(context.Context) (err error) {
 	k.once.Do(func() {
 		k.cluster.Close()
 		close(k.done)
-		err = k.place.Close()
+		err = k.lock.Close()
 	})
 	return err
 }
@@ -91,8 +91,8 @@ func (k *Kafka) Done() <-chan struct{} { return k.done }
 // Err is nil: the broker ends only by Stop.
 func (k *Kafka) Err() error { return nil }
 
-// kafkaLog passes on what the broker says of failures, such as a full disk, and
-// drops the rest, which is a line a request.
+// kafkaLog logs the broker's failures, such as a full disk, and drops the rest, which
+// is a line per request.
 type kafkaLog struct{ log *slog.Logger }
 
 func (l kafkaLog) Logf(level kfake.LogLevel, format string, args ...any) {

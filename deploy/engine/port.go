@@ -50,10 +50,10 @@ func keptPort(dir, name string, wanted int) (int, error) {
 }
 
 func portFree(port int) bool {
-	// A child forked meanwhile would hold the listener until its exec, and the
-	// engine would find the port taken. One child is forked without the lock, the
-	// first time that a process is started or looked for, to see whether the
-	// kernel has pidfds: it shall be gone before.
+	// A child forked meanwhile would hold the listener until its exec, and the engine
+	// would find the port taken. The runtime forks one child without the lock, the first
+	// time that a process is started or found, to see whether the kernel has pidfds:
+	// FindProcess gets that done before.
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
 	}

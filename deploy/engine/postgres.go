@@ -20,7 +20,6 @@ const postgresUser = "postgres"
 // PostgresConfig says where a PostgreSQL keeps its cluster and listens.
 type PostgresConfig struct {
 	Dir    string // everything it keeps; created
-	Home   Home
 	Port   int    // 0 chooses a free one, kept across restarts
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
@@ -49,21 +48,18 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 }
 
 func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
-	pkg, err := cfg.Home.npmPackage("postgres", postgresNPM)
+	pkg, err := npmPackage("postgres")
 	if err != nil {
 		return nil, err
 	}
 	if err := makeLibraryLinks(pkg); err != nil {
 		return nil, err
 	}
-	if cfg.Dir, cfg.Logs, err = absoluteDirs(cfg.Dir, cfg.Logs); err != nil {
-		return nil, err
-	}
-	place, err := claim(ctx, cfg.Dir)
+	lock, err := lockDirs(ctx, &cfg.Dir, &cfg.Logs)
 	if err != nil {
 		return nil, err
 	}
-	defer place.Close()
+	defer lock.Close()
 	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -77,11 +73,10 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.process, err = startProcess("postgres", cfg.Logs, place, onOurDeath, server); err != nil {
+	if p.process, err = startProcess("postgres", cfg.Logs, lock, onOurDeath, server); err != nil {
 		return nil, err
 	}
-	if err := p.ready(ctx, func(ctx context.Context) error { return askPostgres(ctx, p.address) }); err != nil {
-		p.Kill()
+	if err := p.awaitReady(ctx, func(ctx context.Context) error { return pingPostgres(ctx, p.address) }); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -100,11 +95,11 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	return p.stop(ctx, func() error { return p.signal(syscall.SIGINT) })
 }
 
-// onOurDeath is what the server gets when we are killed: its "immediate shutdown",
-// in which it takes its children along. The next start recovers.
+// onOurDeath is the signal that the server gets when we are killed: its "immediate
+// shutdown", which ends its children too. The next start recovers.
 const onOurDeath = syscall.SIGQUIT
 
-// postgresCluster is a cluster on the disk and the user that it belongs to.
+// postgresCluster is a cluster on the disk and its owner.
 type postgresCluster struct {
 	cfg       PostgresConfig
 	bin, data string
@@ -112,8 +107,8 @@ type postgresCluster struct {
 	user      *account
 }
 
-// prepare makes the cluster if there is none. A cluster is made aside and put
-// in place complete, so one that is there needs no more than a start.
+// prepare makes the cluster if there is none. A cluster is made beside its place and
+// renamed when it is complete, so one that exists needs no more than a start.
 func (c *postgresCluster) prepare() error {
 	var err error
 	if c.user, err = chooseAccount(c.cfg.Dir, c.bin); err != nil {
@@ -123,7 +118,7 @@ func (c *postgresCluster) prepare() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
-		// We have the claim on the directory, so this is a killed server's. Its pid
+		// We have the lock of the directory, so this is a killed server's. Its pid
 		// may be another process's by now, which PostgreSQL would take for a server.
 		if err := os.Remove(filepath.Join(c.data, "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -169,8 +164,7 @@ func (c *postgresCluster) tool(stdin string, args ...string) error {
 	return runTool(args[0], cmd)
 }
 
-// checkVersion refuses a cluster made by another major version, with what
-// PostgreSQL itself would say less plainly.
+// checkVersion refuses a cluster made by another major version.
 func (c *postgresCluster) checkVersion() error {
 	text, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	if err != nil {
@@ -211,6 +205,6 @@ func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// postgresEnv keeps what the environment may hold for PostgreSQL's clients
-// (PGDATA, PGPORT…) and our own secrets away from the server.
+// postgresEnv is the server's environment, without the variables of PostgreSQL's
+// clients (PGDATA, PGPORT…) and without our secrets.
 func postgresEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"} }

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries that
-// an npm package cannot carry; it does what the package's own install script
-// would, which is not run.
+// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries, which an
+// npm package cannot carry. The package's install script, which is not run, would.
 func makeLibraryLinks(pkg string) error {
 	var links []struct{ Source, Target string }
 	if err := readJSON(filepath.Join(pkg, "native", "pg-symlinks.json"), &links); err != nil {

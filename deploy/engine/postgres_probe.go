@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// askPostgres returns nil when a server asks a client for its password, which
-// it does once it is ready for queries. The bytes are the startup message of
-// PostgreSQL's frontend/backend protocol 3.0, so that no driver is needed here.
-func askPostgres(ctx context.Context, address string) error {
+// pingPostgres returns nil when a server asks for a password, which it does once it is
+// ready for queries. It sends the startup message of PostgreSQL's frontend/backend
+// protocol 3.0, so that no driver is needed here.
+func pingPostgres(ctx context.Context, address string) error {
 	var dial net.Dialer
 	conn, err := dial.DialContext(ctx, "tcp", address)
 	if err != nil {

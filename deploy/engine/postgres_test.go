@@ -11,7 +11,7 @@ import (
 )
 
 func TestPostgresAsksForAPassword(t *testing.T) {
-	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: place(t), Home: home(t), NoSync: true, Log: quiet})
+	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempDir(t), NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestPostgresAsksForAPassword(t *testing.T) {
 
 func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {
 	for _, noSync := range []bool{false, true} {
-		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: place(t), Home: home(t), NoSync: noSync, Log: quiet})
+		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempDir(t), NoSync: noSync, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +51,8 @@ func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {
 // The pid in a killed server's file may be another process's by now; PostgreSQL
 // would take that for a running server and refuse.
 func TestPostgresStartsOverALeftPidFile(t *testing.T) {
-	dir := place(t)
-	cfg := PostgresConfig{Dir: dir, Home: home(t), NoSync: true, Log: quiet}
+	dir := tempDir(t)
+	cfg := PostgresConfig{Dir: dir, NoSync: true, Log: quiet}
 	e, err := StartPostgres(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -74,11 +74,11 @@ func TestPostgresStartsOverALeftPidFile(t *testing.T) {
 }
 
 func TestPostgresInterruptedWhileInitializingBeginsAgain(t *testing.T) {
-	dir := place(t)
+	dir := tempDir(t)
 	if err := os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: dir, Home: home(t), NoSync: true, Log: quiet})
+	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: dir, NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,59 +14,78 @@ import (
 )
 
 const (
-	stopBound   = 20 * time.Second // from SIGTERM to SIGKILL
-	logKeepSize = 8 << 20          // a log beyond this is put aside at the next start
+	stopTimeout = 20 * time.Second // from SIGTERM to SIGKILL
+	maxLogSize  = 8 << 20          // a larger log is renamed at the next start
 )
 
-// process is one child. It does not outlive us, whatever ends us: see spawn.
+// process is one child. It does not outlive us, however we end: see spawn.
 type process struct {
-	name string
-	cmd  *exec.Cmd
-	log  string        // path of its stderr
-	line io.Closer     // our end of its stdin; the kernel closes it when we die
-	done chan struct{} // closed when the child has ended
-	err  error         // why, valid after done
+	name  string
+	cmd   *exec.Cmd
+	log   string        // path of its stderr
+	stdin io.Closer     // our end of its stdin; the kernel closes it when we die
+	done  chan struct{} // closed when the child has ended
+	err   error         // the cause, valid after done
 }
 
 // startProcess starts cmd with its output appended to logs/<name>.log. When we die,
-// however, it gets the signal onOurDeath. The claim on its directory becomes the
-// child's.
-func startProcess(name, logs string, place *lock, onOurDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
-	defer place.Close()
-	cmd.ExtraFiles = []*os.File{place.file}
-	if err := os.MkdirAll(logs, 0o750); err != nil {
+// however, it gets the signal onDeath. The child inherits the lock of its directory.
+func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
+	defer lock.Close()
+	p := &process{name: name, cmd: cmd, log: filepath.Join(logs, name+".log"), done: make(chan struct{})}
+	if err := p.start(lock, onDeath); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	path := filepath.Join(logs, name+".log")
-	out, err := openLog(path)
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
-	}
-	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
-	line, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
-	}
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	// A group of its own: Ctrl-C on the terminal is for us, and we stop our
-	// children after the parts that still write to them.
-	cmd.SysProcAttr.Setpgid = true
-	if err := spawn(cmd, onOurDeath); err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
-	}
-	p := &process{name: name, cmd: cmd, log: path, line: line, done: make(chan struct{})}
 	go func() {
-		p.err = fmt.Errorf("%s ended: %w (its log: %s)", name, orExit0(cmd.Wait()), path)
+		p.err = fmt.Errorf("%s ended: %w (its log: %s)", name, orExit0(cmd.Wait()), p.log)
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// runTool runs a program of an engine to its end and returns what it said when it
-// fails. Like an engine, it does not outlive us.
+func (p *process) start(lock *lock, onDeath syscall.Signal) (err error) {
+	if err := os.MkdirAll(filepath.Dir(p.log), 0o750); err != nil {
+		return err
+	}
+	out, err := openLog(p.log)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.ExtraFiles = []*os.File{lock.file}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if p.cmd.SysProcAttr == nil {
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	// A group of its own: Ctrl-C on the terminal is for us, and we stop our
+	// children after the parts that still write to them.
+	p.cmd.SysProcAttr.Setpgid = true
+	return spawn(p.cmd, onDeath)
+}
+
+func orExit0(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// openLog opens a log for appending, after renaming an overgrown one, so that the
+// two together stay bounded however often the engine starts.
+func openLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLogSize {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+}
+
+// runTool runs a program of an engine to its end; the error has its output. Like an
+// engine, it does not outlive us.
 func runTool(name string, cmd *exec.Cmd) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -83,37 +102,9 @@ func runTool(name string, cmd *exec.Cmd) error {
 	return nil
 }
 
-// absoluteDirs returns an engine's directory and that of its logs, which is
-// below the first unless it is given.
-func absoluteDirs(dir, logs string) (string, string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil || logs == "" {
-		return dir, filepath.Join(dir, "log"), err
-	}
-	logs, err = filepath.Abs(logs)
-	return dir, logs, err
-}
-
-func orExit0(err error) error {
-	if err == nil {
-		return errors.New("exit status 0")
-	}
-	return err
-}
-
-// openLog opens a log for appending, after putting an overgrown one aside, so
-// that the two together stay bounded however often the engine starts.
-func openLog(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && info.Size() > logKeepSize {
-		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, err
-		}
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
-}
-
-// ready polls probe until it returns nil, the child ends, or ctx is done.
-func (p *process) ready(ctx context.Context, probe func(context.Context) error) error {
+// awaitReady polls probe until it returns nil. It kills the child and returns an error
+// when ctx is done first, or when the child has ended.
+func (p *process) awaitReady(ctx context.Context, probe func(context.Context) error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -125,6 +116,7 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 		case <-p.done:
 			return p.err
 		case <-ctx.Done():
+			p.Kill()
 			return fmt.Errorf("wait for %s: %w: %w (its log: %s)", p.name, context.Cause(ctx), err, p.log)
 		case <-tick.C:
 		}
@@ -134,10 +126,10 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 // PID is the child's process id.
 func (p *process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child has ended, asked or not.
+// Done is closed when the child has ended, for whatever reason.
 func (p *process) Done() <-chan struct{} { return p.done }
 
-// Err says how the child ended; nil while it runs.
+// Err is how the child ended; nil while it runs.
 func (p *process) Err() error {
 	select {
 	case <-p.done:
@@ -153,30 +145,26 @@ func (p *process) Kill() {
 	<-p.done
 }
 
-// stop has the child asked to end, and kills it when it has not within stopBound
-// or until ctx is done. Stopping an ended child is not an error.
+// stop asks the child to end, and kills it when it has not within stopTimeout or
+// until ctx is done. Stopping an ended child is not an error.
 func (p *process) stop(ctx context.Context, ask func() error) error {
-	defer p.line.Close()
-	select {
-	case <-p.done:
+	defer p.stdin.Close()
+	if p.Err() != nil {
 		return nil
-	default:
 	}
-	asked := ask()
-	bound := time.NewTimer(stopBound)
-	defer bound.Stop()
-	if asked == nil {
+	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("no end within %s", stopTimeout))
+	defer cancel()
+	err := ask()
+	if err == nil {
 		select {
 		case <-p.done:
 			return nil
 		case <-ctx.Done():
-			asked = context.Cause(ctx)
-		case <-bound.C:
-			asked = fmt.Errorf("no end within %s", stopBound)
+			err = context.Cause(ctx)
 		}
 	}
 	p.Kill()
-	return fmt.Errorf("stop %s: %w: killed", p.name, asked)
+	return fmt.Errorf("stop %s: %w: killed", p.name, err)
 }
 
 // signal asks the child to end by a signal; one that has ended needs none.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The test binary stands in for answerscope where a test needs another process: a
@@ -31,13 +30,13 @@ func runRole() {
 		fail(err)
 	}
 	o.Log = slog.New(slog.DiscardHandler)
-	set, err := Open(context.Background(), o)
+	engines, err := Open(context.Background(), o)
 	if err != nil {
 		fail(err)
 	}
 	fmt.Fprintln(os.Stdout, "ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	if err := set.Stop(context.Background()); err != nil {
+	if err := engines.Stop(context.Background()); err != nil {
 		fail(err)
 	}
 	os.Exit(0)
@@ -103,17 +102,4 @@ func (r *role) end(t *testing.T) {
 func (r *role) kill() {
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
-}
-
-// eventually waits, for at most ten seconds, until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); {
-		if time.Now().After(end) {
-			t.Fatalf("after 10 s still not: %s", what)
-		}
-		if err := pause(t.Context(), retryEvery); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // spawn starts cmd so that it gets sig when this process dies, even by SIGKILL.
-// Without a parent-death signal in the kernel, a copy of this binary stands in
-// between and watches the pipe that we hold: see runGuard. The ClickHouse child
-// is a copy of this binary already and watches for itself.
+// Without a parent-death signal in the kernel, a copy of this binary runs cmd and
+// watches the pipe that we hold: see runWatchdog. The ClickHouse child is a copy of
+// this binary already and watches for itself.
 func spawn(cmd *exec.Cmd, sig syscall.Signal) error {
 	if len(cmd.Args) > 1 && cmd.Args[1] == clickHouseChild {
 		return cmd.Start()
@@ -21,7 +21,7 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal) error {
 	if err != nil {
 		return err
 	}
-	cmd.Args = append([]string{self, guardChild, strconv.Itoa(int(sig)), cmd.Path}, cmd.Args[1:]...)
+	cmd.Args = append([]string{self, watchdogChild, strconv.Itoa(int(sig)), cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = self
 	return cmd.Start()
 }

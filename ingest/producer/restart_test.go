@@ -29,12 +29,8 @@ func restartable(t *testing.T, kind string) broker {
 			return k.Stop, k.Brokers(), nil
 		}}
 	}
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	return broker{func(ctx context.Context) (func(context.Context) error, []string, error) {
-		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Home: home, Log: quiet})
+		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Log: quiet})
 		if err != nil {
 			return nil, nil, err
 		}

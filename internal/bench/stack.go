@@ -51,24 +51,20 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 	if err := os.Chmod(s.dir, 0o755); err != nil { // under root PostgreSQL is another user
 		return nil, fmt.Errorf("open the bench's directory: %w", err)
 	}
-	home, err := engine.FindHome("")
-	if err != nil {
-		return nil, err
-	}
 	if need.clickhouse {
-		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(s.dir, "clickhouse"), Home: home, Log: s.log})
+		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(s.dir, "clickhouse"), Log: s.log})
 		if err != nil {
 			return nil, err
 		}
 		s.clickhouse, s.stops = c.DSN(), append(s.stops, c.Stop)
 	}
 	if need.broker {
-		if err := s.startBroker(ctx, home, broker); err != nil {
+		if err := s.startBroker(ctx, broker); err != nil {
 			return nil, err
 		}
 	}
 	if need.postgres {
-		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: filepath.Join(s.dir, "postgres"), Home: home, Log: s.log})
+		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: filepath.Join(s.dir, "postgres"), Log: s.log})
 		if err != nil {
 			return nil, err
 		}
@@ -80,9 +76,9 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 	return s, nil
 }
 
-func (s *stack) startBroker(ctx context.Context, home engine.Home, broker string) error {
+func (s *stack) startBroker(ctx context.Context, broker string) error {
 	if broker == "apache" {
-		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Home: home, Log: s.log})
+		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Log: s.log})
 		if err != nil {
 			return err
 		}

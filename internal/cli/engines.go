@@ -21,7 +21,7 @@ var everything = needs{ClickHouse: true, Postgres: true, Kafka: true}
 
 // engines are the addresses of the engines: given ones, those of engines that the command has joined, or its own.
 type engines struct {
-	set        *engine.Set // nil when every address is given
+	set        *engine.Engines // nil when every address is given
 	shards     string      // DSNs with credentials, in place of clickhouse
 	cluster    string      // the name that the servers of shards give their cluster
 	clickhouse string      // DSN with credentials

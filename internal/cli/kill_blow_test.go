@@ -238,12 +238,9 @@ func childOf(t *testing.T, parent int, name string) int {
 // starts it again on the same directory and port.
 func (k *killing) startApache(t *testing.T) {
 	t.Helper()
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := filepath.Join(strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), "..", "apache")
-	k.apache, err = engine.StartApacheKafka(context.WithoutCancel(t.Context()), engine.ApacheKafkaConfig{Dir: dir, Home: home, Log: slog.New(slog.DiscardHandler)})
+	var err error
+	k.apache, err = engine.StartApacheKafka(context.WithoutCancel(t.Context()), engine.ApacheKafkaConfig{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

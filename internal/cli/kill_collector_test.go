@@ -152,11 +152,7 @@ func (c *siege) startKafka(t *testing.T) {
 		c.brokers, c.stopBroker = k.Brokers(), k.Stop
 		return
 	}
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(c.dir, "apache"), Home: home, Log: quiet})
+	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(c.dir, "apache"), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,7 +194,7 @@ func (w *securedWorld) startKafka(t *testing.T, server testkit.Certificate) {
 	}
 	const scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
 	broker, err := engine.StartApacheKafka(t.Context(), engine.ApacheKafkaConfig{
-		Dir: dataDir(t), Home: home(t), Log: slog.New(slog.DiscardHandler),
+		Dir: dataDir(t), Log: slog.New(slog.DiscardHandler),
 		Listeners: []engine.KafkaListener{
 			{Name: "SECURED", Protocol: "SASL_SSL", Properties: append([]string{
 				"sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
@@ -231,7 +231,7 @@ func (w *securedWorld) startKafka(t *testing.T, server testkit.Certificate) {
 // startPostgres starts a server that takes connections over TLS. Its key must be its user's.
 func (w *securedWorld) startPostgres(t *testing.T, server testkit.Certificate) {
 	t.Helper()
-	cfg := engine.PostgresConfig{Dir: filepath.Join(dataDir(t), "postgres"), Home: home(t), NoSync: true, Log: slog.New(slog.DiscardHandler)}
+	cfg := engine.PostgresConfig{Dir: filepath.Join(dataDir(t), "postgres"), NoSync: true, Log: slog.New(slog.DiscardHandler)}
 	first, err := engine.StartPostgres(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -271,15 +271,6 @@ func credential(t *testing.T, name string, mechanism kafka.ScramMechanism, passw
 		t.Fatal(err)
 	}
 	return kafka.UserScramCredentialsUpsertion{Name: name, Mechanism: mechanism, Iterations: iterations, Salt: salt, SaltedPassword: salted}
-}
-
-func home(t *testing.T) engine.Home {
-	t.Helper()
-	h, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 // stopped stops an engine at the end of a test.

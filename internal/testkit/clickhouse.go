@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-func startClickHouse(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
-	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
+func startClickHouse(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, NoSync: true, Log: quiet})
 	if err != nil {
 		return addresses{}, nil, err
 	}

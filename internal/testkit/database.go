@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// freshName returns a name for what one test owns on a shared engine: the
-// test's own name, so that it can be told in a listing, and a random end.
+// freshName returns a name for what one test owns on a shared engine: the test's name,
+// so that a listing shows whose it is, and a random suffix.
 func freshName(t testing.TB) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -28,16 +28,16 @@ func freshName(t testing.TB) string {
 	return name + "_" + strconv.FormatUint(rand.Uint64()>>16, 36)
 }
 
-// cleanUp drops a database when its test passed, and else says where it is. Run
-// the test under `go run ./internal/testkit/serve sh` to look into it: engines of
-// the test binary's own go away with it.
+// cleanUp drops a database when its test passed, else it logs the address. Run the
+// test from `go run ./internal/testkit/serve sh` to look into it: a test binary's own
+// engines end with it.
 func cleanUp(t testing.TB, kind, name, dsn string, drop func(context.Context) error) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("kept %s database %s: %s", kind, name, dsn)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		if err := drop(ctx); err != nil {
 			t.Errorf("drop %s database %s: %v", kind, name, err)

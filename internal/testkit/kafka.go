@@ -7,16 +7,16 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-func startKafka(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
-	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: at.dir, NoSync: true, Log: at.log})
+func startKafka(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
+	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, Log: quiet})
 	if err != nil {
 		return addresses{}, nil, err
 	}
 	return addresses{Kafka: k.Brokers()}, k.Stop, nil
 }
 
-func startApacheKafka(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
-	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: at.dir, Home: at.home, Log: at.log})
+func startApacheKafka(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
+	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Log: quiet})
 	if err != nil {
 		return addresses{}, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-func startPostgres(ctx context.Context, at place) (addresses, func(context.Context) error, error) {
-	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: at.dir, Home: at.home, NoSync: true, Log: at.log})
+func startPostgres(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
+	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: dir, NoSync: true, Log: quiet})
 	if err != nil {
 		return addresses{}, nil, err
 	}

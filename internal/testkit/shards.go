@@ -18,18 +18,14 @@ import (
 // Cluster is what the servers of ClickHouseShards call the cluster that they are.
 const Cluster = "answerscope"
 
-// shards are two ClickHouse of this test binary that know each other: few packages
-// ask for them, so that they are not among those that a whole run shares.
+// shards are two ClickHouse servers of this test binary that form a cluster. Few
+// packages need them, so Serve does not share them.
 var shards = sync.OnceValues(func() (servers []addresses, err error) {
-	home, err := engine.FindHome("")
-	if err != nil {
-		return nil, err
-	}
 	dir, err := own.makeDir()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startBound)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
@@ -39,14 +35,14 @@ var shards = sync.OnceValues(func() (servers []addresses, err error) {
 	var wg sync.WaitGroup
 	for i, port := range ports {
 		wg.Go(func() {
-			servers[i], errs[i] = own.startShard(ctx, home, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports)
+			servers[i], errs[i] = own.startShard(ctx, filepath.Join(dir, fmt.Sprintf("shard-%d", i+1)), port, ports)
 		})
 	}
 	wg.Wait()
 	return servers, errors.Join(errs...)
 })
 
-func (e *engines) startShard(ctx context.Context, home engine.Home, dir string, port int, ports []int) (addresses, error) {
+func (e *engines) startShard(ctx context.Context, dir string, port int, ports []int) (addresses, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "config.d"), 0o700); err != nil {
 		return addresses{}, err
 	}
@@ -63,7 +59,7 @@ func (e *engines) startShard(ctx context.Context, home engine.Home, dir string, 
 	if err := os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600); err != nil {
 		return addresses{}, err
 	}
-	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Home: home, Port: port, NoSync: true, Log: quiet})
+	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
 	if err != nil {
 		return addresses{}, err
 	}

@@ -1,8 +1,7 @@
-// Package testkit hands real engines to tests: ClickHouse, PostgreSQL, the
-// embedded Kafka broker and Apache Kafka. They start when a test first asks, once
-// for the test binary, and stop after its last test. A test whose engine is
-// missing fails. Where a whole run of tests shares engines (see Serve), they are
-// used instead.
+// Package testkit gives tests real engines: ClickHouse, PostgreSQL, the embedded
+// Kafka broker and Apache Kafka. An engine starts once per test binary, when a test
+// first asks for it, and stops after the last test; a test whose engine is missing
+// fails. Under Serve all test binaries share one set of engines instead.
 //
 // A package whose tests use them has
 //
@@ -25,8 +24,8 @@ import (
 )
 
 const (
-	startBound = 90 * time.Second // generous: several test binaries may start at once on two cores
-	stopBound  = 30 * time.Second
+	startTimeout = 90 * time.Second // several test binaries may start at once on two cores
+	stopTimeout  = 30 * time.Second
 )
 
 // Main runs the tests of a binary and stops the engines that they started. It
@@ -44,7 +43,7 @@ func Main(m *testing.M) {
 // own are the engines of this test binary.
 var own engines
 
-// quiet is what engines of tests log to.
+// quiet is the log of the engines of tests.
 var quiet = slog.New(slog.DiscardHandler)
 
 // engines starts each kind at most once, below one temporary directory.
@@ -55,15 +54,9 @@ type engines struct {
 	stops []func(context.Context) error
 }
 
-// place is where an engine of a test binary lives.
-type place struct {
-	dir  string
-	home engine.Home
-	log  *slog.Logger
-}
-
-// starter starts one kind of engine and returns its addresses and its end.
-type starter func(context.Context, place) (addresses, func(context.Context) error, error)
+// starter starts one kind of engine in a directory and returns its addresses and what
+// stops it.
+type starter func(ctx context.Context, dir string) (addresses, func(context.Context) error, error)
 
 // starters are the kinds of engines.
 var starters = map[string]starter{
@@ -73,8 +66,8 @@ var starters = map[string]starter{
 	"apache":     startApacheKafka,
 }
 
-// server returns the addresses of a kind of engine: one that serves the whole
-// run of tests if there is such (see Serve), else this binary's own.
+// server returns the addresses of a kind of engine: the shared one under Serve, else
+// this binary's own.
 func server(t testing.TB, kind string) addresses {
 	t.Helper()
 	if dir := os.Getenv(sharedEnv); dir != "" {
@@ -91,8 +84,7 @@ func server(t testing.TB, kind string) addresses {
 	return a
 }
 
-// start starts a kind of engine the first time that it is asked for. Tests that
-// ask for other kinds do not wait for it.
+// start starts a kind of engine once. Tests that need other kinds do not wait for it.
 func (e *engines) start(kind string) (addresses, error) {
 	e.mu.Lock()
 	if e.kinds == nil {
@@ -108,17 +100,13 @@ func (e *engines) start(kind string) (addresses, error) {
 }
 
 func (e *engines) startNow(kind string) (addresses, error) {
-	home, err := engine.FindHome("")
-	if err != nil {
-		return addresses{}, err
-	}
 	dir, err := e.makeDir()
 	if err != nil {
 		return addresses{}, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startBound)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	a, stop, err := starters[kind](ctx, place{filepath.Join(dir, kind), home, quiet})
+	a, stop, err := starters[kind](ctx, filepath.Join(dir, kind))
 	if err != nil {
 		return addresses{}, err
 	}
@@ -146,11 +134,11 @@ func (e *engines) makeDir() (string, error) {
 	return dir, nil
 }
 
-// close stops what was started, last first, and removes what it kept.
+// close stops the engines, last first, and removes their directory.
 func (e *engines) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), stopBound)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	var errs []error
 	for _, stop := range slices.Backward(e.stops) {

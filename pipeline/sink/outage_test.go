@@ -27,14 +27,10 @@ type server struct {
 
 type stopper interface{ Stop(context.Context) error }
 
-// place is where an engine of a test keeps what it holds.
-func place(t *testing.T) (dir string, home engine.Home, log *slog.Logger) {
+// engineDir is a directory and the log of an engine of one test.
+func engineDir(t *testing.T) (dir string, log *slog.Logger) {
 	t.Helper()
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(t.TempDir(), "engine"), home, slog.New(slog.DiscardHandler)
+	return filepath.Join(t.TempDir(), "engine"), slog.New(slog.DiscardHandler)
 }
 
 func (s *server) up(t *testing.T) {
@@ -70,9 +66,9 @@ func (s *server) down(t *testing.T) {
 // sync, as one that others run: that outlives a kill, though not a machine's.
 func ownClickHouse(t *testing.T) (s *server, dsn string) {
 	t.Helper()
-	dir, home, log := place(t)
+	dir, log := engineDir(t)
 	s = &server{start: func(ctx context.Context) (stopper, error) {
-		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Home: home, NoSync: true, Log: log})
+		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, NoSync: true, Log: log})
 		if err == nil {
 			dsn = c.DSN()
 		}
@@ -87,9 +83,9 @@ func ownClickHouse(t *testing.T) (s *server, dsn string) {
 // disk: without that a kill, too, takes the last commits away.
 func ownPostgres(t *testing.T) (s *server, dsn string) {
 	t.Helper()
-	dir, home, log := place(t)
+	dir, log := engineDir(t)
 	s = &server{start: func(ctx context.Context) (stopper, error) {
-		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: dir, Home: home, Log: log})
+		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: dir, Log: log})
 		if err == nil {
 			dsn = p.DSN()
 		}
@@ -102,10 +98,10 @@ func ownPostgres(t *testing.T) (s *server, dsn string) {
 
 func ownBroker(t *testing.T, kind string) (s *server, brokers []string) {
 	t.Helper()
-	dir, home, log := place(t)
+	dir, log := engineDir(t)
 	s = &server{start: func(ctx context.Context) (stopper, error) {
 		if kind == "apache" {
-			k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Home: home, Log: log})
+			k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Log: log})
 			if err == nil {
 				brokers = k.Brokers()
 			}

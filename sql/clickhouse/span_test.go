@@ -33,11 +33,7 @@ func spanning(t *testing.T) clickhouse.Config {
 	if err := os.WriteFile(filepath.Join(dir, "config.d", "spans.xml"), []byte(spanLog), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, Home: home, NoSync: true, Log: slog.New(slog.DiscardHandler)})
+	server, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, NoSync: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

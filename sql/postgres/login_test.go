@@ -14,11 +14,7 @@ import (
 // A managed Postgres gives no superuser: a login that may make roles and owns its
 // database is enough, from the first migration on.
 func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster, err := engine.StartPostgres(t.Context(), engine.PostgresConfig{Dir: t.TempDir(), Home: home, NoSync: true, Log: slog.New(slog.DiscardHandler)})
+	cluster, err := engine.StartPostgres(t.Context(), engine.PostgresConfig{Dir: t.TempDir(), NoSync: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

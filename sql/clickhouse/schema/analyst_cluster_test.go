@@ -22,10 +22,6 @@ import (
 // clusterOf starts two servers that know each other, with these users. Those of testkit read theirs before a test begins.
 func clusterOf(t *testing.T, users string) clickhouse.Config {
 	t.Helper()
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var ports []string
 	for range 2 {
 		free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -58,7 +54,7 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 		if _, err := fmt.Sscan(port, &number); err != nil {
 			t.Fatal(err)
 		}
-		e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, Home: home, Port: number, NoSync: true, Log: slog.New(slog.DiscardHandler)})
+		e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{Dir: dir, Port: number, NoSync: true, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

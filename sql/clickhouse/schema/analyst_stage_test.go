@@ -60,10 +60,6 @@ const elsewhere = `<clickhouse><remote_servers><elsewhere><shard><replica><host>
 
 func setStage(t *testing.T) *stage {
 	t.Helper()
-	home, err := engine.FindHome("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &stage{ana: login{"analyst_acme_ana", "of-acme"}, bob: login{"analyst_globex_bob", "of-globex"}, dir: t.TempDir()}
 	users := engine.ClickHouseUsersDir(s.dir)
 	if err := os.MkdirAll(users, 0o700); err != nil {
@@ -86,7 +82,7 @@ func setStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	e, err := engine.StartClickHouse(t.Context(), engine.ClickHouseConfig{
-		Dir: filepath.Dir(users), Home: home, NoSync: true, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Dir(users), NoSync: true, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

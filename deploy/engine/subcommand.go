@@ -14,7 +14,7 @@ import (
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
 	execChild       = "engine-exec"       // HOW COMMAND ARG…: becomes COMMAND of another user
-	guardChild      = "engine-guard"      // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
+	watchdogChild   = "engine-watchdog"   // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
 )
 
 // Main runs the hidden subcommand that the process was started with, if there is
@@ -32,8 +32,8 @@ func Main() {
 		if err = json.Unmarshal([]byte(os.Args[2]), &as); err == nil {
 			err = runExec(as, os.Args[3:])
 		}
-	case guardChild:
-		err = runGuard(os.Args[2], os.Args[3:])
+	case watchdogChild:
+		err = runWatchdog(os.Args[2], os.Args[3:])
 	default:
 		return
 	}

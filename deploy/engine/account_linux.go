@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passing returns the capability by which a process may pass directories that are
-// closed to its user (a checkout below /root, say), if we have it to give.
-func passing() (capability int, ok bool) {
+// passCapability is the capability with which a process passes directories that are
+// closed to its user (a checkout below /root, say); ok says that we can give it.
+func passCapability() (capability int, ok bool) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&header, &data[0]); err != nil {
@@ -31,9 +31,9 @@ func passing() (capability int, ok bool) {
 // and, which PostgreSQL needs to find its own files, count in access(2).
 const noSetuidFixup = 1 << 2
 
-// runExec becomes a program of another user, who keeps one capability of root's to
-// reach it. SysProcAttr cannot say this: its ambient capabilities are not in
-// effect between fork and exec, and not for access(2) after it.
+// runExec becomes a program of another user, with one capability of root to reach it.
+// SysProcAttr cannot do this: its ambient capabilities have no effect between fork and
+// exec, nor for access(2) after it.
 func runExec(as execAs, command []string) error {
 	// Each of these changes the calling thread only; exec makes it the process.
 	runtime.LockOSThread()

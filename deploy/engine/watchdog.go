@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// runGuard runs a command and ends it with the numbered signal when stdin ends,
-// which it does when the process at the pipe's other end dies. Signals sent to
-// the guard go on to the command.
-func runGuard(number string, command []string) error {
+// runWatchdog runs a command and ends it with the numbered signal when stdin ends,
+// which it does when the process at the pipe's other end dies. Signals sent to the
+// watchdog go on to the command.
+func runWatchdog(number string, command []string) error {
 	n, err := strconv.Atoi(number)
 	if err != nil || len(command) == 0 {
-		return fmt.Errorf("usage: %s SIGNAL COMMAND ARG…", guardChild)
+		return fmt.Errorf("usage: %s SIGNAL COMMAND ARG…", watchdogChild)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	forward := make(chan os.Signal, 8)
 	signal.Notify(forward, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("guard %s: %w", command[0], err)
+		return fmt.Errorf("run %s under the watchdog: %w", command[0], err)
 	}
 	go func() {
 		for sig := range forward {
@@ -35,7 +35,7 @@ func runGuard(number string, command []string) error {
 		_ = cmd.Process.Signal(syscall.Signal(n))
 	}()
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("guard %s: %w", command[0], err)
+		return fmt.Errorf("run %s under the watchdog: %w", command[0], err)
 	}
 	return nil
 }

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-func mustEnd(t *testing.T, s *Set) {
+func mustEnd(t *testing.T, s *Engines) {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Stop(context.Background()); err != nil {
@@ -28,24 +30,24 @@ func onlyKafka(dir, owner string) Options {
 func TestOpenJoinsRunningEngines(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "var")
 	owner := startRole(t, onlyKafka(dir, "all"), nil)
-	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	engines, err := Open(t.Context(), onlyKafka(dir, "import"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
-	if !set.Joined() || len(set.Kafka()) != 1 {
-		t.Errorf("joined %v, brokers %q", set.Joined(), set.Kafka())
+	mustEnd(t, engines)
+	if !engines.Joined() || len(engines.Kafka()) != 1 {
+		t.Errorf("joined %v, brokers %q", engines.Joined(), engines.Kafka())
 	}
 	select {
-	case <-set.Lost():
+	case <-engines.Lost():
 		t.Error("lost while the owner runs")
 	default:
 	}
 
 	owner.end(t)
-	eventually(t, "an orderly end of the owner is seen", func() bool { return set.Err() != nil })
-	<-set.Lost()
-	if text := set.Err().Error(); !strings.Contains(text, "`answerscope all`") {
+	wait.For(t, "the end of the owner to be noticed", func() bool { return engines.Err() != nil })
+	<-engines.Lost()
+	if text := engines.Err().Error(); !strings.Contains(text, "`answerscope all`") {
 		t.Errorf("lost says %q; want whose engines they were", text)
 	}
 }
@@ -53,15 +55,15 @@ func TestOpenJoinsRunningEngines(t *testing.T) {
 func TestJoinedSeesThatTheOwnerWasKilled(t *testing.T) {
 	dir := t.TempDir()
 	owner := startRole(t, onlyKafka(dir, "all"), nil)
-	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	engines, err := Open(t.Context(), onlyKafka(dir, "import"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
+	mustEnd(t, engines)
 	owner.kill()
-	eventually(t, "the end of the owner is seen", func() bool { return set.Err() != nil })
+	wait.For(t, "the end of the owner to be noticed", func() bool { return engines.Err() != nil })
 
-	// What it left behind is in nobody's way.
+	// What the killed owner left does not block the next one.
 	next, err := Open(t.Context(), onlyKafka(dir, "all"))
 	if err != nil {
 		t.Fatal(err)
@@ -72,18 +74,18 @@ func TestJoinedSeesThatTheOwnerWasKilled(t *testing.T) {
 	}
 }
 
-// One who joined must not take the engines of the next owner for those it knew.
+// Joined engines must not be confused with those of the next owner.
 func TestJoinedSeesAnotherOwner(t *testing.T) {
 	dir := t.TempDir()
 	owner := startRole(t, onlyKafka(dir, "all"), nil)
-	set, err := Open(t.Context(), onlyKafka(dir, "import"))
+	engines, err := Open(t.Context(), onlyKafka(dir, "import"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
+	mustEnd(t, engines)
 	owner.kill()
 	startRole(t, onlyKafka(dir, "all"), nil)
-	eventually(t, "the other owner is seen", func() bool { return set.Err() != nil })
+	wait.For(t, "the other owner to be noticed", func() bool { return engines.Err() != nil })
 }
 
 func TestSecondAllIsRefusedWithTheAddressOfTheFirst(t *testing.T) {
@@ -112,9 +114,9 @@ func TestAllWaitsForAShortCommand(t *testing.T) {
 	short := startRole(t, onlyKafka(dir, "import"), nil)
 	opened := make(chan error, 1)
 	go func() {
-		set, err := Open(t.Context(), onlyKafka(dir, "all"))
+		engines, err := Open(t.Context(), onlyKafka(dir, "all"))
 		if err == nil {
-			err = set.Stop(context.Background())
+			err = engines.Stop(context.Background())
 		}
 		opened <- err
 	}()
@@ -136,14 +138,14 @@ func TestJoiningEnginesThatLackOneIsAnError(t *testing.T) {
 }
 
 func TestEngineThatDiesIsLost(t *testing.T) {
-	set, err := Open(t.Context(), Options{DataDir: place(t), ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
+	engines, err := Open(t.Context(), Options{DataDir: tempDir(t), ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
-	set.running[0].(*ClickHouse).Kill()
-	<-set.Lost()
-	if err := set.Err(); err == nil || !strings.Contains(err.Error(), "clickhouse") {
+	mustEnd(t, engines)
+	engines.running[0].(*ClickHouse).Kill()
+	<-engines.Lost()
+	if err := engines.Err(); err == nil || !strings.Contains(err.Error(), "clickhouse") {
 		t.Errorf("lost says %v", err)
 	}
 }
@@ -185,11 +187,11 @@ func TestOnlyWhoStartsEnginesPreparesThem(t *testing.T) {
 
 func TestFilesOfADataDirectoryAreTheOwnersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "var")
-	set, err := Open(t.Context(), onlyKafka(dir, "all"))
+	engines, err := Open(t.Context(), onlyKafka(dir, "all"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, set)
+	mustEnd(t, engines)
 	for path, forbidden := range map[string]os.FileMode{"": 0o066, "engines.json": 0o077, "lock": 0o077, "kafka": 0o077} {
 		info, err := os.Stat(filepath.Join(dir, path))
 		if err != nil {

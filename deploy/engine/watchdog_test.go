@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// The guard stands between us and an engine where the kernel has no parent-death
+// The watchdog stands between us and an engine where the kernel has no parent-death
 // signal; it works everywhere, so it is tested everywhere.
-func TestGuardEndsItsCommandWhenStdinEnds(t *testing.T) {
+func TestTheWatchdogEndsItsCommandWhenStdinEnds(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, err := selfCommand(guardChild, strconv.Itoa(int(syscall.SIGTERM)), shell, "-c",
+	cmd, err := selfCommand(watchdogChild, strconv.Itoa(int(syscall.SIGTERM)), shell, "-c",
 		`trap 'echo ended; exit 0' TERM; echo running; while :; do sleep 0.05; done`)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +40,6 @@ func TestGuardEndsItsCommandWhenStdinEnds(t *testing.T) {
 		}
 	}
 	if err := cmd.Wait(); err != nil || strings.Join(said, " ") != "running ended" {
-		t.Errorf("guard: %v, its command said %q", err, said)
+		t.Errorf("watchdog: %v, its command said %q", err, said)
 	}
 }

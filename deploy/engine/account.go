@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// unprivileged is nobody's uid and gid on every system we know.
+// unprivileged is the uid and gid of the user nobody on every system we know.
 const unprivileged = 65534
 
-// account is whom an engine that refuses root runs as.
+// account is the user that an engine which refuses root runs as.
 type account struct {
 	uid        int
 	root       bool // we are root, the account is not
-	closed     bool // its programs or data lie below a directory that is closed to it
-	capability int  // by which it passes that
+	closed     bool // its programs or data are below a directory that is closed to it
+	capability int  // passes that directory
 }
 
-// chooseAccount returns the account of an engine that keeps dir and uses the
-// other directories: ourselves, or under root the user who has dir already, or
-// nobody, who is given dir.
+// chooseAccount returns the account of an engine that keeps dir and uses the other
+// directories: our own user, or under root the owner of dir, or the user nobody, who
+// then becomes the owner of dir.
 func chooseAccount(dir string, others ...string) (*account, error) {
 	if os.Getuid() != 0 {
 		return &account{uid: os.Getuid()}, nil
@@ -46,7 +46,7 @@ func chooseAccount(dir string, others ...string) (*account, error) {
 		if closed == "" || a.closed {
 			continue
 		}
-		if a.capability, a.closed = passing(); !a.closed {
+		if a.capability, a.closed = passCapability(); !a.closed {
 			return nil, fmt.Errorf("directory %s is closed to uid %d, which runs PostgreSQL because it refuses root: "+
 				"chmod o+x %s, or use another --data-dir, or give the address of a server in ANSWERSCOPE_POSTGRES_DSN", closed, a.uid, closed)
 		}
@@ -59,13 +59,13 @@ type execAs struct {
 	UID        int
 	Capability int
 	Dir        string
-	Parent     int            // whose child it must still be
-	OnDeath    syscall.Signal // that it gets when the parent dies
+	Parent     int            // pid; it ends if that is no longer its parent
+	OnDeath    syscall.Signal // sent to it when the parent dies
 }
 
-// command is a program run as the account, in directory dir. onOurDeath is the
-// signal that it will be spawned with.
-func (a *account) command(onOurDeath syscall.Signal, dir, program string, args ...string) (*exec.Cmd, error) {
+// command is a program run as the account, in directory dir. onDeath is the signal
+// that it will be spawned with.
+func (a *account) command(onDeath syscall.Signal, dir, program string, args ...string) (*exec.Cmd, error) {
 	if !a.closed {
 		cmd := exec.Command(program, args...)
 		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{}
@@ -74,15 +74,15 @@ func (a *account) command(onOurDeath syscall.Signal, dir, program string, args .
 		}
 		return cmd, nil
 	}
-	as, err := json.Marshal(execAs{UID: a.uid, Capability: a.capability, Dir: dir, Parent: os.Getpid(), OnDeath: onOurDeath})
+	as, err := json.Marshal(execAs{UID: a.uid, Capability: a.capability, Dir: dir, Parent: os.Getpid(), OnDeath: onDeath})
 	if err != nil {
 		return nil, err
 	}
 	return selfCommand(append([]string{execChild, string(as), program}, args...)...)
 }
 
-// closedParent returns the directory at or above path that uid may not pass, if
-// there is one.
+// closedParent returns the directory at or above path that uid may not pass; "" if
+// it may pass all.
 func closedParent(uid int, path string) (string, error) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)

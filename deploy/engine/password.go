@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// keptPassword returns the password that dir keeps, making one the first time.
+// keptPassword returns the password that dir keeps; it makes one the first time.
 func keptPassword(dir string) (string, error) {
 	path := filepath.Join(dir, "password")
 	text, err := os.ReadFile(path)
@@ -30,8 +30,8 @@ func keptPassword(dir string) (string, error) {
 	return password, nil
 }
 
-// replaceFile writes a file so that a reader, or we after a crash, see either
-// the old content or the new.
+// replaceFile writes a file atomically: a reader, also after a crash, sees either the
+// old content or the new.
 func replaceFile(path string, content []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

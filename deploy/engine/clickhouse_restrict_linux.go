@@ -18,14 +18,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tame replaces what the engine does in a command line and must not do in a server.
-func tame(library string) error {
+// restrict replaces what the engine does in a command line and must not do in a server.
+func restrict(library string) error {
 	image, err := openImage(library)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", library, err)
 	}
 	defer image.Close()
-	if err := image.spareConnections(); err != nil {
+	if err := image.surviveConnections(); err != nil {
 		return fmt.Errorf("keep %s from ending with a connection: %w", library, err)
 	}
 	if err := image.refuseFiles(); err != nil {
@@ -34,17 +34,17 @@ func tame(library string) error {
 	return nil
 }
 
-// spareConnections makes the engine outlive a connection that fails.
+// surviveConnections makes the engine outlive a connection that fails.
 //
-// The engine's command line was made for fuzzing, too: its Poco::ErrorHandler, a
-// class named KillingErrorHandler, ends the process when an error leaves a
-// connection's handler. A wrong password or an unknown database over the native
-// protocol does, and so do a client that is killed and bytes that are no HTTP. The
-// server proper only logs such an error. No option changes this and the class is
-// not exported, so its methods are replaced in memory by those of the base class,
-// which do nothing. Both classes' tables are found by the type names that C++ keeps
-// beside them (Itanium C++ ABI, §2.9): name ← type information ← table.
-func (i *image) spareConnections() error {
+// The engine's command line, made for fuzzing too, has a Poco::ErrorHandler named
+// KillingErrorHandler, which ends the process when an error leaves a connection's
+// handler: after a wrong password or an unknown database over the native protocol, a
+// client that was killed, bytes that are no HTTP. The server proper only logs it. No
+// option changes this and the class is not exported, so its methods are replaced in
+// memory by those of the base class, which do nothing. Both classes' tables are found
+// by the type names that C++ keeps beside them (Itanium C++ ABI, §2.9): name ← type
+// information ← table.
+func (i *image) surviveConnections() error {
 	killing, err := i.methods("19KillingErrorHandler", 5)
 	if err != nil {
 		return err
@@ -58,14 +58,13 @@ func (i *image) spareConnections() error {
 	return overwrite(killing[2:5], base[2:5])
 }
 
-// refuseFiles makes the engine's function `file` fail for everybody.
+// refuseFiles makes the engine's function `file` fail for every user.
 //
-// A command line may read every file that its user may, and so the function asks
-// neither for a grant nor where the file is: an analyst would read the parts of all
-// organizations and the passwords beside them. A server reads below its user_files
-// alone. No option takes a function away, so the method that runs it is replaced by
-// that of arrayJoin, which fails with FUNCTION_IS_SPECIAL. (The table function of
-// this name does ask for a grant.)
+// A command line may read every file of its user, so the function asks neither for a
+// grant nor for a path below user_files, as a server does: an analyst could read the
+// parts of all organizations and the passwords beside them. No option removes a
+// function, so the method that runs it is replaced by that of arrayJoin, which fails
+// with FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
 func (i *image) refuseFiles() error {
 	file, err := i.methods("N2DB12FunctionFileE", 4)
 	if err != nil {
@@ -150,28 +149,28 @@ func (i *image) methods(class string, n int) ([]uint64, error) {
 	return nil, fmt.Errorf("find table of class %s", class)
 }
 
-// find returns the address of a string that nothing but its zero bytes delimit.
+// find returns the address of a string that stands between zero bytes.
 func (i *image) find(text string) (uint64, error) {
 	section := i.Section(".rodata")
 	if section == nil {
 		return 0, errors.New("no section .rodata")
 	}
 	// Read from the file: touched in memory, these 70 MB would stay resident.
-	needle := append(append([]byte{0}, text...), 0)
+	pattern := append(append([]byte{0}, text...), 0)
 	content := section.Open()
-	window := make([]byte, 0, 1<<20+len(needle))
+	window := make([]byte, 0, 1<<20+len(pattern))
 	for begin := uint64(0); ; {
 		n, err := io.ReadFull(content, window[len(window):cap(window)])
 		window = window[:len(window)+n]
-		if at := bytes.Index(window, needle); at >= 0 {
+		if at := bytes.Index(window, pattern); at >= 0 {
 			return uint64(i.base) + section.Addr + begin + uint64(at) + 1, nil
 		}
 		if err != nil {
 			return 0, errors.New("not there")
 		}
-		// What may be the needle's first part begins the next window.
-		begin += uint64(len(window) - len(needle))
-		window = window[:copy(window, window[len(window)-len(needle):])]
+		// The pattern may begin at the end of this window, so that end begins the next one.
+		begin += uint64(len(window) - len(pattern))
+		window = window[:copy(window, window[len(window)-len(pattern):])]
 	}
 }
 

@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	ownerWatchInterval = 500 * time.Millisecond // how often joined engines are checked for their owner
+	waitTimeout        = 30 * time.Second       // for a short command that has the directory
+	startTimeout       = 5 * time.Minute        // a recovery of a large store after a crash takes longest
+	retryInterval      = 50 * time.Millisecond
+)
+
+// Options say which engines a command needs and how it gets them.
+type Options struct {
+	DataDir string
+
+	// The engines that the command has no address of.
+	ClickHouse, Postgres, Kafka bool
+
+	Owner     string // the command's name, shown to others who want the directory
+	Exclusive bool   // for `all`: own the engines, never join another process's
+	Address   string // of an exclusive owner: where it serves, if that is known (see Announce)
+
+	ClickHousePort, ClickHouseHTTPPort, PostgresPort, KafkaPort int // 0: free ones, kept
+
+	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
+
+	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
+	Log    *slog.Logger `json:"-"`
+}
+
+// Engines are those of a data directory, started by this process or joined.
+type Engines struct {
+	owner owner
+	dir   string
+	log   *slog.Logger
+
+	lock    *lock // nil when joined
+	mu      sync.Mutex
+	running []running // started by this process
+
+	lost chan struct{}
+	err  error // the cause, valid after lost
+	quit context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// running is any engine that this process started.
+type running interface {
+	Stop(context.Context) error
+	Done() <-chan struct{}
+	Err() error
+}
+
+// InUseError says that another process owns the engines of a data directory.
+type InUseError struct {
+	DataDir string
+	Owner   string // its command; empty if it has not said yet
+	PID     int
+	Address string // where it serves; empty if it does not
+}
+
+func (e *InUseError) Error() string {
+	text := fmt.Sprintf("data directory %s is in use", e.DataDir)
+	if e.Owner != "" {
+		text += fmt.Sprintf(" by `answerscope %s` (pid %d)", e.Owner, e.PID)
+	}
+	if e.Address != "" {
+		text += " at " + e.Address
+	}
+	return text
+}
+
+// Open returns the engines of a data directory: those that another process runs
+// there, or, when none does, new ones that live until Stop. An exclusive owner
+// waits for a short command to end; its error is an *InUseError when another
+// exclusive owner is there.
+func Open(ctx context.Context, o Options) (*Engines, error) {
+	failed := func(err error) (*Engines, error) { return nil, fmt.Errorf("open engines: %w", err) }
+	var err error
+	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
+		return failed(err)
+	}
+	// PostgreSQL, another user under root, must pass; no other user may list it.
+	if err := os.MkdirAll(o.DataDir, dataDirMode()); err != nil {
+		return failed(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout+startTimeout)
+	defer cancel()
+	for begin := time.Now(); ; {
+		l, err := tryLock(lockPath(o.DataDir))
+		if err != nil {
+			return failed(err)
+		}
+		if l != nil {
+			e, err := start(ctx, o, l)
+			if err != nil {
+				return failed(err)
+			}
+			return e, nil
+		}
+		r, err := readOwner(o.DataDir)
+		if err != nil {
+			return failed(err)
+		}
+		inUse := &InUseError{o.DataDir, r.Owner, r.PID, r.Address}
+		switch {
+		case r.alive() && o.Exclusive && r.Exclusive:
+			return nil, inUse
+		case r.alive() && !o.Exclusive && r.has(o):
+			return join(o, r), nil
+		case r.alive() && r.Exclusive:
+			return failed(fmt.Errorf("%w, without an engine that is needed here: give the same addresses as there", inUse))
+		case time.Since(begin) > waitTimeout:
+			return failed(fmt.Errorf("waited %s: %w", waitTimeout, inUse))
+		}
+		if err := pause(ctx, retryInterval); err != nil {
+			return failed(err)
+		}
+	}
+}
+
+func lockPath(dir string) string { return filepath.Join(dir, "lock") }
+
+func dataDirMode() os.FileMode {
+	if os.Getuid() == 0 {
+		return 0o711
+	}
+	return 0o700
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// start starts the engines that are needed, all at once, while it holds the lock.
+func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
+	e := &Engines{owner: newOwner(o), dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
+	// What a killed owner left must not be read as ours.
+	if err := removeOwner(o.DataDir); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	err := e.startAll(ctx, o)
+	if err == nil {
+		err = e.owner.write(e.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
+	}
+	watching, quit := context.WithCancel(context.Background())
+	e.quit = quit
+	for i, r := range e.running {
+		if c, ok := r.(*ClickHouse); ok {
+			e.wg.Go(func() { e.keepClickHouse(watching, i, c) })
+		} else {
+			e.wg.Go(func() { e.watchEngine(watching, r) })
+		}
+	}
+	return e, nil
+}
+
+func (e *Engines) startAll(ctx context.Context, o Options) error {
+	if o.Prepare != nil {
+		if err := o.Prepare(); err != nil {
+			return err
+		}
+	}
+	// The first failure ends the other starts.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	logs := filepath.Join(e.dir, "log")
+	starts := map[string]func() (running, error){}
+	if o.ClickHouse {
+		starts["clickhouse"] = func() (running, error) {
+			return StartClickHouse(ctx, ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs,
+				Port: o.ClickHousePort, HTTPPort: o.ClickHouseHTTPPort, NoSync: o.NoSync, Log: o.Log})
+		}
+	}
+	if o.Postgres {
+		starts["postgres"] = func() (running, error) {
+			return StartPostgres(ctx, PostgresConfig{Dir: filepath.Join(e.dir, "postgres"), Logs: logs,
+				Port: o.PostgresPort, NoSync: o.NoSync, Log: o.Log})
+		}
+	}
+	if o.Kafka {
+		starts["kafka"] = func() (running, error) {
+			return StartKafka(ctx, KafkaConfig{Dir: filepath.Join(e.dir, "kafka"), Port: o.KafkaPort, NoSync: o.NoSync, Log: o.Log})
+		}
+	}
+	var (
+		wg   sync.WaitGroup
+		errs []error
+	)
+	for _, start := range starts {
+		wg.Go(func() {
+			r, err := start()
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+				cancel()
+				return
+			}
+			e.running = append(e.running, r)
+			e.owner.add(r)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// watchEngine closes lost when an engine ends by itself.
+func (e *Engines) watchEngine(ctx context.Context, r running) {
+	select {
+	case <-ctx.Done():
+	case <-r.Done():
+		if ctx.Err() == nil {
+			e.lose(r.Err())
+		}
+	}
+}
+
+// join uses the engines of another process.
+func join(o Options, r owner) *Engines {
+	ctx, quit := context.WithCancel(context.Background())
+	e := &Engines{owner: r, dir: o.DataDir, log: o.Log, lost: make(chan struct{}), quit: quit}
+	e.log.Info("joined running engines", "data_dir", e.dir, "owner", r.Owner, "owner_pid", r.PID)
+	e.wg.Go(func() { e.watchOwner(ctx) })
+	return e
+}
+
+// watchOwner closes lost when the owner has released the lock, or another has
+// taken it since.
+func (e *Engines) watchOwner(ctx context.Context) {
+	for pause(ctx, ownerWatchInterval) == nil {
+		r, err := readOwner(e.dir)
+		if err == nil && r.Session == e.owner.Session {
+			l, err := tryLock(lockPath(e.dir))
+			if err == nil && l == nil {
+				continue
+			}
+			if l != nil {
+				_ = l.Close() // the owner died; the next owner cleans up
+			}
+		}
+		e.lose(fmt.Errorf("the engines of %s went away with `answerscope %s` (pid %d)", e.dir, e.owner.Owner, e.owner.PID))
+		return
+	}
+}
+
+func (e *Engines) lose(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil {
+		e.err = err
+		close(e.lost)
+	}
+}
+
+// Joined says that the engines are another process's.
+func (e *Engines) Joined() bool { return e.lock == nil }
+
+// Lost is closed when an engine ended by itself or, for joined engines, within
+// about a second of their owner's end.
+func (e *Engines) Lost() <-chan struct{} { return e.lost }
+
+// Err is the cause once Lost is closed; nil before.
+func (e *Engines) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
+// ClickHouse is the native address with credentials; empty if not needed.
+func (e *Engines) ClickHouse() string { return e.owner.ClickHouse }
+
+// ClickHouseHTTP is the host:port of its HTTP interface.
+func (e *Engines) ClickHouseHTTP() string { return e.owner.ClickHouseHTTP }
+
+// Postgres is the address with a superuser's credentials; empty if not needed.
+func (e *Engines) Postgres() string { return e.owner.Postgres }
+
+// Kafka are the brokers to bootstrap from; empty if not needed.
+func (e *Engines) Kafka() []string { return e.owner.Kafka }
+
+// Announce writes down where the owner serves, for others who want the directory.
+func (e *Engines) Announce(address string) error {
+	if e.Joined() {
+		return errors.New("announce address: the engines are another process's")
+	}
+	e.owner.Address = address
+	return e.owner.write(e.dir)
+}
+
+// Stop ends the engines if this process started them, and releases the directory.
+func (e *Engines) Stop(ctx context.Context) error {
+	e.quit()
+	e.wg.Wait()
+	if e.Joined() {
+		return nil
+	}
+	errs := make([]error, len(e.running))
+	var wg sync.WaitGroup
+	for i, r := range e.running {
+		wg.Go(func() { errs[i] = r.Stop(ctx) })
+	}
+	removed := removeOwner(e.dir)
+	wg.Wait()
+	e.running = nil
+	return errors.Join(append(errs, removed, e.lock.Close())...)
+}

