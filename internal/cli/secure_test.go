@@ -126,7 +126,7 @@ func (w *securedWorld) mistakes(t *testing.T) {
 
 // securedWorld are engines that are reached over TLS.
 type securedWorld struct {
-	authority, other *testkit.Authority
+	authority, other *testkit.CA
 	us               testkit.Certificate
 
 	brokers, mutual, clear string  // listeners of Apache Kafka: TLS and passwords, TLS and certificates, passwords alone
@@ -138,16 +138,16 @@ type securedWorld struct {
 
 func secured(t *testing.T) *securedWorld {
 	t.Helper()
-	w := &securedWorld{authority: testkit.NewAuthority(t), other: testkit.NewAuthority(t), prefix: testkit.Prefix(t)}
+	w := &securedWorld{authority: testkit.NewCA(t), other: testkit.NewCA(t), prefix: testkit.Prefix(t)}
 	w.us = w.authority.Issue(t, "us")
 	server := w.authority.Issue(t, "server", "127.0.0.1")
 	w.startKafka(t, server)
 	w.startPostgres(t, server)
 	w.database = address(t, testkit.ClickHouse(t))
 	web, _ := testkit.ClickHouseHTTP(t)
-	w.native = testkit.Secured(t, w.database.Host, w.authority, server)
-	w.web = testkit.Secured(t, web, w.authority, server)
-	w.stranger = testkit.Secured(t, w.database.Host, w.authority, w.authority.Issue(t, "stranger", "db.example"))
+	w.native = testkit.TLSProxy(t, w.database.Host, w.authority, server)
+	w.web = testkit.TLSProxy(t, web, w.authority, server)
+	w.stranger = testkit.TLSProxy(t, w.database.Host, w.authority, w.authority.Issue(t, "stranger", "db.example"))
 	return w
 }
 

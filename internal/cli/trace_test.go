@@ -44,7 +44,7 @@ func traced(t *testing.T, settings ...string) (s *server, key, brand string) {
 // One request is one trace from HTTP to the views that it ran, and one batch one from fetch to commit.
 func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	t.Parallel()
-	collector := testkit.NewCollector(t)
+	collector := testkit.NewTraceReceiver(t)
 	s, key, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/visibility-summary?models=hunter3&brand_id="+brand, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	}
 	wantBatch(t, family)
 
-	sent := string(collector.Sent())
+	sent := string(collector.Bodies())
 	for _, secret := range []string{key, key[len(key)-12:], "hunter2", "hunter3", "brand_id=", "ana@example.org"} {
 		if strings.Contains(sent, secret) {
 			t.Errorf("%q was sent to the collector", secret)

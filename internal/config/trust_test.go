@@ -45,7 +45,7 @@ func TestCertificatesThatWouldNotBeUsedAreRefused(t *testing.T) {
 }
 
 func TestWrongFilesAreKnownAtTheStart(t *testing.T) {
-	authority := testkit.NewAuthority(t)
+	authority := testkit.NewCA(t)
 	us, other := authority.Issue(t, "us"), authority.Issue(t, "other")
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, []byte("nothing"), 0o600); err != nil {
@@ -65,7 +65,7 @@ func TestWrongFilesAreKnownAtTheStart(t *testing.T) {
 
 // Certificates of services are renewed every few weeks, by putting new files in place of the old ones.
 func TestARenewedCertificateIsUsedWithoutARestart(t *testing.T) {
-	authority := testkit.NewAuthority(t)
+	authority := testkit.NewCA(t)
 	server := authority.Issue(t, "server", "127.0.0.1")
 	us := authority.Issue(t, "before")
 	trust, err := config.Trust{CA: authority.File, Cert: us.Cert, Key: us.Key}.TLS()
@@ -87,7 +87,7 @@ func TestARenewedCertificateIsUsedWithoutARestart(t *testing.T) {
 }
 
 // met is the name of the client that a server which asks for certificates has met.
-func met(t *testing.T, authority *testkit.Authority, server testkit.Certificate, trust *tls.Config) string {
+func met(t *testing.T, authority *testkit.CA, server testkit.Certificate, trust *tls.Config) string {
 	t.Helper()
 	listening, err := config.Trust{CA: authority.File}.TLS()
 	if err != nil {

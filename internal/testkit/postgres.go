@@ -25,8 +25,8 @@ func Postgres(t testing.TB) (dsn string) {
 	return CopyPostgres(t, "template1")
 }
 
-// CopyPostgres is Postgres with a copy of the database template, which nobody is
-// connected to.
+// CopyPostgres is Postgres with a copy of the database template, which must have no
+// connections.
 func CopyPostgres(t testing.TB, template string) (dsn string) {
 	t.Helper()
 	server := server(t, "postgres").Postgres

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// sharedEnv names the directory where the addresses of the engines that a whole
-// run of tests shares are found.
+// sharedEnv names the directory with the addresses of the engines that test binaries
+// share.
 const sharedEnv = "ANSWERSCOPE_TEST_ENGINES"
 
 // addresses are those of the engines; empty where there is none of the kind.
@@ -54,9 +54,9 @@ func readAddresses(dir string) (addresses, error) {
 	return a, nil
 }
 
-// Serve starts every kind of engine, runs a command whose tests share them, and
-// stops them. It returns the command's exit status. One set of engines for a
-// whole `go test ./...` saves each test binary the start of its own.
+// Serve starts every kind of engine, runs a command whose tests share them, stops the
+// engines, and returns the command's exit status. One set of engines for a whole
+// `go test ./...` saves each test binary the start of its own.
 func Serve(ctx context.Context, command []string) (status int, err error) {
 	defer func() { err = errors.Join(err, own.close()) }()
 	if err := errors.Join(useMemory(), own.serve()); err != nil {
@@ -75,9 +75,9 @@ func Serve(ctx context.Context, command []string) (status int, err error) {
 	return 0, nil
 }
 
-// useMemory lets tests and their engines keep files in memory, where Linux has a file
-// system of it with room: a run takes less than a gigabyte at any time, but makes and
-// removes some hundred thousand small files, on which a disk spends a fifth of it.
+// useMemory makes tests and their engines keep files in memory, if there is a file
+// system of it with room: a run needs less than a gigabyte at any time, but creates and
+// removes some hundred thousand small files, which cost a fifth of its time on a disk.
 // What the go tool builds, and runs, stays where it was.
 func useMemory() error {
 	const dir = "/dev/shm"
@@ -88,7 +88,7 @@ func useMemory() error {
 	return nil
 }
 
-// serve starts every kind at once and writes their addresses down.
+// serve starts every kind at once and writes their addresses to addresses.json.
 func (e *engines) serve() error {
 	var (
 		mu   sync.Mutex

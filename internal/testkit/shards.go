@@ -15,7 +15,7 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-// Cluster is what the servers of ClickHouseShards call the cluster that they are.
+// Cluster is the name of the cluster of ClickHouseShards.
 const Cluster = "answerscope"
 
 // shards are two ClickHouse servers of this test binary that form a cluster. Few
@@ -46,7 +46,7 @@ func (e *engines) startShard(ctx context.Context, dir string, port int, ports []
 	if err := os.MkdirAll(filepath.Join(dir, "config.d"), 0o700); err != nil {
 		return addresses{}, err
 	}
-	// An engine keeps the password that it finds; a cluster is entered with one.
+	// An engine keeps the password that it finds; a cluster needs the same on all servers.
 	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600); err != nil {
 		return addresses{}, err
 	}
@@ -69,7 +69,7 @@ func (e *engines) startShard(ctx context.Context, dir string, port int, ports []
 	return addresses{ClickHouse: c.DSN(), ClickHouseHTTP: c.HTTPAddr()}, nil
 }
 
-// freePorts are ports that nobody listens at.
+// freePorts are ports without a listener.
 func freePorts(ctx context.Context, n int) ([]int, error) {
 	var ports []int
 	for range n {
@@ -77,7 +77,7 @@ func freePorts(ctx context.Context, n int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // all are held until all are chosen
+		defer l.Close() // held until all are chosen
 		_, port, err := net.SplitHostPort(l.Addr().String())
 		if err != nil {
 			return nil, err

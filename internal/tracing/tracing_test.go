@@ -62,7 +62,7 @@ func record(t *testing.T, cfg tracing.Config, spans int) (time.Duration, string)
 func TestTheLastSpansAreSentAtTheEnd(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20hunter2")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
-	collector := testkit.NewCollector(t)
+	collector := testkit.NewTraceReceiver(t)
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Part = collector.URL+"/v1/traces", "queryapi"
 	if _, log := record(t, cfg, 3); log != "" {
@@ -87,7 +87,7 @@ func TestTheLastSpansAreSentAtTheEnd(t *testing.T) {
 }
 
 func TestARatioOfNoneKeepsNone(t *testing.T) {
-	collector := testkit.NewCollector(t)
+	collector := testkit.NewTraceReceiver(t)
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint, cfg.Ratio = collector.URL+"/v1/traces", 0
 	record(t, cfg, 3)

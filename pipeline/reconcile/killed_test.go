@@ -68,7 +68,7 @@ func surplus(r *reconcile.Report, planted int64) rollup.Difference {
 // warehouse so many times; false when it was through before.
 func (w *world) mendUntilKilled(t *testing.T, most int) (killed bool) {
 	t.Helper()
-	warehouse, control := testkit.NewWire(t, w.warehouse), testkit.NewWire(t, w.control)
+	warehouse, control := testkit.NewProxy(t, w.warehouse), testkit.NewProxy(t, w.control)
 	conn, db := open(t, warehouse.DSN, control.DSN)
 	r := w.reconciler(t, conn, db)
 	warehouse.CutAfter(most, control)

@@ -34,9 +34,9 @@ func migratedWith(t *testing.T) (*clickhouse.Conn, clickhouse.Config) {
 }
 
 // byWire is a connection by a wire of its own.
-func byWire(t *testing.T, c clickhouse.Config) (*testkit.Wire, *clickhouse.Conn) {
+func byWire(t *testing.T, c clickhouse.Config) (*testkit.Proxy, *clickhouse.Conn) {
 	t.Helper()
-	wire := testkit.NewWire(t, c.DSN)
+	wire := testkit.NewProxy(t, c.DSN)
 	c.DSN = wire.DSN
 	return wire, store.OpenWarehouse(t, c)
 }
@@ -71,7 +71,7 @@ func insertCut[R any](t *testing.T, c clickhouse.Config, table clickhouse.Table[
 	wire, conn := byWire(t, c)
 	before := wire.Bytes()
 	if at.mute {
-		wire.MuteAfterBytes(at.after)
+		wire.HalfCloseAfterBytes(at.after)
 	} else {
 		wire.CutAfterBytes(at.after)
 	}

@@ -12,7 +12,7 @@ import (
 // asked for, and go on at once when it says so.
 func TestAStopOutlastsItsProcess(t *testing.T) {
 	other, dsn := migrated(t)
-	w := testkit.NewWire(t, dsn)
+	w := testkit.NewProxy(t, dsn)
 	db := open(t, w.DSN)
 	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {

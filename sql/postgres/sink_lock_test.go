@@ -147,7 +147,7 @@ func TestALostHoldIsNoticed(t *testing.T) {
 // its word would keep his batch, and be thought at work.
 func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 	_, dsn := migrated(t)
-	w := testkit.NewWire(t, dsn)
+	w := testkit.NewProxy(t, dsn)
 	cfg := postgres.DefaultConfig()
 	cfg.DSN, cfg.SinkLockTimeout = w.DSN, 500*time.Millisecond
 	db, err := postgres.Open(t.Context(), cfg)
@@ -159,7 +159,7 @@ func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 	if err := errors.Join(first.Held(t.Context()), second.Held(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	w.Hush()
+	w.Drop()
 	patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if first.Held(patience) == nil {

@@ -1,7 +1,7 @@
 // Package browser drives real browsers for tests: Debian's Chromium by its DevTools protocol, Firefox by WebDriver BiDi.
 // Both are JSON over a WebSocket, and a test needs four of their commands, so that there is no library between.
 //
-// A browser reaches the network through a proxy of the test and in no other way: the test answers for every host.
+// A browser reaches the network only through a proxy of the test, which answers for every host.
 package browser
 
 import (
@@ -22,29 +22,29 @@ import (
 // Kinds are the browsers that tests are run in.
 var Kinds = []string{"chromium", "firefox"}
 
-// bound is how long a browser may take for anything: on two cores that others use, too, seconds are normal.
-const bound = time.Minute
+// timeout is for every single step of a browser: on two busy cores seconds are normal.
+const timeout = time.Minute
 
 // A Browser is one process without a window.
 type Browser struct {
 	Kind string // of Kinds
 
-	conn    *conn
-	dialect dialect
+	conn     *conn
+	protocol protocol
 }
 
 // A Page is a tab, with a storage that no other page of the test shares.
 type Page struct {
 	browser *Browser
-	id      string // as the dialect knows it
+	id      string // of the protocol
 }
 
-// A dialect says the same in a browser's own protocol.
-type dialect interface {
+// A protocol drives one kind of browser.
+type protocol interface {
 	start(dir, proxy string, secure []string) []string // arguments of the command
-	announces() *regexp.Regexp                         // the line of stderr that has the address
-	path() string                                      // beside that address
-	greet(c *conn) error
+	listening() *regexp.Regexp                         // the line of stderr that has the address
+	path() string                                      // appended to that address
+	handshake(c *conn) error
 	open(c *conn) (page string, err error)
 	visit(c *conn, page, url string) error
 	eval(c *conn, page, expression string) (string, error)
@@ -55,13 +55,13 @@ type dialect interface {
 // host:port. Chromium lets pages of the secure origins do what takes TLS elsewhere, such as prerendering another one.
 func Start(t testing.TB, kind, proxy string, secure ...string) *Browser {
 	t.Helper()
-	var d dialect
+	var p protocol
 	var command string
 	switch kind {
 	case "chromium":
-		command, d = find(t, "chromium", "chromium-browser", "google-chrome"), &devtools{}
+		command, p = find(t, "chromium", "chromium-browser", "google-chrome"), &devtools{}
 	case "firefox":
-		command, d = find(t, "firefox-esr", "firefox"), &bidi{}
+		command, p = find(t, "firefox-esr", "firefox"), &bidi{}
 	default:
 		t.Fatalf("no browser is called %s", kind)
 	}
@@ -70,18 +70,18 @@ func Start(t testing.TB, kind, proxy string, secure ...string) *Browser {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a browser's last process may still write there
-	address := launch(t, command, d, d.start(dir, proxy, secure), dir)
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	address := launch(t, command, p, p.start(dir, proxy, secure), dir)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	c, err := dial(ctx, address+d.path())
+	c, err := dial(ctx, address+p.path())
 	if err != nil {
 		t.Fatalf("connect to %s: %v", kind, err)
 	}
 	t.Cleanup(c.close)
-	if err := d.greet(c); err != nil {
-		t.Fatalf("greet %s: %v", kind, err)
+	if err := p.handshake(c); err != nil {
+		t.Fatalf("shake hands with %s: %v", kind, err)
 	}
-	return &Browser{kind, c, d}
+	return &Browser{kind, c, p}
 }
 
 func find(t testing.TB, names ...string) string {
@@ -95,8 +95,8 @@ func find(t testing.TB, names ...string) string {
 	return ""
 }
 
-// launch starts the command and returns the address that it announces.
-func launch(t testing.TB, command string, d dialect, arguments []string, dir string) string {
+// launch starts the command and returns the address that it listens on.
+func launch(t testing.TB, command string, p protocol, arguments []string, dir string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, arguments...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "MOZ_CRASHREPORTER_DISABLE=1")
@@ -109,14 +109,14 @@ func launch(t testing.TB, command string, d dialect, arguments []string, dir str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it keeps nothing that anybody wants
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has nothing to save
 		_ = cmd.Wait()
 	})
 	found, ended := make(chan string, 1), make(chan string, 1)
 	go func() {
 		var said strings.Builder
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if m := d.announces().FindStringSubmatch(lines.Text()); m != nil {
+			if m := p.listening().FindStringSubmatch(lines.Text()); m != nil {
 				found <- m[1]
 			}
 			if said.Len() < 16<<10 {
@@ -130,7 +130,7 @@ func launch(t testing.TB, command string, d dialect, arguments []string, dir str
 		return address
 	case said := <-ended:
 		t.Fatalf("%s ended:\n%s", filepath.Base(command), said)
-	case <-time.After(bound):
+	case <-time.After(timeout):
 		t.Fatalf("%s does not say where it listens", filepath.Base(command))
 	}
 	return ""
@@ -139,19 +139,19 @@ func launch(t testing.TB, command string, d dialect, arguments []string, dir str
 // Open opens a tab.
 func (b *Browser) Open(t testing.TB) *Page {
 	t.Helper()
-	id, err := b.dialect.open(b.conn)
+	id, err := b.protocol.open(b.conn)
 	if err != nil {
 		t.Fatalf("open page: %v", err)
 	}
 	p := &Page{b, id}
-	t.Cleanup(func() { _ = b.dialect.close(b.conn, p.id) }) // its browser may have ended
+	t.Cleanup(func() { _ = b.protocol.close(b.conn, p.id) }) // its browser may have ended
 	return p
 }
 
 // Visit goes to an address, as one typed in, and returns once the page has loaded.
 func (p *Page) Visit(t testing.TB, url string) {
 	t.Helper()
-	if err := p.browser.dialect.visit(p.browser.conn, p.id, url); err != nil {
+	if err := p.browser.protocol.visit(p.browser.conn, p.id, url); err != nil {
 		t.Fatalf("visit %s: %v", url, err)
 	}
 	p.Await(t, `document.readyState == "complete" && location.href.startsWith(`+quoted(url)+`)`)
@@ -166,17 +166,17 @@ func (p *Page) Eval(t testing.TB, expression string, value any) {
 }
 
 func (p *Page) eval(expression string, value any) error {
-	text, err := p.browser.dialect.eval(p.browser.conn, p.id, "Promise.resolve("+expression+").then((v) => JSON.stringify(v) || 'null')")
+	text, err := p.browser.protocol.eval(p.browser.conn, p.id, "Promise.resolve("+expression+").then((v) => JSON.stringify(v) || 'null')")
 	if err != nil || value == nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), value)
 }
 
-// Await waits until an expression is true; while a page gives way to the next one it has none.
+// Await waits until an expression is true. Between two pages it cannot be evaluated.
 func (p *Page) Await(t testing.TB, expression string) {
 	t.Helper()
-	limit := time.After(bound)
+	limit := time.After(timeout)
 	for {
 		var holds bool
 		err := p.eval("!!("+expression+")", &holds)

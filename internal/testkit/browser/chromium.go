@@ -23,13 +23,13 @@ func (*devtools) start(dir, proxy string, secure []string) []string {
 	}
 }
 
-func (*devtools) announces() *regexp.Regexp {
+func (*devtools) listening() *regexp.Regexp {
 	return regexp.MustCompile(`^DevTools listening on (ws://\S+)`)
 }
 
 func (*devtools) path() string { return "" }
 
-func (*devtools) greet(*conn) error { return nil }
+func (*devtools) handshake(*conn) error { return nil }
 
 // open returns "target session".
 func (*devtools) open(c *conn) (string, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// conn sends commands, and gives each its answer; events of the browser are dropped.
+// conn sends commands and matches their answers; events of the browser are dropped.
 type conn struct {
 	socket *websocket.Conn
 
@@ -89,7 +89,7 @@ func (c *conn) call(session, method string, params, value any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := c.socket.Write(ctx, websocket.MessageText, text); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (c *conn) call(session, method string, params, value any) error {
 	case a, ok := <-waits:
 		switch {
 		case !ok:
-			return errors.New("the browser has gone")
+			return errors.New("the browser ended")
 		case len(a.Error) > 0:
 			return fmt.Errorf("%s: %s %s", method, a.Error, a.Message)
 		case value == nil:

@@ -31,13 +31,13 @@ user_pref("extensions.update.enabled", false);
 	return []string{"--headless", "--no-remote", "--profile", dir, "--remote-debugging-port=0", "about:blank"}
 }
 
-func (*bidi) announces() *regexp.Regexp {
+func (*bidi) listening() *regexp.Regexp {
 	return regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)`)
 }
 
 func (*bidi) path() string { return "/session" }
 
-func (b *bidi) greet(c *conn) error {
+func (b *bidi) handshake(c *conn) error {
 	if b.profile != nil {
 		return b.profile
 	}

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlptrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
-// A Span is one that a Collector was sent.
+// A Span is one that a TraceReceiver got.
 type Span struct {
 	Name       string
 	Trace      string // ids in hexadecimal
@@ -33,23 +33,23 @@ type Span struct {
 	Process    map[string]string // attributes of the resource
 }
 
-// A Collector takes traces over OTLP as HTTP and protobuf. It is safe for
+// A TraceReceiver is an OTLP endpoint for traces, HTTP and protobuf. It is safe for
 // concurrent use.
-type Collector struct {
+type TraceReceiver struct {
 	URL string // base, to which /v1/traces is added
 
 	mu       sync.Mutex
 	requests []*http.Request
-	sent     []byte
+	bodies   []byte
 	spans    []Span
 }
 
-// NewCollector serves until the test ends.
-func NewCollector(t testing.TB) *Collector {
+// NewTraceReceiver serves until the test ends.
+func NewTraceReceiver(t testing.TB) *TraceReceiver {
 	t.Helper()
-	c := &Collector{}
+	c := &TraceReceiver{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.take(r); err != nil {
+		if err := c.receive(r); err != nil {
 			t.Error(err)
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
@@ -59,52 +59,52 @@ func NewCollector(t testing.TB) *Collector {
 	return c
 }
 
-// Spans are those that have come so far, in no order.
-func (c *Collector) Spans() []Span {
+// Spans are those received so far, in no order.
+func (c *TraceReceiver) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Sent is every byte of every body, not compressed.
-func (c *Collector) Sent() []byte {
+// Bodies is every body received so far, decompressed.
+func (c *TraceReceiver) Bodies() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.sent)
+	return slices.Clone(c.bodies)
 }
 
-// Requests are those that have come so far; their bodies have been read.
-func (c *Collector) Requests() []*http.Request {
+// Requests are those received so far; their bodies have been read.
+func (c *TraceReceiver) Requests() []*http.Request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.requests)
 }
 
-func (c *Collector) take(r *http.Request) error {
+func (c *TraceReceiver) receive(r *http.Request) error {
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" {
-		return fmt.Errorf("collector: asked for %s %s", r.Method, r.URL.Path)
+		return fmt.Errorf("trace receiver: got %s %s", r.Method, r.URL.Path)
 	}
 	body := io.Reader(r.Body)
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		unzipped, err := gzip.NewReader(r.Body)
 		if err != nil {
-			return fmt.Errorf("collector: %w", err)
+			return fmt.Errorf("trace receiver: %w", err)
 		}
 		body = unzipped
 	}
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(body); err != nil {
-		return fmt.Errorf("collector: %w", err)
+		return fmt.Errorf("trace receiver: %w", err)
 	}
-	var told collector.ExportTraceServiceRequest
-	if err := proto.Unmarshal(text.Bytes(), &told); err != nil {
-		return fmt.Errorf("collector: %w", err)
+	var export otlptrace.ExportTraceServiceRequest
+	if err := proto.Unmarshal(text.Bytes(), &export); err != nil {
+		return fmt.Errorf("trace receiver: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests = append(c.requests, r)
-	c.sent = append(c.sent, text.Bytes()...)
-	for _, process := range told.GetResourceSpans() {
+	c.bodies = append(c.bodies, text.Bytes()...)
+	for _, process := range export.GetResourceSpans() {
 		for _, scope := range process.GetScopeSpans() {
 			for _, span := range scope.GetSpans() {
 				c.spans = append(c.spans, spanOf(span, attributes(process.GetResource().GetAttributes())))

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// Secured is an address that speaks TLS in front of one that does not, until the test ends. It asks clients for a
-// certificate of the authority. The embedded ClickHouse opens no TLS listener of its own; what it says inside of one is
-// the same.
-func Secured(t testing.TB, address string, authority *Authority, server Certificate) string {
+// TLSProxy returns an address that speaks TLS in front of one that does not, until the
+// test ends. It asks clients for a certificate of the CA. The embedded ClickHouse has no
+// TLS listener of its own; what it sends through one is the same.
+func TLSProxy(t testing.TB, address string, ca *CA, server Certificate) string {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(authority.File)
+	text, err := os.ReadFile(ca.File)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,24 +37,24 @@ func Secured(t testing.TB, address string, authority *Authority, server Certific
 			if err != nil {
 				return // closed
 			}
-			go pass(conn, address)
+			go forward(conn, address)
 		}
 	}()
 	return listener.Addr().String()
 }
 
-// pass joins two ends until one of them is closed.
-func pass(conn net.Conn, address string) {
+// forward connects conn with an address until either end is closed.
+func forward(conn net.Conn, address string) {
 	defer conn.Close()
-	behind, err := net.Dial("tcp", address) //nolint:noctx // it ends with its other end
+	server, err := net.Dial("tcp", address) //nolint:noctx // it ends with its other end
 	if err != nil {
 		return
 	}
-	defer behind.Close()
+	defer server.Close()
 	ended := make(chan struct{}, 2)
-	for _, way := range [][2]net.Conn{{conn, behind}, {behind, conn}} {
+	for _, direction := range [][2]net.Conn{{conn, server}, {server, conn}} {
 		go func() {
-			_, _ = io.Copy(way[0], way[1]) // either end may go at any time
+			_, _ = io.Copy(direction[0], direction[1]) // either end may close at any time
 			ended <- struct{}{}
 		}()
 	}
