@@ -22,11 +22,11 @@ var everything = needs{ClickHouse: true, Postgres: true, Kafka: true}
 // engines are the addresses of the engines: given ones, those of engines that the command has joined, or its own.
 type engines struct {
 	set        *engine.Engines // nil when every address is given
-	shards     string      // DSNs with credentials, in place of clickhouse
-	cluster    string      // the name that the servers of shards give their cluster
-	clickhouse string      // DSN with credentials
-	trust      *tls.Config // nil: the system's trust
-	postgres   string      // DSN with credentials
+	shards     string          // DSNs with credentials, in place of clickhouse
+	cluster    string          // the name that the servers of shards give their cluster
+	clickhouse string          // DSN with credentials
+	trust      *tls.Config     // nil: the system's trust
+	postgres   string          // DSN with credentials
 	brokers    []string
 }
 
