@@ -24,12 +24,12 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-# Three packages at a time, since much of it is waiting; first those that take longest.
+# Three packages at a time, since tests wait for engines; first those that take longest. Go vets what it tests; `make
+# lint` has all of vet.
 test: engines agents java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
-	@go vet ./...
 	@go build -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./sql/clickhouse ./queryapi/metrics ./...
+	  -count=1 -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./queryapi/metrics ./sql/clickhouse/... ./ingest/producer ./internal/bench ./...
 
 CRASH_KILLS ?= 110
 
@@ -98,7 +98,7 @@ $(GOLANGCI):
 	@GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(BIN)/golangci-lint $@
 
-# It tells of each package as it ends, in whatever order, and at the end how many tests there were, failed and were skipped.
+# It reports each package when it ends, and at the end how many tests there were, failed and were skipped.
 $(GOTESTSUM):
 	@echo "building gotestsum $(GOTESTSUM_VERSION) …" >&2
 	@GOBIN=$(CURDIR)/$(BIN) go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)

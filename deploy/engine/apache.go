@@ -3,9 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,12 +30,10 @@ var (
 
 // ApacheKafkaConfig says where an Apache Kafka keeps its log and listens.
 type ApacheKafkaConfig struct {
-	Dir            string // everything it keeps; created
-	Port           int    // 0 chooses a free one, kept across restarts
-	ControllerPort int    // likewise
-	Logs           string // directory of its log; Dir/log if empty
-	Listeners      []KafkaListener
-	Log            *slog.Logger
+	Dir       string // everything it keeps; created
+	Logs      string // directory of its log; Dir/log if empty
+	Listeners []KafkaListener
+	Log       *slog.Logger
 }
 
 // A KafkaListener is one that takes clients beside the plain one.
@@ -81,11 +77,11 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 		return nil, err
 	}
 	defer lock.Close()
-	broker, err := keptPort(cfg.Dir, "kafka", cfg.Port)
+	broker, err := keptPort(cfg.Dir, "kafka", 0)
 	if err != nil {
 		return nil, err
 	}
-	controller, err := keptPort(cfg.Dir, "kafka-controller", cfg.ControllerPort)
+	controller, err := keptPort(cfg.Dir, "kafka-controller", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +128,9 @@ type apacheKafka struct {
 
 func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "server.properties") }
 
+// clusterID is any UUID in base64; every cluster of one broker may have the same.
+const clusterID = "c2NvcGUtYnJva2VyLTAwMQ"
+
 // prepare writes the configuration and formats the log the first time.
 func (c apacheKafka) prepare() error {
 	data := filepath.Join(c.cfg.Dir, "data")
@@ -153,11 +152,7 @@ func (c apacheKafka) prepare() error {
 	if _, err := os.Stat(filepath.Join(data, "meta.properties")); err == nil {
 		return nil
 	}
-	id := make([]byte, 16)
-	rand.Read(id)
-	// A leading - would be read as an option.
-	id[0] &= 0x7f
-	return runTool("format of the log", c.java("kafka.tools.StorageTool", "format", "-t", base64.RawURLEncoding.EncodeToString(id), "-c", c.properties()))
+	return runTool("format of the log", c.java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", c.properties()))
 }
 
 func (c apacheKafka) java(args ...string) *exec.Cmd {

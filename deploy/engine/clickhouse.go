@@ -23,12 +23,13 @@ const clickHouseUser = "answerscope"
 
 // ClickHouseConfig says where a ClickHouse lives and listens.
 type ClickHouseConfig struct {
-	Dir      string // everything it keeps; created
-	Port     int    // native protocol; 0 chooses a free one, kept across restarts
-	HTTPPort int    // likewise
-	Logs     string // directory of its log; Dir/log if empty
-	NoSync   bool   // tests only: inserted parts are not synced to the disk
-	Log      *slog.Logger
+	Dir    string // everything it keeps; created
+	Port   int    // native protocol; 0 chooses a free one, kept across restarts
+	Logs   string // directory of its log; Dir/log if empty
+	NoSync bool   // tests only: inserted parts are not synced to the disk
+	Log    *slog.Logger
+
+	httpPort int // that of the last start, on a restart
 }
 
 // ClickHouse is a running ClickHouse server, a child of this process.
@@ -104,13 +105,13 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 	if err != nil {
 		return nil, err
 	}
-	web, err := keptPort(cfg.Dir, "clickhouse-http", cfg.HTTPPort)
+	web, err := keptPort(cfg.Dir, "clickhouse-http", cfg.httpPort)
 	if err != nil {
 		return nil, err
 	}
 	c.native, c.http = address(native), address(web)
 	c.cfg = cfg
-	c.cfg.Port, c.cfg.HTTPPort = native, web
+	c.cfg.Port, c.cfg.httpPort = native, web
 	config, err := writeClickHouseConfig(cfg, c.password)
 	if err != nil {
 		return nil, err

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -80,25 +78,22 @@ func partsOf(table string) ([]part, error) {
 	return parts, nil
 }
 
-// added begins the line of a token that was taken: 1, the part, the token.
-var added = []byte("1\t")
-
 // removeTokensIn rewrites one log without the tokens of parts that are not there, and
-// returns the names of these.
-func removeTokensIn(path string, parts []part) ([]string, error) {
+// returns the names of these parts. The line of an inserted token is 1, the part and the
+// token.
+func removeTokensIn(path string, parts []part) (removed []string, err error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
 	var kept bytes.Buffer
-	var removed []string
 	for line := range bytes.Lines(text) {
-		if name, ok := addedPart(line); ok && !slices.ContainsFunc(parts, name.within) {
-			removed = append(removed, string(bytes.Split(line, []byte("\t"))[1]))
-			continue
+		fields := strings.Split(string(line), "\t")
+		if len(fields) == 3 && fields[0] == "1" {
+			if p, ok := readPart(fields[1]); ok && !slices.ContainsFunc(parts, p.within) {
+				removed = append(removed, fields[1])
+				continue
+			}
 		}
 		kept.Write(line)
 	}
@@ -106,18 +101,6 @@ func removeTokensIn(path string, parts []part) ([]string, error) {
 		return nil, nil
 	}
 	return removed, replaceFile(path, kept.Bytes(), 0o640)
-}
-
-// addedPart reads the part of a line that takes a token.
-func addedPart(line []byte) (part, bool) {
-	if !bytes.HasPrefix(line, added) {
-		return part{}, false
-	}
-	fields := bytes.Split(line, []byte("\t"))
-	if len(fields) != 3 {
-		return part{}, false
-	}
-	return readPart(string(fields[1]))
 }
 
 func (p part) within(other part) bool {

@@ -29,8 +29,6 @@ type Options struct {
 	Exclusive bool   // for `all`: own the engines, never join another process's
 	Address   string // of an exclusive owner: where it serves, if that is known (see Announce)
 
-	ClickHousePort, ClickHouseHTTPPort, PostgresPort, KafkaPort int // 0: free ones, kept
-
 	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
 
 	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
@@ -185,19 +183,17 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 	starts := map[string]func() (running, error){}
 	if o.ClickHouse {
 		starts["clickhouse"] = func() (running, error) {
-			return StartClickHouse(ctx, ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs,
-				Port: o.ClickHousePort, HTTPPort: o.ClickHouseHTTPPort, NoSync: o.NoSync, Log: o.Log})
+			return StartClickHouse(ctx, ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs, NoSync: o.NoSync, Log: o.Log})
 		}
 	}
 	if o.Postgres {
 		starts["postgres"] = func() (running, error) {
-			return StartPostgres(ctx, PostgresConfig{Dir: filepath.Join(e.dir, "postgres"), Logs: logs,
-				Port: o.PostgresPort, NoSync: o.NoSync, Log: o.Log})
+			return StartPostgres(ctx, PostgresConfig{Dir: filepath.Join(e.dir, "postgres"), Logs: logs, NoSync: o.NoSync, Log: o.Log})
 		}
 	}
 	if o.Kafka {
 		starts["kafka"] = func() (running, error) {
-			return StartKafka(ctx, KafkaConfig{Dir: filepath.Join(e.dir, "kafka"), Port: o.KafkaPort, NoSync: o.NoSync, Log: o.Log})
+			return StartKafka(ctx, KafkaConfig{Dir: filepath.Join(e.dir, "kafka"), NoSync: o.NoSync, Log: o.Log})
 		}
 	}
 	var (

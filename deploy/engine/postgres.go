@@ -20,7 +20,6 @@ const postgresUser = "postgres"
 // PostgresConfig says where a PostgreSQL keeps its cluster and listens.
 type PostgresConfig struct {
 	Dir    string // everything it keeps; created
-	Port   int    // 0 chooses a free one, kept across restarts
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
 
@@ -64,7 +63,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	port, err := keptPort(cfg.Dir, "postgres", cfg.Port)
+	port, err := keptPort(cfg.Dir, "postgres", 0)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func ApacheKafka(t testing.TB) []string {
 }
 
 // Brokers runs test once on the embedded broker and once on Apache Kafka, as
-// subtests kafka and apache.
+// subtests kafka and apache: where the protocol of groups, offsets or appends matters.
 func Brokers(t *testing.T, test func(t *testing.T, brokers []string, kind string)) {
 	t.Helper()
 	t.Run("kafka", func(t *testing.T) { test(t, Kafka(t), "kafka") })

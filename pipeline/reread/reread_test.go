@@ -20,24 +20,23 @@ import (
 
 // A new competitor has figures of earlier answers, of given-up runs and shopping answers too.
 func TestANewCompetitorHasAHistory(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		e := newEnvironment(t, brokers)
-		defer e.sink(t)()
-		e.append(t, e.snapshot(t, e.brand.ID), 0, 50)
-		e.inserted(t, 50)
-		e.wantHistory(t, e.brand.ID, 50, "Glow")
+	brokers := testkit.Kafka(t)
+	e := newEnvironment(t, brokers)
+	defer e.sink(t)()
+	e.append(t, e.snapshot(t, e.brand.ID), 0, 50)
+	e.inserted(t, 50)
+	e.wantHistory(t, e.brand.ID, 50, "Glow")
 
-		e.addCompetitor(t, e.brand.ID, "Blaze")
-		defer testkit.Start(t, e.rereader(t, e.config()).Run)()
-		s := e.done(t, e.brand.ID)
-		if s.Done != 50 || s.Total != 50 || s.LeftOver != 0 || s.LastError != "" {
-			t.Errorf("%+v", s)
-		}
-		e.wantHistory(t, e.brand.ID, 50, "Glow", "Blaze")
-		if n := e.number(t, "SELECT count() FROM answers"); n != 150 {
-			t.Errorf("%d rows, want each answer's first and one correction of two", n)
-		}
-	})
+	e.addCompetitor(t, e.brand.ID, "Blaze")
+	defer testkit.Start(t, e.rereader(t, e.config()).Run)()
+	s := e.done(t, e.brand.ID)
+	if s.Done != 50 || s.Total != 50 || s.LeftOver != 0 || s.LastError != "" {
+		t.Errorf("%+v", s)
+	}
+	e.wantHistory(t, e.brand.ID, 50, "Glow", "Blaze")
+	if n := e.number(t, "SELECT count() FROM answers"); n != 150 {
+		t.Errorf("%d rows, want each answer's first and one correction of two", n)
+	}
 }
 
 // records are those on the log of a brand.
@@ -294,44 +293,43 @@ func TestAPageThatIsNotInsertedIsLeftForAWhile(t *testing.T) {
 
 // A stalled partition delays no brand of another one. Its own brands are left at once, until it makes progress.
 func TestAStalledPartitionDelaysNoOther(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		e := newEnvironment(t, brokers)
-		on := map[int][]uuid.UUID{}
-		for n := 0; len(on[0]) < 2 || len(on[1]) < 1; n++ {
-			b := e.add(t, fmt.Sprint("Lumen ", n))
-			e.edit(t, "UPDATE public.brands SET name = 'Lumen' WHERE id = $1", b.ID)
-			p := producer.Partition(event.AnswerKey(b.ID), []int{0, 1})
-			on[p] = append(on[p], b.ID)
+	brokers := testkit.Kafka(t)
+	e := newEnvironment(t, brokers)
+	on := map[int][]uuid.UUID{}
+	for n := 0; len(on[0]) < 2 || len(on[1]) < 1; n++ {
+		b := e.add(t, fmt.Sprint("Lumen ", n))
+		e.edit(t, "UPDATE public.brands SET name = 'Lumen' WHERE id = $1", b.ID)
+		p := producer.Partition(event.AnswerKey(b.ID), []int{0, 1})
+		on[p] = append(on[p], b.ID)
+	}
+	brands := []uuid.UUID{on[0][0], on[0][1], on[1][0]}
+	stop := e.sink(t)
+	for _, b := range brands {
+		e.append(t, e.snapshot(t, b), 0, 20)
+	}
+	e.inserted(t, 60)
+	stop()
+	for _, b := range brands {
+		e.addCompetitor(t, b, "Blaze")
+	}
+	stop = e.sink(t, 0)
+	cfg := e.config()
+	cfg.StallTimeout, cfg.StallPause = time.Second, 100*time.Millisecond
+	defer testkit.Start(t, e.rereader(t, cfg).Run)()
+	e.done(t, brands[2])
+	e.wantHistory(t, brands[2], 20, "Glow", "Blaze")
+	for _, b := range brands[:2] {
+		wait.For(t, "the reason that nothing is inserted", func() bool { return strings.Contains(e.state(t, b).LastError, "its answers are not inserted") })
+	}
+	e.stays(t, 60+20+10) // one page for both
+	stop()
+	defer e.sink(t)()
+	for _, b := range brands[:2] {
+		if s := e.done(t, b); s.LeftOver != 0 || s.LastError != "" {
+			t.Errorf("%+v", s)
 		}
-		brands := []uuid.UUID{on[0][0], on[0][1], on[1][0]}
-		stop := e.sink(t)
-		for _, b := range brands {
-			e.append(t, e.snapshot(t, b), 0, 20)
-		}
-		e.inserted(t, 60)
-		stop()
-		for _, b := range brands {
-			e.addCompetitor(t, b, "Blaze")
-		}
-		stop = e.sink(t, 0)
-		cfg := e.config()
-		cfg.StallTimeout, cfg.StallPause = time.Second, 100*time.Millisecond
-		defer testkit.Start(t, e.rereader(t, cfg).Run)()
-		e.done(t, brands[2])
-		e.wantHistory(t, brands[2], 20, "Glow", "Blaze")
-		for _, b := range brands[:2] {
-			wait.For(t, "the reason that nothing is inserted", func() bool { return strings.Contains(e.state(t, b).LastError, "its answers are not inserted") })
-		}
-		e.stays(t, 60+20+10) // one page for both
-		stop()
-		defer e.sink(t)()
-		for _, b := range brands[:2] {
-			if s := e.done(t, b); s.LeftOver != 0 || s.LastError != "" {
-				t.Errorf("%+v", s)
-			}
-			e.wantHistory(t, b, 20, "Glow", "Blaze")
-		}
-	})
+		e.wantHistory(t, b, 20, "Glow", "Blaze")
+	}
 }
 
 // A brand that is deleted during its run is released.

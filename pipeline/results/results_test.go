@@ -35,17 +35,16 @@ func (e *environment) wantCounted(t *testing.T, want map[string]float64) {
 }
 
 func TestEachAnswerHasARow(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		e := newEnvironment(t, brokers)
-		givenUp := e.answer(9)
-		givenUp.Text, givenUp.GivenUp, givenUp.Finish = "", &event.GivenUp{Class: "timeout"}, ""
-		e.append(t, encoded(t, e.answer(0), e.answer(1), e.answer(0), givenUp)...)
-		e.append(t, []byte("{"), encoded(t, e.answer(2))[0])
-		e.append(t, encoded(t, e.renamed(1), e.renamed(1), e.answer(1))...)
-		e.run(t, e.writer(t), 7, e.committed(t, 9))
-		e.wantRows(t, e.first(0), e.again(1), e.first(2))
-		e.wantCounted(t, map[string]float64{"inserted": 3, "corrected": 1, "duplicate": 3, "skipped": 2})
-	})
+	brokers := testkit.Kafka(t)
+	e := newEnvironment(t, brokers)
+	givenUp := e.answer(9)
+	givenUp.Text, givenUp.GivenUp, givenUp.Finish = "", &event.GivenUp{Class: "timeout"}, ""
+	e.append(t, encoded(t, e.answer(0), e.answer(1), e.answer(0), givenUp)...)
+	e.append(t, []byte("{"), encoded(t, e.answer(2))[0])
+	e.append(t, encoded(t, e.renamed(1), e.renamed(1), e.answer(1))...)
+	e.run(t, e.writer(t), 7, e.committed(t, 9))
+	e.wantRows(t, e.first(0), e.again(1), e.first(2))
+	e.wantCounted(t, map[string]float64{"inserted": 3, "corrected": 1, "duplicate": 3, "skipped": 2})
 }
 
 // crashing fails at one step of one batch, as a process that is killed there.
@@ -77,32 +76,31 @@ func (c *crashing) Land(ctx context.Context, b *consume.Batch[results.Item], che
 // A writer that is killed before or after its transaction leaves a plan. The next one has other limits, and writes the
 // same rows.
 func TestACrashLeavesTheRowsAsTheyShouldBe(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("after the commit %v", after), func(t *testing.T) {
-				e := newEnvironment(t, brokers)
-				e.append(t, encoded(t, e.answers(0, 10)...)...)
-				e.append(t, encoded(t, e.renamed(3), e.answer(3), e.renamed(8))...)
-				c := &crashing{Results: e.writer(t), batch: 3, after: after, crashed: make(chan struct{})}
-				e.run(t, c, 4, func(*consume.Consumer[results.Item]) bool {
-					select {
-					case <-c.crashed:
-						return true
-					default:
-						return false
-					}
-				})
-				e.append(t, encoded(t, e.answer(10), e.renamed(8))...)
-				e.run(t, e.writer(t), 1000, e.committed(t, 15))
-				want := []string{}
-				for n := range 11 {
-					want = append(want, e.first(n))
+	brokers := testkit.Kafka(t)
+	for _, after := range []bool{false, true} {
+		t.Run(fmt.Sprintf("after the commit %v", after), func(t *testing.T) {
+			e := newEnvironment(t, brokers)
+			e.append(t, encoded(t, e.answers(0, 10)...)...)
+			e.append(t, encoded(t, e.renamed(3), e.answer(3), e.renamed(8))...)
+			c := &crashing{Results: e.writer(t), batch: 3, after: after, crashed: make(chan struct{})}
+			e.run(t, c, 4, func(*consume.Consumer[results.Item]) bool {
+				select {
+				case <-c.crashed:
+					return true
+				default:
+					return false
 				}
-				want[3], want[8] = e.again(3), e.again(8)
-				e.wantRows(t, want...)
 			})
-		}
-	})
+			e.append(t, encoded(t, e.answer(10), e.renamed(8))...)
+			e.run(t, e.writer(t), 1000, e.committed(t, 15))
+			want := []string{}
+			for n := range 11 {
+				want = append(want, e.first(n))
+			}
+			want[3], want[8] = e.again(3), e.again(8)
+			e.wantRows(t, want...)
+		})
+	}
 }
 
 // While Postgres is away the log buffers, and nothing is lost or written twice.

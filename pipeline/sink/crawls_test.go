@@ -178,7 +178,8 @@ func TestARefusedCrawlIsCountedWhenItIsReplayed(t *testing.T) {
 // with its reason.
 func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
 	t.Parallel()
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+	t.Run("kafka", func(t *testing.T) {
+		brokers := testkit.Kafka(t)
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
 				w := newWorld(t, brokers, 1)

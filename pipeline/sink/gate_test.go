@@ -201,7 +201,8 @@ func read(t *testing.T, s *sink.Visits, n int, brand uuid.UUID, at time.Time) si
 // it was told before or not. A reread of it has nothing that would be lost.
 func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	t.Parallel()
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
+	t.Run("kafka", func(t *testing.T) {
+		brokers := testkit.Kafka(t)
 		w := newWorld(t, brokers, 1)
 		dsn := w.governed(t)
 		w.tell(t, answers(t, 0, 30)...) // answer n is of month n%3: March, April, May
