@@ -9,8 +9,8 @@ import (
 // anything lets a tree import every other one.
 var anything = []string{"collector", "ingest", "pipeline", "queryapi", "sql", "deploy", "internal"}
 
-// law says, for every tree of this module, which other trees its packages may import. A tree not listed here is a
-// new owner: give it a line, and a reason.
+// law says, for every tree of this module, which other trees its packages may import. A tree that is not listed is
+// new: give it a line, and a reason.
 var law = map[string][]string{
 	"":                      {"internal/cli"}, // main names the command line, nothing else
 	"collector":             {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
@@ -30,7 +30,7 @@ var law = map[string][]string{
 	"internal/testkit":      anything,                                               // it hands tests every engine and its schema
 }
 
-// private names the trees that only the given trees may import; tests may import all.
+// private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
 	"internal/cli":     {""},
 	"internal/bench":   {"internal/cli"},
@@ -38,16 +38,16 @@ var private = map[string][]string{
 	"internal/testkit": {},
 }
 
-// A home is where a third party lives, so that replacing it touches one place.
-type home struct {
+// A dependency is a third party's library and the trees that may import it, so that replacing it touches one place.
+type dependency struct {
 	library string
 	trees   []string
 	why     string
 }
 
-// homes lists every third party that the program (not its tests) imports. One that is not listed is new:
-// give it a home, and a reason.
-var homes = []home{
+// dependencies lists every third party that the program (not its tests) imports. One that is not listed is new:
+// give it its trees, and a reason.
+var dependencies = []dependency{
 	{"github.com/segmentio/kafka-go", []string{"ingest/producer", "pipeline/consume", "internal/bench", "internal/testkit"}, "the log's client: one writes, one reads"},
 	{"github.com/ClickHouse/clickhouse-go/v2", []string{"sql/clickhouse", "internal/bench", "internal/testkit"}, "the warehouse's driver"},
 	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
@@ -108,8 +108,8 @@ func unlawful(files []source) []string {
 	return broken
 }
 
-// homeless names every import of a third party outside its home, and every third party without one.
-func homeless(files []source) []string {
+// misplaced names every import of a third party's library outside its trees, and every library that is not listed.
+func misplaced(files []source) []string {
 	var broken []string
 	for _, f := range files {
 		for _, imported := range f.imports {
@@ -117,12 +117,12 @@ func homeless(files []source) []string {
 			if f.test || !strings.Contains(first, ".") || within(imported, module) {
 				continue
 			}
-			i := slices.IndexFunc(homes, func(h home) bool { return within(imported, h.library) })
+			i := slices.IndexFunc(dependencies, func(d dependency) bool { return within(imported, d.library) })
 			switch {
 			case i < 0:
-				broken = append(broken, fmt.Sprintf("%s: %s has no home yet", f.path, imported))
-			case !slices.ContainsFunc(homes[i].trees, func(tree string) bool { return within(f.dir, tree) }):
-				broken = append(broken, fmt.Sprintf("%s: %s lives in %q (%s)", f.path, imported, homes[i].trees, homes[i].why))
+				broken = append(broken, fmt.Sprintf("%s: %s is not listed as a dependency", f.path, imported))
+			case !slices.ContainsFunc(dependencies[i].trees, func(tree string) bool { return within(f.dir, tree) }):
+				broken = append(broken, fmt.Sprintf("%s: %s is for %q only (%s)", f.path, imported, dependencies[i].trees, dependencies[i].why))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func unlisted(files []source) []string {
 	var broken []string
 	for _, f := range files {
 		if f.dir != "" && owner(f.dir) == "" && !f.test {
-			broken = append(broken, fmt.Sprintf("%s: %s is a new owner: give it a line in the law", f.path, f.dir))
+			broken = append(broken, fmt.Sprintf("%s: %s is a new tree: give it a line in the law", f.path, f.dir))
 		}
 	}
 	return broken

@@ -16,23 +16,23 @@ func TestEveryTreeHasItsLaw(t *testing.T) {
 	report(t, unlisted(read(t)))
 }
 
-func TestThirdPartiesStayAtHome(t *testing.T) {
-	report(t, homeless(read(t)))
+func TestDependenciesStayInTheirTrees(t *testing.T) {
+	report(t, misplaced(read(t)))
 }
 
-func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+func TestEveryPackageHasItsComment(t *testing.T) {
 	report(t, undocumented(read(t)))
 }
 
 func TestNoFileIsTooLongToRead(t *testing.T) {
-	files, err := house(os.DirFS("."), ".go", ".sql")
+	files, err := filesBelow(os.DirFS("."), ".go", ".sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	report(t, tooLong(files))
 }
 
-// A law that cannot fail is advice. Each planted file breaks one, and only that one is allowed to say so.
+// A law that cannot fail is advice. Each planted file breaks one law, and only that law may report it.
 func TestEachLawCanFail(t *testing.T) {
 	const doc = "// Package planted breaks a law.\n"
 	cases := []struct {
@@ -42,9 +42,9 @@ func TestEachLawCanFail(t *testing.T) {
 		{"imports", "queryapi/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/ingest/event\"\n", `"queryapi" must not import ingest/event`},
 		{"imports", "ingest/event/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/internal/problem\"\n", `"ingest/event" must not import internal/problem`},
 		{"imports", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"" + module + "/internal/testkit\"\n", `internal/testkit is private to []`},
-		{"trees", "pkg/planted/planted.go", doc + "package planted\n", "pkg/planted is a new owner"},
-		{"homes", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"github.com/jackc/pgx/v5\"\n", `github.com/jackc/pgx/v5 lives in ["sql/postgres"`},
-		{"homes", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"example.org/stranger\"\n", "example.org/stranger has no home yet"},
+		{"trees", "pkg/planted/planted.go", doc + "package planted\n", "pkg/planted is a new tree"},
+		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"github.com/jackc/pgx/v5\"\n", `github.com/jackc/pgx/v5 is for ["sql/postgres"`},
+		{"dependencies", "pipeline/planted/planted.go", doc + "package planted\nimport _ \"example.org/stranger\"\n", "example.org/stranger is not listed as a dependency"},
 		{"docs", "pipeline/planted/planted.go", "package planted\n", "pipeline/planted: no file opens with"},
 		{"lines", "sql/planted.sql", strings.Repeat("SELECT 1;\n", maxLines+1), "451 lines, over 450"},
 	}
@@ -55,21 +55,21 @@ func TestEachLawCanFail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			texts, err := house(planted, ".go", ".sql")
+			texts, err := filesBelow(planted, ".go", ".sql")
 			if err != nil {
 				t.Fatal(err)
 			}
 			found := map[string][]string{
-				"imports": unlawful(files), "trees": unlisted(files), "homes": homeless(files),
+				"imports": unlawful(files), "trees": unlisted(files), "dependencies": misplaced(files),
 				"docs": undocumented(files), "lines": tooLong(texts),
 			}
 			if !slices.ContainsFunc(found[c.law], func(said string) bool { return strings.Contains(said, c.want) }) {
-				t.Errorf("said %q, want %q", found[c.law], c.want)
+				t.Errorf("reported %q, want %q", found[c.law], c.want)
 			}
 			delete(found, c.law)
 			for other, said := range found {
 				if len(said) > 0 {
-					t.Errorf("the law of %s spoke too: %q", other, said)
+					t.Errorf("the law of %s reported too: %q", other, said)
 				}
 			}
 		})

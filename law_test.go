@@ -14,10 +14,10 @@ import (
 
 const module = "github.com/answerscope/answerscope"
 
-// maxLines is what one can still read in one sitting.
+// maxLines is the most that a file may have.
 const maxLines = 450
 
-// A source is what the laws want to know of one Go file.
+// A source is what the laws read of one Go file.
 type source struct {
 	path    string
 	dir     string // "" at the root
@@ -27,16 +27,16 @@ type source struct {
 	doc     string // the package comment, if this file holds one
 }
 
-// house reads every file below root whose name ends in one of the suffixes, leaving out what is fetched, built or
-// kept there by a running system.
-func house(root fs.FS, suffixes ...string) (map[string][]byte, error) {
+// filesBelow reads every file below root whose name ends in one of the suffixes, except what is fetched, built or kept
+// there by a running system.
+func filesBelow(root fs.FS, suffixes ...string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if entry.IsDir() {
-			if outside(entry.Name()) || name == "bin" || name == "var" || strings.HasPrefix(name, "var-") {
+			if ignored(entry.Name()) || name == "bin" || name == "var" || strings.HasPrefix(name, "var-") {
 				return fs.SkipDir
 			}
 			return nil
@@ -51,14 +51,14 @@ func house(root fs.FS, suffixes ...string) (map[string][]byte, error) {
 	return files, err
 }
 
-// outside tells the directories that the go command does not look into either.
-func outside(dir string) bool {
+// ignored are directories that the go command ignores too.
+func ignored(dir string) bool {
 	return dir == "node_modules" || dir == "testdata" || dir != "." && strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
 }
 
 // sources parses files instead of asking `go list`, so that the test cache sees a changed import.
 func sources(root fs.FS) ([]source, error) {
-	files, err := house(root, ".go")
+	files, err := filesBelow(root, ".go")
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func docOf(file *ast.File) string {
 	return file.Doc.Text()
 }
 
-// undocumented names every package that does not open with what it owns: "Package sink turns …", "Command serve runs …"
-// for a program, and for main at the root the product's name.
+// undocumented names every package without a package comment: "Package sink turns …", "Command serve runs …" for a
+// program, and for main at the root the product's name.
 func undocumented(files []source) []string {
 	documented := map[string]bool{}
 	for _, f := range files {
