@@ -24,7 +24,7 @@ const (
 
 // Every status that a client may see, and what comes with it. Visits is how many are on the log for it.
 func TestEveryAnswer(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	first := s.lumen.beacon(lumenPage, `,"n":1`)
 	plain := s.lumen.beacon("https://www.lumen.example/", `,"n":1`)
 	foreign := s.rival.beacon("https://rival.example/?utm_source=perplexity", `,"n":1`)
@@ -121,7 +121,7 @@ func TestEveryAnswer(t *testing.T) {
 }
 
 func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	r := s.send(t, http.MethodOptions, "", "Origin: https://rival.example", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
 	if r.Header.Get("Access-Control-Allow-Headers") != "content-type" || r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Origin") != "https://rival.example" {
 		t.Errorf("headers %v", r.Header)
@@ -130,7 +130,7 @@ func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 
 // While no list of sites is known, no beacon is refused for its site.
 func TestBeforeTheSitesAreKnown(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	unknown, err := site.New("", nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestBeforeTheSitesAreKnown(t *testing.T) {
 
 // What is not counted is answered with Retry-After; what may be counted is not.
 func TestWhatTheLogDoesNotTake(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	for err, status := range map[error]int{
 		producer.ErrOverloaded:     503,
 		producer.ErrNotReady:       503,
@@ -171,7 +171,7 @@ func TestWhatTheLogDoesNotTake(t *testing.T) {
 func TestTheLimitIsASitesOwn(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.SiteLimit = 50
-	s := newStage(t, cfg)
+	s := newEnvironment(t, cfg)
 	many := func(n int, of brandOf, page string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(of.beacon(page, `,"n":1`)+",", n), ",") + "]"
 	}
@@ -196,7 +196,7 @@ func TestTheLimitIsASitesOwn(t *testing.T) {
 
 // Whatever a beacon for a brand has beside it: the visit is that brand's and its own organization's.
 func TestAVisitIsItsBrandsOwn(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	for _, of := range []struct {
 		brandOf
 		page, origin string
@@ -211,7 +211,7 @@ func TestAVisitIsItsBrandsOwn(t *testing.T) {
 }
 
 func TestWhatAVisitSays(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	before := time.Now().Truncate(time.Millisecond)
 	s.send(t, http.MethodPost, `{"u":"https://www.lumen.example/a%20b/ü?utm_source=ChatGPT.com&x=1#top","r":"https://www.bing.com/","l":"de-DE","d":"390x844","z":"Europe/Vienna","e":"view","b":"`+
 		s.lumen.brand.String()+`","i":"tab-1","n":1}`, lumenFrom, "X-Forwarded-For: 198.51.100.7")
@@ -232,7 +232,7 @@ func TestWhatAVisitSays(t *testing.T) {
 }
 
 func TestWhichPlatformAndSession(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	for _, c := range []struct {
 		name, page, more      string
 		platform, by, session string // "": dropped
@@ -270,7 +270,7 @@ func TestWhichPlatformAndSession(t *testing.T) {
 
 // An address is used, and is then nowhere: in no record, log line or metric.
 func TestNothingKeepsAnAddress(t *testing.T) {
-	s := newStage(t, DefaultConfig())
+	s := newEnvironment(t, DefaultConfig())
 	const address = "198.51.100.77"
 	for _, body := range []string{s.lumen.beacon(lumenPage, `,"n":1`), "x", s.lumen.beacon("https://evil.example/", "")} {
 		s.send(t, http.MethodPost, body, "X-Forwarded-For: 203.0.113.5, "+address)
@@ -300,11 +300,12 @@ func TestNothingKeepsAnAddress(t *testing.T) {
 	}
 }
 
-// A country that a header names counts where a trusted proxy sent it, and the visitor is the address that the proxy names.
+// A country that a header names counts where a trusted proxy sent it, and the visitor is the address that the proxy
+// names.
 func TestAProxyIsBelieved(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.CountryHeader = "CF-IPCountry"
-	s := newStage(t, cfg)
+	s := newEnvironment(t, cfg)
 	visit := func(headers ...string) event.Visit {
 		s.send(t, http.MethodPost, s.lumen.beacon(lumenPage, `,"z":"Europe/Vienna"`), append(headers, lumenFrom)...)
 		visits := s.took()

@@ -19,7 +19,7 @@ import (
 // BenchmarkHandle is what a beacon costs between its request's having been read and its answer's being written, without
 // its append: the part of the hot path that is ours.
 func BenchmarkHandle(b *testing.B) {
-	s := &stage{metrics: prometheus.NewRegistry()}
+	s := &environment{metrics: prometheus.NewRegistry()}
 	sites, visitors := s.sites(b, slog.New(slog.DiscardHandler))
 	cfg := DefaultConfig()
 	cfg.SiteLimit = 10_000_000

@@ -9,9 +9,9 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// limits bounds the beacons a second of each site. It is the generic cell rate algorithm (GCRA, ITU-T I.371): of a
-// site one number is kept, when its allowance would be whole again, and moved by one atomic operation. A site is found without a
-// lock too: each shard is a map that never changes, replaced by a larger one when a site is new.
+// limits bounds the beacons a second of each site. It is the generic cell rate algorithm (GCRA, ITU-T I.371): of a site
+// one number is kept, when its allowance would be whole again, and moved by one atomic operation. A site is found
+// without a lock too: each shard is a map that never changes, replaced by a larger one when a site is new.
 type limits struct {
 	start   time.Time     // times are kept since then, by the clock that nobody sets
 	each    time.Duration // what a beacon costs

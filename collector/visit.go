@@ -75,7 +75,8 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 	}
 }
 
-// locate finds the visitor's address, and the country that a CDN names. Headers of proxies count where the proxy is trusted.
+// locate finds the visitor's address, and the country that a CDN names. Headers of proxies count where the proxy is
+// trusted.
 func (r *request) locate(f *fiber.Ctx) {
 	remote := remoteOf(f.Context().RemoteAddr())
 	var forwarded string

@@ -1,7 +1,7 @@
 // Package referral tells which AI platform sent a visit.
 //
-// What it knows is the file platforms.json, which the pixel's generator reads too. A host of the table stands for itself
-// and the names below it, never for a name that merely contains it.
+// What it knows is the file platforms.json, which the pixel's generator reads too. A host of the table stands for
+// itself and the names below it, never for a name that merely contains it.
 package referral
 
 import (
@@ -97,8 +97,8 @@ func below(path, top string) bool {
 	return ok && (top == "" || rest == "" || rest[0] == '/')
 }
 
-// ofQuery is the platform that utm_source names, and the one that another known parameter names. Of several utm_source the first known
-// one counts: a platform appends its own to a link that has one.
+// ofQuery is the platform that utm_source names, and the one that another known parameter names. Of several utm_source
+// the first known one counts: a platform appends its own to a link that has one.
 func ofQuery(query string) (utm, parameter string) {
 	var space [maxName + maxHost]byte // one half for a name, the other for its value
 	query = strings.TrimPrefix(query, "?")

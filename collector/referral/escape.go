@@ -55,8 +55,8 @@ func hex(c byte) byte {
 }
 
 // plain reports whether a name in lower case is one that a browser writes: labels of letters, digits, hyphens and
-// underscores between dots. Others are no host here: "chatgpt.com" ends evil.example\.chatgpt.com, which a browser reads as
-// evil.example.
+// underscores between dots. Others are no host here: "chatgpt.com" ends evil.example\.chatgpt.com, which a browser
+// reads as evil.example.
 func plain(host []byte) bool {
 	label := 0
 	for _, c := range host {

@@ -184,7 +184,8 @@ func unharmed(t *testing.T, page *browser.Page) {
 	}
 }
 
-// A page of an application that changes its address is viewed when it changes, and not when it is set to the same again.
+// A page of an application that changes its address is viewed when it changes, and not when it is set to the same
+// again.
 func viewsAnApplication(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/app?utm_source=claude.ai")

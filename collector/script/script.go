@@ -99,8 +99,9 @@ func Integrity() string {
 	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Mount adds GET and HEAD of Path, which caches keep for an hour, and of every version, which they keep for a year.
-// Any site may load them, and check their integrity (CORS), also one that isolates itself (CORP). The edge (internal/httpd) answers 304.
+// Mount adds GET and HEAD of Path, which caches keep for an hour, and of every version, which they keep for a year. Any
+// site may load them, and check their integrity (CORS), also one that isolates itself (CORP). The edge (internal/httpd)
+// answers 304.
 func Mount(app fiber.Router) {
 	newest, versions := read()
 	app.Get(Path, newest.handler(anHour))

@@ -73,7 +73,8 @@ addEventListener("pageshow", (event) => { if (event.persisted) window.restored =
 </script>
 `
 
-// variants are what pages of the shop have before the pixel, or as attributes of its tag, by the first word of their path.
+// variants are what pages of the shop have before the pixel, or as attributes of its tag, by the first word of their
+// path.
 var variants = map[string]struct{ before, attributes, header string }{
 	"plain":   {},
 	"gpc":     {before: `<script>Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true })</script>`},

@@ -26,7 +26,7 @@ const (
 	metadataAge = time.Second
 )
 
-// Connection says how the brokers are reached; consumers use the same.
+// Connection is how the brokers are reached, by producers and consumers.
 type Connection struct {
 	Brokers []string // host:port, one or more to begin with
 
@@ -64,9 +64,8 @@ func (c Connection) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Transport makes the way on which requests travel, for kafka.Client. Only what
-// it says about the given topics is kept fresh. Close its idle connections when
-// it is no longer used.
+// Transport makes the transport of a kafka.Client, which keeps the metadata of the given topics fresh. Close its idle
+// connections when it is no longer used.
 func (c Connection) Transport(topics ...string) (*kafka.Transport, error) {
 	trust, err := c.trust()
 	if err != nil {
@@ -87,7 +86,7 @@ func (c Connection) Transport(topics ...string) (*kafka.Transport, error) {
 	}, nil
 }
 
-// Dialer makes the way on which kafka.Reader and kafka.ConsumerGroup travel.
+// Dialer makes the dialer of kafka.Reader and kafka.ConsumerGroup.
 func (c Connection) Dialer() (*kafka.Dialer, error) {
 	trust, err := c.trust()
 	if err != nil {
@@ -100,7 +99,7 @@ func (c Connection) Dialer() (*kafka.Dialer, error) {
 	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: proof}, nil
 }
 
-// Reach tells whether some broker takes us: a connection, with TLS and the password where they are asked for.
+// Reach is nil when a broker accepts a connection, with TLS and the password where they are configured.
 func (c Connection) Reach(ctx context.Context) error {
 	dialer, err := c.Dialer()
 	if err != nil {

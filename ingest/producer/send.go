@@ -259,8 +259,8 @@ func (q *queue) stop() {
 	q.stopped = true
 }
 
-// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. failed is
-// how an attempt ended that was made before, nil for none.
+// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. failed
+// is how an attempt ended that was made before, nil for none.
 func (p *Producer) deliver(name string, partition int, b *batch, failed error) error {
 	attempts := 0
 	if failed != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// spillTopic is the only topic whose records are kept on disk while Kafka is away: others are kept where they come from.
+// spillTopic is the only topic whose records are kept on disk while Kafka is away: others are kept where they come
+// from.
 const spillTopic = event.TopicVisits
 
 // spill is the producer's way to its spool. A batch goes to disk with its partition, which it keeps: it may have been

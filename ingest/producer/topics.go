@@ -43,20 +43,18 @@ func (c TopicsConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// TopicState is what became, or would become, of one topic.
+// TopicState is how one topic is, or would be created.
 type TopicState struct {
 	Name       string // with prefix
 	Missing    bool   // it was not there before
 	Partitions int
-	// Differs says where a topic that was there is not as configured. It is used as
-	// it is: partitions cannot be changed beside running producers, and an operator
-	// may have chosen.
+	// Differs is where a topic that was there is not as configured. It is used as it is: partitions cannot be changed
+	// beside running producers, and an operator may have chosen.
 	Differs []string
 }
 
-// CreateTopics creates the topics that are missing and looks at the others. It may
-// be repeated, also by several processes at once. The error names every topic
-// that would lose or refuse records as it is.
+// CreateTopics creates the topics that are missing and checks the others. It may be repeated, also by several processes
+// at once. The error names every topic that would lose or refuse records as it is.
 func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	return cfg.withAdmin(func(a *admin) ([]TopicState, error) {
 		before, err := a.look(ctx)
@@ -66,7 +64,7 @@ func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 		if err := a.create(ctx, before); err != nil {
 			return before, err
 		}
-		after, err := a.settle(ctx)
+		after, err := a.awaitLeaders(ctx)
 		for i := range after {
 			after[i].Missing = before[i].Missing
 		}
@@ -74,7 +72,7 @@ func CreateTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	})
 }
 
-// CheckTopics says what CreateTopics would do, and changes nothing.
+// CheckTopics returns what CreateTopics would do, and changes nothing.
 func CheckTopics(ctx context.Context, cfg TopicsConfig) ([]TopicState, error) {
 	return cfg.withAdmin(func(a *admin) ([]TopicState, error) { return a.look(ctx) })
 }
@@ -141,9 +139,9 @@ func (a *admin) create(ctx context.Context, states []TopicState) error {
 	return errors.Join(errs...)
 }
 
-// settle looks until every topic is there with a leader for each partition: a
-// broker answers a creation before all of it is known.
-func (a *admin) settle(ctx context.Context) ([]TopicState, error) {
+// awaitLeaders waits until every topic is there with a leader for each partition: a broker answers a creation before
+// that.
+func (a *admin) awaitLeaders(ctx context.Context) ([]TopicState, error) {
 	for {
 		states, err := a.look(ctx)
 		ready := err == nil
@@ -179,14 +177,14 @@ func (a *admin) look(ctx context.Context) ([]TopicState, error) {
 		case t.Error != nil:
 			errs = append(errs, fmt.Errorf("look at topic %s: %w", t.Name, t.Error))
 		default:
-			errs = append(errs, a.judge(ctx, &states[i], t))
+			errs = append(errs, a.compare(ctx, &states[i], t))
 		}
 	}
 	return states, errors.Join(errs...)
 }
 
-// judge compares a topic that is there with how it would be made.
-func (a *admin) judge(ctx context.Context, s *TopicState, t kafka.Topic) error {
+// compare compares a topic that is there with how it would be created.
+func (a *admin) compare(ctx context.Context, s *TopicState, t kafka.Topic) error {
 	for _, p := range t.Partitions {
 		if p.Error != nil || p.Leader.Host == "" {
 			return fmt.Errorf("look at topic %s/%d: %w", t.Name, p.ID, errNoLeader)

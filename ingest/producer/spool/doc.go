@@ -9,6 +9,6 @@
 // entry, four bytes of it are overwritten without an fsync: a loss of power may bring removed entries back, and never
 // takes one away. In memory an entry costs 24 bytes.
 //
-// Why not github.com/tidwall/wal: a torn tail makes its Open fail, it has no checksums, only its front can be cut, where
-// ours are removed in any order, it keeps whole segments in memory, and it syncs no directory.
+// Why not github.com/tidwall/wal: a torn tail makes its Open fail, it has no checksums, only its front can be cut,
+// where ours are removed in any order, it keeps whole segments in memory, and it syncs no directory.
 package spool

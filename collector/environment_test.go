@@ -25,6 +25,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -33,8 +34,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 
-// A stage is a collector on real sites, whose log is a list.
-type stage struct {
+// An environment is a collector on real sites, whose log is a list.
+type environment struct {
 	lumen, rival brandOf // of two organizations
 	collector    *Collector
 	metrics      *prometheus.Registry
@@ -66,9 +67,9 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-func newStage(t *testing.T, cfg Config) *stage {
+func newEnvironment(t *testing.T, cfg Config) *environment {
 	t.Helper()
-	s := &stage{metrics: prometheus.NewRegistry()}
+	s := &environment{metrics: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sites, visitors := s.sites(t, log)
 	var err error
@@ -88,7 +89,7 @@ func newStage(t *testing.T, cfg Config) *stage {
 }
 
 // sites are those of two organizations, from a database of their own.
-func (s *stage) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
+func (s *environment) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor.Visitors) {
 	t.Helper()
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
@@ -105,14 +106,14 @@ func (s *stage) sites(t testing.TB, log *slog.Logger) (*site.Directory, *visitor
 	}
 	running(t, sites.Run)
 	running(t, visitors.Run)
-	until(t, "the sites are known", func() bool { _, known := sites.Site(s.rival.brand); return known })
-	until(t, "visitors are told apart", func() bool {
+	wait.For(t, "the sites", func() bool { _, known := sites.Site(s.rival.brand); return known })
+	wait.For(t, "the salts of visitors", func() bool {
 		return visitors.Hash(s.lumen.brand, netip.MustParseAddr("192.0.2.1"), "", time.Now()) != 0
 	})
 	return sites, visitors
 }
 
-func (s *stage) append(_ context.Context, topic string, values ...[]byte) error {
+func (s *environment) append(_ context.Context, topic string, values ...[]byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuses != nil {
@@ -129,7 +130,7 @@ func (s *stage) append(_ context.Context, topic string, values ...[]byte) error 
 }
 
 // took returns the visits since it was last asked.
-func (s *stage) took() []event.Visit {
+func (s *environment) took() []event.Visit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() { s.visits = nil }()
@@ -137,7 +138,7 @@ func (s *stage) took() []event.Visit {
 }
 
 // refuse has the log answer err from now on; nil takes again.
-func (s *stage) refuse(err error) {
+func (s *environment) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuses = err
@@ -169,19 +170,6 @@ func running(t testing.TB, run func(context.Context) error) {
 	})
 }
 
-func until(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 20 s: %s", what)
-		}
-		<-look.C
-	}
-}
-
 // reply is an answer, read whole.
 type reply struct {
 	*http.Response
@@ -190,7 +178,7 @@ type reply struct {
 
 // send makes a request as written: a header is a line, and may come twice. A User-Agent and a Content-Type are added
 // where none is given, "Name:" leaves one out.
-func (s *stage) send(t *testing.T, method, body string, headers ...string) reply {
+func (s *environment) send(t *testing.T, method, body string, headers ...string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.address)
 	if err != nil {
