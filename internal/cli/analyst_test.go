@@ -76,7 +76,6 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 // The embedded ClickHouse is started again for an analyst. Whoever asks the API meanwhile gets an answer, and what is
 // imported meanwhile is counted once.
 func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) {
-	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	all := serve(t, env, "all")
 	for _, slug := range []string{"acme", "globex"} {

@@ -18,7 +18,7 @@ type bench struct {
 }
 
 func (bench) Help() string {
-	return `Each figure stands beside what it is held against in the same run, and says which machine it was measured on.
+	return `Prints each figure beside its ceiling of the same run, and the machine that both were measured on.
 query takes some ten minutes and 4 GB of the directory for temporary files (TMPDIR), collector two minutes; the others take less.
 
 Example:

@@ -112,9 +112,9 @@ func written(t *testing.T, name string, text []byte) string {
 	return path
 }
 
-// tally is a question to one table, and what it is to find of a brand when so
+// tableCheck is a question to one table, and what it is to find of a brand when so
 // many lines have been counted once.
-type tally struct {
+type tableCheck struct {
 	sql  string // brand, number
 	want func(lines, b int) uint64
 }
@@ -130,9 +130,9 @@ func perBrand(what, from string) string {
 	return "SELECT toString(brand_id), toUInt64(" + what + ") FROM " + from + " GROUP BY brand_id"
 }
 
-// tallies ask the landing table and the target of every view.
-var tallies = slices.Concat(
-	[]tally{
+// tableChecks ask the landing table and the target of every view.
+var tableChecks = slices.Concat(
+	[]tableCheck{
 		{perBrand("sum(sign)", "answers"), everyLine},
 		{perBrand("uniqExact(id)", "answers"), everyLine},
 		{perBrand("countIf(text != '')", "answers"), everyLine}, // first tellings
@@ -153,8 +153,8 @@ var tallies = slices.Concat(
 	sums("answer_daily"), sums("entity_prompt_daily WHERE entity_id = brand_id"),
 )
 
-func sums(table string) []tally {
-	return []tally{
+func sums(table string) []tableCheck {
+	return []tableCheck{
 		{perBrand("sum(runs)", table), everyLine},
 		{perBrand("sum(answers)", table), everyLine},
 		{perBrand("sum(mentions)", table), ownNames},

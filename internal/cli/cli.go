@@ -32,17 +32,17 @@ type grammar struct {
 	Org      org      `cmd:"" help:"Add and list organizations."`
 	User     user     `cmd:"" help:"Add users."`
 	Key      key      `cmd:"" help:"Create, list and revoke API keys."`
-	Analyst  analyst  `cmd:"" help:"Let people ask in SQL, each for one organization."`
+	Analyst  analyst  `cmd:"" help:"Give people access by SQL, each to one organization."`
 	Import   imports  `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers crawlers `cmd:"" help:"Count the requests of AI crawlers."`
-	Pixel    pixel    `cmd:"" help:"Show the script tag that tells of visits, to paste into a site."`
+	Pixel    pixel    `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
 	Export   exports  `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread   rereads  `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench    bench    `cmd:"" help:"Measure this machine."`
 	Config   show     `cmd:"" help:"Show the effective configuration, secrets masked."`
 
-	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and mend them."`
-	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that were put aside, and append them to the log again."`
+	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
+	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
 }
 
 // settings are config.Settings without their Validate: kong would call it before the environment is read, and `config`
@@ -70,7 +70,7 @@ func Main() int {
 	engine.Main() // an engine's child process ends in there
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal kills at once; the engines' guards see to what is left
+	context.AfterFunc(ctx, stop) // a second signal kills at once; the engines' guards stop what is left
 
 	var g grammar
 	parser, err := newParser(&g)

@@ -74,7 +74,7 @@ func (c *collecting) validate() error {
 		errs = append(errs, err)
 	}
 	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
-		wrong("COUNTRY_HEADER", "%q: want ANSWERSCOPE_TRUSTED_PROXIES too, since anybody can send a header", c.CountryHeader)
+		wrong("COUNTRY_HEADER", "%q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", c.CountryHeader)
 	}
 	return errors.Join(errs...)
 }

@@ -28,7 +28,7 @@ import (
 const browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 
 // tell posts one body to a collector from a page of acme.example, and returns its status, 0 where there was no answer.
-func tell(t *testing.T, url, body string, headers ...string) (int, http.Header) {
+func post(t *testing.T, url, body string, headers ...string) (int, http.Header) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/t/collect", strings.NewReader(body))
 	if err != nil {
@@ -83,7 +83,7 @@ func TestABeaconIsAFigure(t *testing.T) {
 	must(t, h.env, "import", filepath.Join(filepath.Dir(dir), "none.ndjson"), "--org", "acme", "--create", filepath.Join(filepath.Dir(dir), "brands.json"))
 	brand := h.brand(t)
 	first := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
-	wait.For(t, "the brand's domain to be known", func() bool { status, _ := tell(t, h.url, first); return status == 204 })
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := post(t, h.url, first); return status == 204 })
 	for body, headers := range map[string][]string{
 		beaconOf(brand, "/b", `,"s":"chatgpt"`): nil,
 		beaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
@@ -91,7 +91,7 @@ func TestABeaconIsAFigure(t *testing.T) {
 		beaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`): {"Origin: https://acme.example.evil.example"},
 		beaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`): {"User-Agent: GPTBot/1.2"},
 	} {
-		tell(t, h.url, body, headers...)
+		post(t, h.url, body, headers...)
 	}
 	counted := func(url string) (got traffic) {
 		_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+brand, h.key)
@@ -119,7 +119,7 @@ func beaconsUntilStopped(t *testing.T, h house, body string) int {
 	for range 8 {
 		clients.Go(func() {
 			for {
-				switch status, _ := tell(t, h.url, body); status {
+				switch status, _ := post(t, h.url, body); status {
 				case 204:
 					accepted.Add(1)
 				case 503: // not counted
@@ -155,7 +155,7 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	send := func(s *server, n int) {
 		t.Helper()
 		for range n {
-			if status, _ := tell(t, s.url, view); status != 204 {
+			if status, _ := post(t, s.url, view); status != 204 {
 				t.Fatalf("status %d, want 204", status)
 			}
 		}
@@ -177,7 +177,7 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	s = serve(t, without, "collector")
 	send(s, 20)
 	many := "[" + strings.TrimSuffix(strings.Repeat(view+",", 50), ",") + "]"
-	if status, _ := tell(t, s.url, many); status != 204 {
+	if status, _ := post(t, s.url, many); status != 204 {
 		t.Errorf("an array: %d", status)
 	}
 	s.stop(t, syscall.SIGKILL)

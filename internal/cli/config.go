@@ -78,7 +78,7 @@ func effective(chosen *kong.Context, outside config.Outside) []setting {
 	return list
 }
 
-// from tells where a flag has its value from.
+// from is the source of a flag's value.
 func from(chosen *kong.Context, flag *kong.Flag) string {
 	for _, step := range chosen.Path {
 		if step.Flag == flag && !step.Resolved {

@@ -79,7 +79,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 // counts once.
 func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	t.Parallel()
-	c := newSiege(t, "kafka")
+	c := newCollectorTest(t, "kafka")
 	file := filepath.Join(c.dir, "access.log")
 	wrote := 0
 	writeMore := func() {

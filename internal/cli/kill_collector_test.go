@@ -41,30 +41,30 @@ func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 	for _, kind := range []string{"kafka", "apache"} {
 		t.Run(kind, func(t *testing.T) {
 			parallelUnlessLong(t)
-			c := newSiege(t, kind)
+			c := newCollectorTest(t, kind)
 			of := leastOutage()
 			c.start(t)
-			c.audience = newAudience(c, 1)
-			end := c.audience.browse(t, of.rate)
-			c.audience.await(t, 204, of.rate) // a second's worth
+			c.browserLoad = newBrowserLoad(c, 1)
+			end := c.browserLoad.browse(t, of.rate)
+			c.browserLoad.await(t, 204, of.rate) // a second's worth
 			c.stopKafka(t)
-			from := c.audience.sent()
+			from := c.browserLoad.sent()
 			for range 2 {
 				<-time.After(of.away / 3)
 				c.kill(t)
 				c.start(t)
-				c.audience.await(t, 204, of.rate/2)
+				c.browserLoad.await(t, 204, of.rate/2)
 			}
 			<-time.After(of.away / 3)
-			to := c.audience.sent()
+			to := c.browserLoad.sent()
 			c.startKafka(t)
-			c.audience.await(t, 204, of.rate*2)
+			c.browserLoad.await(t, 204, of.rate*2)
 			end()
 			c.counted(t)
-			t.Logf("%s stopped at %d beacons a second, collector killed twice: %s", kind, of.rate, c.audience)
+			t.Logf("%s stopped at %d beacons a second, collector killed twice: %s", kind, of.rate, c.browserLoad)
 			t.Logf("while %s was away, answers 204 took p50 %s, p99 %s, at most %s", kind,
-				c.audience.took(from, to, 50), c.audience.took(from, to, 99), c.audience.took(from, to, 100))
-			if refused := c.audience.count(503); refused > 0 {
+				c.browserLoad.took(from, to, 50), c.browserLoad.took(from, to, 99), c.browserLoad.took(from, to, 100))
+			if refused := c.browserLoad.count(503); refused > 0 {
 				t.Errorf("%d beacons were answered 503, and there was room for all", refused)
 			}
 			if !t.Failed() {
@@ -79,38 +79,38 @@ func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 // once Kafka is back, without anybody's help.
 func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
 	t.Parallel()
-	c := newSiege(t, "kafka")
+	c := newCollectorTest(t, "kafka")
 	c.env = append(c.env, fmt.Sprintf("ANSWERSCOPE_SPOOL_BYTES=%d", leastSpool))
 	c.start(t)
-	c.audience = newAudience(c, 50)
-	end := c.audience.browse(t, 500)
-	c.audience.await(t, 204, 100)
+	c.browserLoad = newBrowserLoad(c, 50)
+	end := c.browserLoad.browse(t, 500)
+	c.browserLoad.await(t, 204, 100)
 	c.stopKafka(t)
-	c.audience.await(t, 503, 100)
+	c.browserLoad.await(t, 503, 100)
 	c.startKafka(t)
-	c.audience.await(t, 204, 100)
+	c.browserLoad.await(t, 204, 100)
 	end()
 	c.counted(t)
-	t.Log(c.audience)
+	t.Log(c.browserLoad)
 }
 
-// A siege is of a collector and a broker, which are killed and stopped; pipeline and API beside them are left alone.
-type siege struct {
-	broker     string // kafka or apache
-	dir        string
-	all        *server
-	env        []string // of the collector
-	key, brand string
-	brokers    []string
-	stopBroker func(context.Context) error
-	collector  *server
-	audience   *audience
+// A collectorTest is a collector and a broker, which are killed and stopped; pipeline and API beside them are left alone.
+type collectorTest struct {
+	broker      string // kafka or apache
+	dir         string
+	all         *server
+	env         []string // of the collector
+	key, brand  string
+	brokers     []string
+	stopBroker  func(context.Context) error
+	collector   *server
+	browserLoad *browserLoad
 }
 
-func newSiege(t *testing.T, kind string) *siege {
+func newCollectorTest(t *testing.T, kind string) *collectorTest {
 	t.Helper()
 	data := migratedDir(t)
-	c := &siege{broker: kind, dir: filepath.Dir(data)}
+	c := &collectorTest{broker: kind, dir: filepath.Dir(data)}
 	c.startKafka(t)
 	t.Cleanup(func() { _ = c.stopBroker(context.Background()) }) // it may be away
 	kafka := "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(c.brokers, ",")
@@ -130,7 +130,7 @@ func newSiege(t *testing.T, kind string) *siege {
 	return c
 }
 
-func (c *siege) brandID(t *testing.T) string {
+func (c *collectorTest) brandID(t *testing.T) string {
 	t.Helper()
 	_, body := fetch(t, c.all.url+"/api/v1/brands", c.key)
 	var list struct{ Brands []struct{ ID string } }
@@ -141,7 +141,7 @@ func (c *siege) brandID(t *testing.T) string {
 }
 
 // startKafka starts the broker, or starts it again with what it held, at the same address.
-func (c *siege) startKafka(t *testing.T) {
+func (c *collectorTest) startKafka(t *testing.T) {
 	t.Helper()
 	ctx, quiet := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
 	if c.broker == "kafka" {
@@ -159,7 +159,7 @@ func (c *siege) startKafka(t *testing.T) {
 	c.brokers, c.stopBroker = k.Brokers(), k.Stop
 }
 
-func (c *siege) stopKafka(t *testing.T) {
+func (c *collectorTest) stopKafka(t *testing.T) {
 	t.Helper()
 	if err := c.stopBroker(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
@@ -167,26 +167,26 @@ func (c *siege) stopKafka(t *testing.T) {
 }
 
 // start starts the collector; beacons go to it as soon as it is ready.
-func (c *siege) start(t *testing.T) {
+func (c *collectorTest) start(t *testing.T) {
 	t.Helper()
 	c.collector = serve(t, c.env, "collector")
-	if c.audience != nil {
-		c.audience.url.Store(&c.collector.url)
+	if c.browserLoad != nil {
+		c.browserLoad.url.Store(&c.collector.url)
 	}
 }
 
-func (c *siege) kill(t *testing.T) {
+func (c *collectorTest) kill(t *testing.T) {
 	t.Helper()
 	c.collector.stop(t, syscall.SIGKILL)
 }
 
 // counted waits until the collector has handed over all that it accepted and the pipeline has taken all that there is,
 // and looks what of it is counted.
-func (c *siege) counted(t *testing.T) {
+func (c *collectorTest) counted(t *testing.T) {
 	t.Helper()
 	warehouse, leave := opened(t, []string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "var")})
 	defer leave()
-	accepted := uint64(c.audience.count(204) * c.audience.each)
+	accepted := uint64(c.browserLoad.count(204) * c.browserLoad.each)
 	eventually(t, c.all, 100*time.Millisecond, func() string {
 		if n := visitsIn(t, warehouse); n < accepted {
 			return fmt.Sprintf("%d visits have landed, and %d were accepted", n, accepted)
@@ -197,7 +197,7 @@ func (c *siege) counted(t *testing.T) {
 		t.Errorf("collector ended with status %d:\n%s", status, c.collector.log)
 	}
 	eventually(t, c.all, 100*time.Millisecond, func() string { return c.behind(t) })
-	c.audience.judge(t, sessionsIn(t, warehouse))
+	c.browserLoad.judge(t, sessionsIn(t, warehouse))
 	landed := visitsIn(t, warehouse)
 	_, body := fetch(t, c.all.url+"/api/v1/ai-traffic?brand_id="+c.brand, c.key)
 	var traffic struct {
@@ -210,7 +210,7 @@ func (c *siege) counted(t *testing.T) {
 }
 
 // behind says where the sink of visits is, unless that is the log's end.
-func (c *siege) behind(t *testing.T) string {
+func (c *collectorTest) behind(t *testing.T) string {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(c.brokers...), Timeout: 10 * time.Second}
 	var all []int

@@ -67,13 +67,13 @@ func (i *importers) finish(kill bool) {
 	i.kill() // nothing: it frees the context
 }
 
-// shot tells whether a command has ended by SIGKILL.
+// shot says whether a command has ended by SIGKILL.
 func shot(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && bySIGKILL(exit.ProcessState)
 }
 
-// bySIGKILL tells whether a process has ended so.
+// bySIGKILL says whether a process has ended so.
 func bySIGKILL(ended *os.ProcessState) bool {
 	status, ok := ended.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL

@@ -30,7 +30,7 @@ const linesARound = 40
 // that every run of the tests has: see make test-crash.
 const killsVariable = "ANSWERSCOPE_TEST_KILLS"
 
-// Imports run while everything is killed (see blows): the process that holds
+// Imports run while everything is killed (see scenarios): the process that holds
 // broker, sinks, API and engines at every point of produce, plan, insert and commit
 // and at random moments, its engines, a second pipeline, and an import itself.
 // Visits and crawls are told beside them, and told again; names and competitors are edited, so
@@ -60,7 +60,7 @@ func killedUnderImport(t *testing.T, kind string) {
 	k.calm(t)
 	least := leastKills(t, kind)
 	for n := 0; n < least || n < least+mostMore && k.replays == 0; n++ {
-		k.round(t, k.blow(n))
+		k.round(t, k.scenario(n))
 	}
 	k.met(t, least)
 	k.lines += linesARound // on the log nothing comes after these, so that with them everything has been taken
@@ -69,7 +69,7 @@ func killedUnderImport(t *testing.T, kind string) {
 	k.replays += replaysOf(s)
 	k.settleNames(t)
 	must(t, k.env, "import", file, "--org", "acme", "--create", k.create)
-	k.tellAll(t)
+	k.appendAll(t)
 	k.counted(t, s)
 	t.Logf("%d kills; %d planned batches replayed, %d answers corrected", k.kills, k.replays, k.corrected(t))
 	if k.replays == 0 || k.corrected(t) == 0 { // a replay is a batch that a kill has left half done
@@ -84,7 +84,7 @@ func killedUnderImport(t *testing.T, kind string) {
 	if told := k.lines * len(k.brands); again.Imported != 0 || again.Skipped != told {
 		t.Errorf("imported again: %+v, want all %d skipped", again, told)
 	}
-	k.tellAll(t)
+	k.appendAll(t)
 	k.counted(t, s)
 	for path, before := range responses {
 		if _, after := fetch(t, s.url+path, k.key); after != before {
@@ -100,7 +100,7 @@ func killedUnderImport(t *testing.T, kind string) {
 // summed are the kills on all brokers so far.
 var summed atomic.Int64
 
-// fewKills are enough for every run of the tests: the blows come in another order each time, and Apache Kafka keeps the
+// fewKills are enough for every run of the tests: the scenarios come in another order each time, and Apache Kafka keeps the
 // partitions of a killed member for the session timeout. mostMore follow while no kill has left a batch to replay.
 var fewKills = map[string]int{"kafka": 3, "apache": 2}
 
@@ -132,12 +132,12 @@ type killing struct {
 	organization uuid.UUID
 	apache       *engine.ApacheKafka
 	brokers      []string // nil: embedded
-	blows        []blow
+	scenarios    []scenario
 
 	start, landing time.Duration // how long a round takes undisturbed until its first answer lands, and from then to the last
 
-	imports *importers      // of the present round
-	tolls   map[string]toll // by name of the blow
+	imports *importers           // of the present round
+	turns   map[string]turnCount // by name of the scenario
 
 	kills, partial, replays, rebalances, inherited int
 }
@@ -150,14 +150,14 @@ func newKilling(t *testing.T, kind string) *killing {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	k := &killing{
-		env:    []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
-		random: rand.New(rand.NewPCG(seed, 0)),
-		blows:  blows(kind),
-		tolls:  map[string]toll{},
+		env:       []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
+		random:    rand.New(rand.NewPCG(seed, 0)),
+		scenarios: scenarios(kind),
+		turns:     map[string]turnCount{},
 	}
-	rest := k.blows[1:]
+	rest := k.scenarios[1:]
 	if kind == "kafka" {
-		rest = k.blows[2:] // the survivor of a second pipeline has its turn in every run of the tests
+		rest = k.scenarios[2:] // the survivor of a second pipeline has its turn in every run of the tests
 	}
 	k.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	if kind == "apache" {
@@ -186,12 +186,12 @@ func (k *killing) calm(t *testing.T) {
 	defer importing.finish(true)
 	k.awaitLanded(t, s, warehouse, 1)
 	k.start = time.Since(began)
-	k.awaitLanded(t, s, warehouse, k.told())
+	k.awaitLanded(t, s, warehouse, k.answersOfRound())
 	k.landing = time.Since(began) - k.start
 	if <-importing.over; importing.err != nil {
 		t.Fatalf("import: %v\n%s", importing.err, s.log)
 	}
-	k.tellAll(t)
+	k.appendAll(t)
 	eventually(t, s, 50*time.Millisecond, func() string { return onlySmall(t, warehouse) })
 	batches := batchesOf(t, s)
 	t.Logf("a round undisturbed: its first answer lands after %s, its last %s later, in %d batches", k.start, k.landing, batches)
@@ -236,7 +236,7 @@ func (k *killing) brandIDs(t *testing.T, s *server) []string {
 }
 
 // told is how many answers a round brings.
-func (k *killing) told() uint64 { return uint64(linesARound * len(k.brands)) }
+func (k *killing) answersOfRound() uint64 { return uint64(linesARound * len(k.brands)) }
 
 func replaysOf(s *server) int {
 	return strings.Count(s.log.String(), `msg="replaying planned batch"`)
@@ -285,12 +285,12 @@ func (k *killing) counted(t *testing.T, s *server) {
 	t.Helper()
 	warehouse, leave := opened(t, k.env)
 	defer leave()
-	for _, tally := range tallies {
-		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, true) })
+	for _, tableCheck := range tableChecks {
+		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tableCheck, true) })
 	}
 	eventually(t, s, 100*time.Millisecond, func() string { return k.stale(t, warehouse) }) // what was on its way with older names has come by now
-	for _, tally := range tallies {                                                        // an insert reaches the targets of views after the landing table
-		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tally, false) })
+	for _, tableCheck := range tableChecks {                                               // an insert reaches the targets of views after the landing table
+		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tableCheck, false) })
 	}
 	for _, table := range []string{"answers", "visits", "crawls"} {
 		eventually(t, s, 50*time.Millisecond, func() string { return lags(t, warehouse, table) })
@@ -301,11 +301,11 @@ func (k *killing) counted(t *testing.T, s *server) {
 	}
 }
 
-// differs says what a tally finds of which brand instead of what it should,
+// differs says what a tableCheck finds of which brand instead of what it should,
 // if only too little then only that.
-func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tally tally, less bool) string {
+func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tableCheck tableCheck, less bool) string {
 	t.Helper()
-	rows, err := warehouse.Query(t.Context(), tally.sql)
+	rows, err := warehouse.Query(t.Context(), tableCheck.sql)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,8 +323,8 @@ func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tally tally,
 		t.Fatal(err)
 	}
 	for b, id := range k.brands {
-		if n, want := found[id], tally.want(k.lines, b); n < want || n > want && !less {
-			return fmt.Sprintf("%s: %d of brand %s, want %d", tally.sql, n, id, want)
+		if n, want := found[id], tableCheck.want(k.lines, b); n < want || n > want && !less {
+			return fmt.Sprintf("%s: %d of brand %s, want %d", tableCheck.sql, n, id, want)
 		}
 	}
 	return ""

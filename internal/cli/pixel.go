@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// pixel shows what a site pastes.
+// pixel prints the snippet for a site.
 type pixel struct {
 	Brand string `arg:"" help:"Its slug, or its id."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
@@ -21,8 +21,8 @@ type pixel struct {
 }
 
 func (pixel) Help() string {
-	return `Prints the script tag that tells of visits from AI platforms, for HTML, WordPress, Google Tag Manager and Next.js.
-docs/pixel.md says what it does, how conversions are told of, and what a Content-Security-Policy must allow.
+	return `Prints the script tag that reports visits from AI platforms, for HTML, WordPress, Google Tag Manager and Next.js.
+docs/pixel.md says what it does, how conversions are reported, and what a Content-Security-Policy must allow.
 
 Example:
 

@@ -44,7 +44,7 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 				shown.Snippets["html-pinned"] != snippet || len(shown.Domains) != 1 || shown.Domains[0] != "shop.example" {
 				t.Fatalf("pixel --json: %v, %+v; --as html-pinned: %s", err, shown, snippet)
 			}
-			b := webbrowser.Start(t, kind, world(t, s.url, snippet))
+			b := webbrowser.Start(t, kind, startProxy(t, s.url, snippet))
 			visitsShop(t, b)
 			awaitTraffic(t, s.url, key, shown.BrandID)
 		})
@@ -57,9 +57,9 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	}
 }
 
-// world is a proxy: the collector and the shop on origins of their own, a page of another site with the same snippet, and
+// startProxy starts a proxy: the collector and the shop on origins of their own, a page of another site with the same snippet, and
 // hosts that have a link to the shop.
-func world(t *testing.T, served, snippet string) string {
+func startProxy(t *testing.T, served, snippet string) string {
 	t.Helper()
 	address, err := url.Parse(served)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/term"
 )
 
-// sayEvery is how often a long task says how far it is where nobody watches a bar.
-const sayEvery = 3 * time.Second
+// progressEvery is the time between two lines of progress where there is no bar.
+const progressEvery = 3 * time.Second
 
-// A meter shows how far a task is: a bar on a terminal, a line every few seconds elsewhere. It may be used from
+// A meter shows the progress of a task: a bar on a terminal, a line every few seconds elsewhere. It may be used from
 // several goroutines.
 type meter struct {
 	out   io.Writer
@@ -25,12 +25,12 @@ type meter struct {
 	mu    sync.Mutex
 	done  int64
 	begun time.Time
-	said  time.Time
+	shown time.Time
 }
 
 // meter begins to show a task of total steps.
 func (p *process) meter(task string, total int64) *meter {
-	m := &meter{out: p.stderr, task: task, total: total, begun: time.Now(), said: time.Now()}
+	m := &meter{out: p.stderr, task: task, total: total, begun: time.Now(), shown: time.Now()}
 	if file, ok := p.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) && total > 0 {
 		m.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(p.stderr),
@@ -43,7 +43,7 @@ func (p *process) meter(task string, total int64) *meter {
 	return m
 }
 
-// reach says that done steps are behind us; fewer than before are no news.
+// reach sets the number of steps that are done; fewer than before are ignored.
 func (m *meter) reach(done int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,16 +52,16 @@ func (m *meter) reach(done int64) {
 	}
 	m.done = done
 	if m.bar != nil {
-		_ = m.bar.Set64(min(done, m.total)) // a bar that cannot be drawn is not worth a failure
+		_ = m.bar.Set64(min(done, m.total)) // a bar that cannot be drawn fails nothing
 		return
 	}
-	if time.Since(m.said) >= sayEvery {
-		m.said = time.Now()
+	if time.Since(m.shown) >= progressEvery {
+		m.shown = time.Now()
 		fmt.Fprintln(m.out, m.text())
 	}
 }
 
-// end takes the bar away and leaves one line that says how it went.
+// end removes the bar and prints the result in one line.
 func (m *meter) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,14 +31,14 @@ const (
 
 func TestEnginesOverTLS(t *testing.T) {
 	t.Parallel()
-	world := secured(t)
-	t.Run("from the first migration to an answer", world.whole)
-	t.Run("every way in", world.ways)
-	t.Run("what is wrong is said", world.mistakes)
+	engines := secured(t)
+	t.Run("from the first migration to an answer", engines.whole)
+	t.Run("every way in", engines.ways)
+	t.Run("what is wrong is said", engines.mistakes)
 }
 
 // Over TLS alone: Kafka with SCRAM, ClickHouse with a certificate of ours, PostgreSQL with its name verified.
-func (w *securedWorld) whole(t *testing.T) {
+func (w *securedEngines) whole(t *testing.T) {
 	env := w.env(nil)
 	must(t, env, "migrate")
 	taking := serve(t, env, "pipeline")
@@ -63,7 +63,7 @@ func (w *securedWorld) whole(t *testing.T) {
 	}
 }
 
-func (w *securedWorld) ways(t *testing.T) {
+func (w *securedEngines) ways(t *testing.T) {
 	for name, change := range map[string]map[string]string{
 		"kafka with plain":                       {"KAFKA_SASL": "plain", "KAFKA_USERNAME": "paul", "KAFKA_PASSWORD": plainPassword},
 		"kafka with scram-sha-256":               {"KAFKA_SASL": "scram-sha-256"},
@@ -83,7 +83,7 @@ func (w *securedWorld) ways(t *testing.T) {
 }
 
 // What is wrong with a certificate or a password is said within seconds, by name, and without the password.
-func (w *securedWorld) mistakes(t *testing.T) {
+func (w *securedEngines) mistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		change map[string]string
 		want   []string
@@ -124,8 +124,8 @@ func (w *securedWorld) mistakes(t *testing.T) {
 	}
 }
 
-// securedWorld are engines that are reached over TLS.
-type securedWorld struct {
+// securedEngines are engines that are reached over TLS.
+type securedEngines struct {
 	authority, other *testkit.CA
 	us               testkit.Certificate
 
@@ -136,9 +136,9 @@ type securedWorld struct {
 	prefix                 string
 }
 
-func secured(t *testing.T) *securedWorld {
+func secured(t *testing.T) *securedEngines {
 	t.Helper()
-	w := &securedWorld{authority: testkit.NewCA(t), other: testkit.NewCA(t), prefix: testkit.Prefix(t)}
+	w := &securedEngines{authority: testkit.NewCA(t), other: testkit.NewCA(t), prefix: testkit.Prefix(t)}
 	w.us = w.authority.Issue(t, "us")
 	server := w.authority.Issue(t, "server", "127.0.0.1")
 	w.startKafka(t, server)
@@ -152,7 +152,7 @@ func secured(t *testing.T) *securedWorld {
 }
 
 // env are the settings that work, but for a change of some; without their prefix.
-func (w *securedWorld) env(change map[string]string) []string {
+func (w *securedEngines) env(change map[string]string) []string {
 	settings := map[string]string{
 		"KAFKA_BROKERS": w.brokers, "KAFKA_TLS": "true", "KAFKA_CA": w.authority.File, "KAFKA_TOPIC_PREFIX": w.prefix,
 		"KAFKA_SASL": "scram-sha-512", "KAFKA_USERNAME": "sara", "KAFKA_PASSWORD": scramPassword,
@@ -170,14 +170,14 @@ func (w *securedWorld) env(change map[string]string) []string {
 	return env
 }
 
-func (w *securedWorld) clickhouse(scheme, host, query string) string {
+func (w *securedEngines) clickhouse(scheme, host, query string) string {
 	dsn := w.database
 	dsn.Scheme, dsn.Host, dsn.RawQuery = scheme, host, query
 	return dsn.String()
 }
 
 // postgres is the address with parameters, by name and value.
-func (w *securedWorld) postgres(parameters ...string) string {
+func (w *securedEngines) postgres(parameters ...string) string {
 	dsn, query := w.control, url.Values{}
 	for pair := range slices.Chunk(parameters, 2) {
 		query.Set(pair[0], pair[1])
@@ -186,7 +186,7 @@ func (w *securedWorld) postgres(parameters ...string) string {
 	return dsn.String()
 }
 
-func (w *securedWorld) startKafka(t *testing.T, server testkit.Certificate) {
+func (w *securedEngines) startKafka(t *testing.T, server testkit.Certificate) {
 	t.Helper()
 	stores := []string{
 		"ssl.keystore.type=PEM", "ssl.keystore.location=" + server.Both,
@@ -229,7 +229,7 @@ func (w *securedWorld) startKafka(t *testing.T, server testkit.Certificate) {
 }
 
 // startPostgres starts a server that takes connections over TLS. Its key must be its user's.
-func (w *securedWorld) startPostgres(t *testing.T, server testkit.Certificate) {
+func (w *securedEngines) startPostgres(t *testing.T, server testkit.Certificate) {
 	t.Helper()
 	cfg := engine.PostgresConfig{Dir: filepath.Join(dataDir(t), "postgres"), NoSync: true, Log: slog.New(slog.DiscardHandler)}
 	first, err := engine.StartPostgres(t.Context(), cfg)

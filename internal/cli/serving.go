@@ -46,7 +46,7 @@ type plan struct {
 	command   string
 	exclusive bool // own the embedded engines
 	needs     needs
-	starts    bool     // without outside engines: they may be away, and bringing their schemas up is not its to do
+	starts    bool     // without outside engines: they may be away, and it does not bring their schemas up
 	requires  []string // what /readyz waits for
 	at        listening
 	takes     *collecting // how beacons are taken; nil where none are
@@ -55,7 +55,7 @@ type plan struct {
 }
 
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
-// admin listener is there from first to last, so that /readyz tells how the start goes on.
+// admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
 	if err := errors.Join(p.Settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
 		return usageError{err}
@@ -86,7 +86,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	)
 }
 
-// url is where the public surfaces are reached.
+// url is the address of the public surfaces.
 func (s *service) url() string { return "http://" + s.listener.Addr().String() }
 
 // run opens the engines, brings their schemas up, runs the parts, and closes everything in reverse.
@@ -119,7 +119,7 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 	return lifecycle.All(ctx, s.log, parts...)
 }
 
-// prepare brings schemas up where that is ours to do, and else says who should.
+// prepare brings schemas up where this process may, and else says which command does.
 func (s *service) prepare(ctx context.Context, plan plan) error {
 	if plan.starts {
 		return s.upToDate(ctx, s.embedded(plan.needs), s.engines)

@@ -154,7 +154,7 @@ func (f family) one(t *testing.T, trace, name string) testkit.Span {
 }
 
 // Neither a collector that is not there nor none at all is noticed by anyone.
-func TestADeadCollectorIsNobodysTrouble(t *testing.T) {
+func TestADeadTraceCollectorStopsNothing(t *testing.T) {
 	t.Parallel()
 	gone, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -25,7 +25,7 @@ type user struct {
 
 type userAdd struct {
 	Email string `arg:"" help:"What they sign in with."`
-	Org   string `required:"" placeholder:"SLUG" help:"Their organization; a user has one."`
+	Org   string `required:"" placeholder:"SLUG" help:"The organization; a user has one."`
 	Role  string `default:"member" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }

@@ -80,7 +80,7 @@ func (k *killing) portions(t *testing.T, from, to int) []portion {
 }
 
 // tell appends portions of records until ctx ends or one of them is not acknowledged for so long.
-func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration, portions ...portion) error {
+func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Duration, portions ...portion) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
 	cfg.Brokers = k.brokers
@@ -92,7 +92,7 @@ func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
 		cfg.Brokers = set.Kafka()
 	}
-	cfg.AttemptTimeout, cfg.AckTimeout = patience/3, patience
+	cfg.AttemptTimeout, cfg.AckTimeout = pointTimeout/3, pointTimeout
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (k *killing) tell(ctx context.Context, t *testing.T, patience time.Duration
 
 // telling tells the visits and crawls of this round at once, and those of the last one bit by
 // bit, beside an import, until end; what a kill cuts off is told again.
-func (k *killing) telling(t *testing.T) (end func()) {
+func (k *killing) appending(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	fresh := k.lines - linesARound
@@ -124,13 +124,13 @@ func (k *killing) telling(t *testing.T) (end func()) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		_ = k.tell(ctx, t, 3*time.Second, portions...) // the broker is killed under it
+		_ = k.append(ctx, t, 3*time.Second, portions...) // the broker is killed under it
 	}()
 	return func() { cancel(); <-told }
 }
 
-// tellAll tells every visit and crawl so far.
-func (k *killing) tellAll(t *testing.T) {
+// appendAll tells every visit and crawl so far.
+func (k *killing) appendAll(t *testing.T) {
 	t.Helper()
 	const atOnce = 10 * linesARound // lines that are in memory
 	for from := 0; from < k.lines; from += atOnce {
@@ -138,7 +138,7 @@ func (k *killing) tellAll(t *testing.T) {
 		for some := from; some < min(from+atOnce, k.lines); some += linesARound {
 			portions = append(portions, k.portions(t, some, some+linesARound)...)
 		}
-		if err := k.tell(t.Context(), t, 30*time.Second, portions...); err != nil {
+		if err := k.append(t.Context(), t, 30*time.Second, portions...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/collector"
 )
 
-// An audience are browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each was answered.
-type audience struct {
+// An browserLoad are browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each was answered.
+type browserLoad struct {
 	brand    string
 	each     int // beacons of a request
 	url      atomic.Pointer[string]
@@ -35,8 +35,8 @@ type answered struct {
 // mostRequests are more than any test sends.
 const mostRequests = 2_000_000
 
-func newAudience(c *siege, each int) *audience {
-	b := &audience{
+func newBrowserLoad(c *collectorTest, each int) *browserLoad {
+	b := &browserLoad{
 		brand: c.brand, each: each, answers: make([]answered, mostRequests),
 		// One that got no answer is not asked again: it would be two visits.
 		client: fasthttp.Client{MaxIdemponentCallAttempts: 1, MaxConnsPerHost: 1000, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second},
@@ -46,7 +46,7 @@ func newAudience(c *siege, each int) *audience {
 }
 
 // browse sends requests at a rate until end is called, which returns once all are answered.
-func (b *audience) browse(t *testing.T, rate int) (end func()) {
+func (b *browserLoad) browse(t *testing.T, rate int) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	began, apart := time.Now(), time.Second/time.Duration(rate)
@@ -67,7 +67,7 @@ func (b *audience) browse(t *testing.T, rate int) (end func()) {
 }
 
 // want is how a collector that has room answers the n-th request: some come from elsewhere, and some are none.
-func (b *audience) want(n int) int {
+func (b *browserLoad) want(n int) int {
 	switch n % 50 {
 	case 7:
 		return fasthttp.StatusForbidden
@@ -77,7 +77,7 @@ func (b *audience) want(n int) int {
 	return fasthttp.StatusNoContent
 }
 
-func (b *audience) send(n int) answered {
+func (b *browserLoad) send(n int) answered {
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
 	defer fasthttp.ReleaseResponse(response)
@@ -109,10 +109,10 @@ func (b *audience) send(n int) answered {
 	return answered{response.StatusCode(), time.Since(begin)}
 }
 
-func (b *audience) session(n, i int) string { return fmt.Sprintf("tab-%d-%d", n, i) }
+func (b *browserLoad) session(n, i int) string { return fmt.Sprintf("tab-%d-%d", n, i) }
 
 // await waits until so many more requests were answered with a status.
-func (b *audience) await(t *testing.T, status, more int) {
+func (b *browserLoad) await(t *testing.T, status, more int) {
 	t.Helper()
 	look, late := time.NewTicker(5*time.Millisecond), time.After(bound)
 	defer look.Stop()
@@ -125,13 +125,13 @@ func (b *audience) await(t *testing.T, status, more int) {
 	}
 }
 
-func (b *audience) count(status int) int { return int(b.statuses[status].Load()) }
+func (b *browserLoad) count(status int) int { return int(b.statuses[status].Load()) }
 
 // sent is how many requests were begun.
-func (b *audience) sent() int { return int(b.begun.Load()) }
+func (b *browserLoad) sent() int { return int(b.begun.Load()) }
 
 // String says how many were answered how.
-func (b *audience) String() string {
+func (b *browserLoad) String() string {
 	told := []string{fmt.Sprintf("%d requests of %d beacons", b.sent(), b.each)}
 	for status := range b.statuses {
 		if n := b.count(status); status > 0 && n > 0 {
@@ -142,7 +142,7 @@ func (b *audience) String() string {
 }
 
 // took is a percentile of how long answers 204 took, of the requests from one to another.
-func (b *audience) took(from, to int, percent int) time.Duration {
+func (b *browserLoad) took(from, to int, percent int) time.Duration {
 	var times []time.Duration
 	for _, a := range b.answers[from:to] {
 		if a.status == fasthttp.StatusNoContent {
@@ -157,7 +157,7 @@ func (b *audience) took(from, to int, percent int) time.Duration {
 }
 
 // judge compares how each request was answered with how many visits of its sessions there are.
-func (b *audience) judge(t *testing.T, found map[string]uint64) {
+func (b *browserLoad) judge(t *testing.T, found map[string]uint64) {
 	t.Helper()
 	var odd, lost, doubled, refused, known int
 	for n, a := range b.answers[:b.sent()] {

@@ -19,17 +19,17 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A blow is one way to kill. What strike leaves alive is killed after it.
-type blow struct {
+// A scenario is one way to kill. What strike leaves alive is killed after it.
+type scenario struct {
 	name     string
 	all      fault.Point // where the process that serves dies by itself; "": nowhere
 	importer fault.Point // likewise the import
 	strike   func(k *killing, t *testing.T, s *server)
 }
 
-// blows are every way to kill on a broker.
-func blows(kind string) []blow {
-	all := []blow{
+// scenarios are every way to kill on a broker.
+func scenarios(kind string) []scenario {
+	all := []scenario{
 		{name: "at a random moment", strike: (*killing).wait},
 		{name: "second pipeline", strike: (*killing).rebalance},
 		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).awaitImport},
@@ -37,19 +37,19 @@ func blows(kind string) []blow {
 		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
 	}
 	if kind == "apache" {
-		all = append(all, blow{name: "Apache Kafka", strike: (*killing).killApache})
+		all = append(all, scenario{name: "Apache Kafka", strike: (*killing).killApache})
 	}
 	for _, point := range fault.Points {
-		all = append(all, blow{name: "all at " + string(point), all: point, strike: (*killing).awaitEnd})
+		all = append(all, scenario{name: "all at " + string(point), all: point, strike: (*killing).awaitEnd})
 	}
 	return all
 }
 
-// blow is the n-th: each in turn.
-func (k *killing) blow(n int) blow { return k.blows[n%len(k.blows)] }
+// scenario is the n-th: each in turn.
+func (k *killing) scenario(n int) scenario { return k.scenarios[n%len(k.scenarios)] }
 
 // round starts all, imports, visits and edits, and strikes.
-func (k *killing) round(t *testing.T, b blow) {
+func (k *killing) round(t *testing.T, b scenario) {
 	t.Helper()
 	s := launch(t, k.armed(b.all), "all")
 	defer func() {
@@ -68,7 +68,7 @@ func (k *killing) round(t *testing.T, b blow) {
 	k.edit(t, k.toEdit(b))
 	k.imports = k.importing(t, s, b.importer)
 	defer func() { k.imports.finish(k.random.IntN(2) == 0) }()
-	defer k.telling(t)()
+	defer k.appending(t)()
 	b.strike(k, t, s)
 	how := "killed"
 	if k.note(b, s) {
@@ -88,7 +88,7 @@ func (k *killing) armed(at fault.Point) []string {
 }
 
 // toEdit is one brand at random; where all is to die of what it tells again, each of them, which is a page at least.
-func (k *killing) toEdit(b blow) []string {
+func (k *killing) toEdit(b scenario) []string {
 	if b.all == fault.Produced || b.all == fault.Requested {
 		return k.brands
 	}
@@ -96,15 +96,15 @@ func (k *killing) toEdit(b blow) []string {
 	return k.brands[at : at+1]
 }
 
-// patience is how long a process may take to come to its point.
-const patience = 12 * time.Second
+// pointTimeout is how long a process may take to come to its point.
+const pointTimeout = 12 * time.Second
 
 // awaitEnd waits until s dies by itself.
 func (k *killing) awaitEnd(t *testing.T, s *server) {
 	t.Helper()
 	select {
 	case <-s.ended:
-	case <-time.After(patience):
+	case <-time.After(pointTimeout):
 	}
 }
 
@@ -114,7 +114,7 @@ func (k *killing) awaitImport(t *testing.T, _ *server) {
 	t.Helper()
 	select {
 	case <-k.imports.over:
-	case <-time.After(patience):
+	case <-time.After(pointTimeout):
 	}
 	<-time.After(time.Duration(k.random.Int64N(int64(k.start))))
 }
@@ -128,11 +128,11 @@ func (k *killing) wait(t *testing.T, s *server) {
 	defer leave()
 	wait := k.start
 	if k.random.IntN(4) > 0 {
-		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.told()*3/4))
+		k.awaitLanded(t, s, warehouse, 1+k.random.Uint64N(k.answersOfRound()*3/4))
 		wait = k.landing / 10
 	}
 	<-time.After(time.Duration(k.random.Int64N(int64(wait))))
-	if landed := k.landed(t, warehouse); landed > 0 && landed < k.told() {
+	if landed := k.landed(t, warehouse); landed > 0 && landed < k.answersOfRound() {
 		k.partial++
 	}
 }
@@ -175,11 +175,11 @@ func (k *killing) inherit(t *testing.T, s *server, from int) {
 	})
 	warehouse, leave := opened(t, k.env)
 	defer leave()
-	k.awaitLanded(t, s, warehouse, k.told())
+	k.awaitLanded(t, s, warehouse, k.answersOfRound())
 	k.inherited++
 }
 
-// hasAll tells whether a log says that a member of a group was assigned all partitions.
+// hasAll says whether a log says that a member of a group was assigned all partitions.
 func hasAll(log, group string) bool {
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, `msg="partitions assigned" group=`+group+" ") && strings.HasSuffix(line, fmt.Sprintf(" partitions=%d\n", partitions)) {

@@ -10,35 +10,35 @@ import (
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
-// A toll is how often a blow had its turn, and how often the process died by itself at the blow's point.
-type toll struct{ turns, own int }
+// A turnCount is how often a scenario had its turn, and how often the process died by itself at the scenario's point.
+type turnCount struct{ turns, own int }
 
-// armedAt is where a process is to die by itself in a blow; "": nowhere.
-func (b blow) armedAt() fault.Point {
+// armedAt is where a process is to die by itself in a scenario; "": nowhere.
+func (b scenario) armedAt() fault.Point {
 	if b.importer != "" {
 		return b.importer
 	}
 	return b.all
 }
 
-// note counts a turn of a blow, before anything is killed from outside, and says whether the process died by itself.
-func (k *killing) note(b blow, s *server) (own bool) {
+// note counts a turn of a scenario, before anything is killed from outside, and says whether the process died by itself.
+func (k *killing) note(b scenario, s *server) (own bool) {
 	switch {
 	case b.importer != "":
 		own = k.imports.shot()
 	case b.all != "":
 		own = s.shot()
 	}
-	of := k.tolls[b.name]
+	of := k.turns[b.name]
 	of.turns++
 	if own {
 		of.own++
 	}
-	k.tolls[b.name] = of
+	k.turns[b.name] = of
 	return own
 }
 
-// shot tells whether one of them has died by itself.
+// shot says whether one of them has died by itself.
 func (i *importers) shot() bool {
 	select {
 	case <-i.over:
@@ -48,7 +48,7 @@ func (i *importers) shot() bool {
 	}
 }
 
-// shot tells whether it has ended by SIGKILL.
+// shot says whether it has ended by SIGKILL.
 func (s *server) shot() bool {
 	select {
 	case <-s.ended:
@@ -58,16 +58,16 @@ func (s *server) shot() bool {
 	}
 }
 
-// manyTurns of every blow make a run a long one, in which each point and what else is left to chance must have been met.
+// manyTurns of every scenario make a run a long one, in which each point and what else is left to chance must have been met.
 const manyTurns = 3
 
 // met says what the rounds have met, and fails a long run that has missed something.
 func (k *killing) met(t *testing.T, rounds int) {
 	t.Helper()
-	long := os.Getenv(killsVariable) != "" && rounds >= manyTurns*len(k.blows)
+	long := os.Getenv(killsVariable) != "" && rounds >= manyTurns*len(k.scenarios)
 	var told []string
-	for _, b := range slices.SortedFunc(slices.Values(k.blows), func(a, b blow) int { return strings.Compare(a.name, b.name) }) {
-		of := k.tolls[b.name]
+	for _, b := range slices.SortedFunc(slices.Values(k.scenarios), func(a, b scenario) int { return strings.Compare(a.name, b.name) }) {
+		of := k.turns[b.name]
 		if b.armedAt() == "" || of.turns == 0 {
 			continue
 		}
