@@ -82,7 +82,6 @@ var dependencies = []dependency{
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
-	{"github.com/maypok86/otter/v2", []string{"internal/useragent"}, "the agents seen last, bounded, read without a lock"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
 	{"github.com/oschwald/maxminddb-golang/v2", []string{"collector/visitor"}, "which country an address is in"},
 }

@@ -49,7 +49,6 @@ const Path = "/t/collect"
 type Parts struct {
 	Sites    *site.Directory
 	Visitors *visitor.Visitors
-	Agents   *useragent.Agents
 
 	// Append returns nil when the topic has all values for good. Its errors are those of producer.Append:
 	// ErrOverloaded, ErrNotReady and ErrStopped say that it has none of them. It keeps no value.
@@ -72,6 +71,7 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("configure collector: %w", err)
 	}
+	useragent.Look("") // reads the patterns, so that the first beacon does not wait for it
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, fmt.Errorf("configure collector: %w", err)

@@ -26,7 +26,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
-	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -73,7 +72,7 @@ func newEnvironment(t *testing.T, cfg Config) *environment {
 	log := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sites, visitors := s.sites(t, log)
 	var err error
-	s.collector, err = New(cfg, Parts{Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.append}, s.metrics, log)
+	s.collector, err = New(cfg, Parts{Sites: sites, Visitors: visitors, Append: s.append}, s.metrics, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/useragent"
 )
 
 // BenchmarkHandle is what a beacon costs between its request's having been read and its answer's being written, without
@@ -24,7 +23,7 @@ func BenchmarkHandle(b *testing.B) {
 	cfg := DefaultConfig()
 	cfg.SiteLimit = 10_000_000
 	c, err := New(cfg, Parts{
-		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: func(context.Context, string, ...[]byte) error { return nil },
+		Sites: sites, Visitors: visitors, Append: func(context.Context, string, ...[]byte) error { return nil },
 	}, s.metrics, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/answerscope/answerscope/collector/referral"
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/useragent"
 )
 
 // Why a beacon is dropped, as X-Answerscope and the metrics say it.
@@ -25,7 +26,7 @@ const (
 
 // unwanted is why nothing of the request is kept, "" if it is.
 func (r *request) unwanted(f *fiber.Ctx) string {
-	agent := r.c.parts.Agents.Look(r.agent)
+	agent := useragent.Look(r.agent)
 	switch {
 	case agent.Crawler != nil:
 		r.c.metrics.crawlers.WithLabelValues(agent.Crawler.Name).Add(float64(len(r.beacons)))

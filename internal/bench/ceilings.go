@@ -23,7 +23,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -124,7 +123,7 @@ func (c *ceilingsServer) parts(ctx context.Context, db *postgres.DB) (collector.
 	c.running.Go(func() error { return sites.Run(ctx) })
 	c.running.Go(func() error { return visitors.Run(ctx) })
 	err = poll(ctx, 10*time.Millisecond, func() (bool, error) { return sites.Ready(ctx) == nil, nil })
-	return collector.Parts{Sites: sites, Visitors: visitors, Agents: useragent.New()}, err
+	return collector.Parts{Sites: sites, Visitors: visitors}, err
 }
 
 // startReader starts fiber alone.

@@ -12,7 +12,6 @@ import (
 	"github.com/answerscope/answerscope/collector/visitor"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -140,7 +139,7 @@ func assembleCollector(_ context.Context, s *service) error {
 	}
 	s.ready.Provide("spool", s.appends.Ready)
 	takes, err := collector.New(s.takes.config(), collector.Parts{
-		Sites: sites, Visitors: visitors, Agents: useragent.New(), Append: s.appends.Append,
+		Sites: sites, Visitors: visitors, Append: s.appends.Append,
 	}, s.metrics, s.log)
 	if err != nil {
 		return err

@@ -17,26 +17,17 @@ type Purpose string
 const (
 	Training Purpose = "training" // what a model learns from, or a data set for that
 	Search   Purpose = "search"   // an index that answers are looked up in
-	User     Purpose = "user"     // a page for one person's question, or for an agent at work for one
+	User     Purpose = "user"     // a page for one person's question, or for an agent that works for one
 )
-
-// CrawlerOf returns the AI crawler that a User-Agent names; not ok for browsers and for other bots. It asks the table
-// every time, which suits a log that is read once; Agents remembers.
-func CrawlerOf(ua string) (crawler Crawler, ok bool) {
-	if found, _ := patterns().look(ua); found != nil {
-		return *found, true
-	}
-	return Crawler{}, false
-}
 
 // Crawlers returns all crawlers that are known, those of the platforms that send visits first.
 func Crawlers() []Crawler {
 	return slices.Clone(crawlers)
 }
 
-// crawlers are known by their names, in any case, where no letter, digit or underscore touches them. Of several in one agent the
-// longest counts: Applebot-Extended is not Applebot. Operators and purposes are those that the operators publish or, where
-// they do not, that ai-robots-txt/ai.robots.txt gathered.
+// crawlers are known by their names, in any case, where no letter, digit or underscore touches them. The longest name of
+// an agent counts: Applebot-Extended is not Applebot. Operators and purposes are those that the operators publish or,
+// where they do not, those of ai-robots-txt/ai.robots.txt.
 var crawlers = []Crawler{
 	// The platforms that send visits.
 	{"GPTBot", "OpenAI", "chatgpt", Training},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 )
@@ -12,7 +13,7 @@ import (
 //go:embed patterns.json
 var patternsJSON []byte
 
-// A published list is the file patterns.json.
+// published is the file patterns.json.
 type published struct {
 	Package  string   `json:"package"`
 	Version  string   `json:"version"`
@@ -20,64 +21,98 @@ type published struct {
 	Patterns []string `json:"patterns"`
 }
 
-// human are patterns of the list that browsers of people carry as well.
+// human are patterns of the list that browsers of people match as well.
 var human = map[string]bool{
 	"MetaIAB Facebook":  true, // the browser inside Facebook's app for Android
 	`AP3A\.240617\.008`: true, // a build of Android 15, on telephones of several makers
 }
 
-// hints give away programs that drive a browser, beside the list, and what wears a browser's name and says where to read
-// about it, as a bot should and a browser never does.
+// hints are texts of programs that drive a browser, beside the list, and of what has a browser's name and says where to
+// read about it, as bots should and browsers never do.
 var hints = []string{
 	"Headless", "PhantomJS", "SlimerJS", "HtmlUnit", "jsdom/", "Selenium", "WebDriver", "webdriver", "Puppeteer", "puppeteer", "Playwright", "playwright",
 	"Cypress/", "+http://", "+https://",
 }
 
-// patterns are all that an agent is compared with: made once, and only where somebody asks.
-var patterns = sync.OnceValue(makePatterns)
+// expressions are the patterns of the list that are more than a text, each with texts of which every agent that it
+// matches has one: the expression itself is asked only of agents with such a text.
+var expressions = map[string][]string{
+	`AdsBot-Google([^-]|$)`:             {"AdsBot-Google"},
+	`[wW]get`:                           {"Wget", "wget"},
+	`^Seekbot`:                          {"Seekbot"},
+	`(sistrix|SISTRIX) [cC]rawler`:      {"sistrix crawler", "sistrix Crawler", "SISTRIX crawler", "SISTRIX Crawler"},
+	`Ahrefs(Bot|SiteAudit)`:             {"AhrefsBot", "AhrefsSiteAudit"},
+	`^CrunchBot`:                        {"CrunchBot"},
+	`S[eE][mM]rushBot`:                  {"SemrushBot", "SeMrushBot", "SEmrushBot", "SEMrushBot"},
+	`Livelap[bB]ot`:                     {"Livelapbot", "LivelapBot"},
+	`[pP]ingdom`:                        {"pingdom", "Pingdom"},
+	`Bark[rR]owler`:                     {"Barkrowler", "BarkRowler"},
+	`^dcrawl`:                           {"dcrawl"},
+	`^Apache-HttpClient`:                {"Apache-HttpClient"},
+	`^LCC `:                             {"LCC "},
+	`(^| )sentry\/`:                     {"sentry/"},
+	`^curl`:                             {"curl"},
+	`[Cc]urebot`:                        {"Curebot", "curebot"},
+	`BlogTraffic\/\d\.\d+ Feed-Fetcher`: {" Feed-Fetcher"},
+	`^PHP-Curl-Class`:                   {"PHP-Curl-Class"},
+	`(^| )PTST\/`:                       {"PTST/"},
+	`^BW\/`:                             {"BW/"},
+	`[cC]laude[bB]ot`:                   {"claudebot", "claudeBot", "Claudebot", "ClaudeBot"},
+	`[aA]cunetix`:                       {"acunetix", "Acunetix"},
+	`[dD]ir[Bb]uster`:                   {"dirbuster", "dirBuster", "Dirbuster", "DirBuster"},
+	`[mM]echanize`:                      {"mechanize", "Mechanize"},
+	`^HTTPie\/`:                         {"HTTPie/"},
+	`^ArenaUnfurlBot`:                   {"ArenaUnfurlBot"},
+	`Automaton|Newsify Feed Fetcher`:    {"Automaton", "Newsify Feed Fetcher"},
+	`Chirp|gotosocial`:                  {"Chirp", "gotosocial"},
+	`[cC]ludo`:                          {"cludo", "Cludo"},
+	`ContextualBot[\s\S]*outcomes\.net`: {"ContextualBot"},
+	`Current[\s\S]*RSS Reader`:          {"RSS Reader"},
+	`Netumo|netumo`:                     {"Netumo", "netumo"},
+	`Spider[\s\S]*spider\.com`:          {"spider.com"},
+	`GoogleAssociationService$`:         {"GoogleAssociationService"},
+	`^Silk\/`:                           {"Silk/"},
+	`SSL Labs$`:                         {"SSL Labs"},
+}
 
-func makePatterns() *grams {
+// patterns are read once, and only where an agent is looked up.
+var patterns = sync.OnceValue(readPatterns)
+
+func readPatterns() *matcher {
 	var list published
 	if err := json.Unmarshal(patternsJSON, &list); err != nil {
 		panic(fmt.Errorf("read patterns.json: %w", err))
 	}
-	g := newGrams()
+	m := newMatcher()
 	for i := range crawlers {
-		g.add(mark{text: strings.ToLower(crawlers[i].Name), crawler: &crawlers[i]})
+		m.add(mark{text: strings.ToLower(crawlers[i].Name), crawler: &crawlers[i]})
 		for spelling, name := range spellings {
 			if name == crawlers[i].Name {
-				g.add(mark{text: strings.ToLower(spelling), crawler: &crawlers[i]})
+				m.add(mark{text: strings.ToLower(spelling), crawler: &crawlers[i]})
 			}
 		}
 	}
-	confirms := 0
 	for _, pattern := range list.Patterns {
 		if human[pattern] {
 			continue
 		}
-		texts, all, err := literals(pattern)
-		if err != nil {
-			panic(fmt.Errorf("read pattern %q: %w", pattern, err))
+		if texts, ok := expressions[pattern]; ok {
+			m.addExpression(regexp.MustCompile(pattern), texts)
+			continue
 		}
-		var confirm *regexp.Regexp
-		if !all {
-			confirm = regexp.MustCompile(pattern)
-			confirms++
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {
+			panic(fmt.Sprintf("read patterns.json: %q is more than a text: give it a row in expressions (%v)", pattern, err))
 		}
-		for _, text := range texts {
-			g.add(mark{text: text, name: nameOf(text), confirm: confirm, number: confirms})
-		}
-	}
-	if confirms > 63 {
-		panic(fmt.Sprintf("read patterns.json: %d patterns have to confirm, more than have a number", confirms))
+		m.add(mark{text: string(tree.Rune), name: nameOf(string(tree.Rune))})
 	}
 	for _, hint := range hints {
-		g.add(mark{text: hint, name: nameOf(hint)})
+		m.add(mark{text: hint, name: nameOf(hint)})
 	}
-	return g
+	return m
 }
 
-// nameOf makes a bot's name of the text that gives it away.
+// nameOf makes a bot's name of the text that it is known by.
 func nameOf(text string) string {
 	return strings.Trim(text, " /();:+")
 }

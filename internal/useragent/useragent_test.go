@@ -1,63 +1,27 @@
 package useragent
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 func TestLook(t *testing.T) {
-	agents := New()
-	for range 2 { // the second time it is remembered
-		for _, ua := range browsers {
-			if agent := agents.Look(ua); agent != (Agent{}) {
-				t.Errorf("%q is %+v, want a browser", ua, agent)
-			}
-		}
-		for ua, name := range bots {
-			if agent := agents.Look(ua); !agent.Bot || agent.Name != name || agent.Crawler != nil {
-				t.Errorf("%q is %+v, want the bot %s", ua, agent, name)
-			}
-		}
-		gpt := agents.Look("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)")
-		if !gpt.Bot || gpt.Name != "GPTBot" || gpt.Crawler == nil || gpt.Crawler.Purpose != Training {
-			t.Errorf("GPTBot is %+v", gpt)
+	for _, ua := range browsers {
+		if agent := Look(ua); agent != (Agent{}) {
+			t.Errorf("%q is %+v, want a browser", ua, agent)
 		}
 	}
-}
-
-// A server reads requests into one buffer: what was remembered under a view of it must not change with it.
-func TestLookKeepsACopy(t *testing.T) {
-	agents := New()
-	buffer := []byte("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0")
-	view := unsafe.String(&buffer[0], len(buffer))
-	agents.Look(view)
-	copy(buffer, "curl/8.9.1  ")
-	if agent := agents.Look(view); !agent.Bot {
-		t.Errorf("%q is %+v: what was remembered has changed", view, agent)
+	for ua, name := range bots {
+		if agent := Look(ua); !agent.Bot || agent.Name != name || agent.Crawler != nil {
+			t.Errorf("%q is %+v, want the bot %s", ua, agent, name)
+		}
 	}
-	if agent := agents.Look("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"); agent.Bot {
-		t.Errorf("a browser is %+v", agent)
+	gpt := Look("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)")
+	if !gpt.Bot || gpt.Name != "GPTBot" || gpt.Crawler == nil || gpt.Crawler.Purpose != Training {
+		t.Errorf("GPTBot is %+v", gpt)
 	}
-}
-
-// A stranger who sends another agent each time fills no more than the bound, and one who sends long ones nothing.
-func TestLookIsBounded(t *testing.T) {
-	agents := New()
-	for i := range 3 * most {
-		agents.Look(fmt.Sprintf("stranger %d", i))
-	}
-	agents.known.CleanUp()
-	if n := agents.known.EstimatedSize(); n > most || n < most/2 {
-		t.Errorf("%d agents are remembered, want about %d", n, most)
-	}
-	long := strings.Repeat("long ", longest) + "curl/8 Googlebot/2.1"
-	if agent := agents.Look(long); !agent.Bot {
+	if agent := Look(strings.Repeat("long ", 512) + "curl/8 Googlebot/2.1"); !agent.Bot {
 		t.Errorf("a bot at the end of a long agent is %+v", agent)
-	}
-	if _, ok := agents.known.GetIfPresent(long); ok {
-		t.Error("a long agent is remembered")
 	}
 }
 
@@ -67,56 +31,36 @@ func TestLookAsksAnExpressionOnce(t *testing.T) {
 		"xsentry/1 sentry/2": true, "xsentry/1": false, "AdsBot-Google-x AdsBot-Google": true, "AdsBot-Google-AdsBot-Google-": false,
 		"xcurl curl": false, "spider.com spider.com": false, "spider.com Spider of spider.com": true, strings.Repeat("spider.com ", 99) + "Googlebot/": true,
 	} {
-		if got := look(ua).Bot; got != want {
+		if got := Look(ua).Bot; got != want {
 			t.Errorf("%q is a bot: %t", ua, got)
 		}
 	}
 }
 
 func TestLookDoesNotAllocate(t *testing.T) {
-	agents := New()
 	ua := browsers[0]
-	agents.Look(ua)
-	if n := testing.AllocsPerRun(1000, func() { agents.Look(ua) }); n != 0 {
-		t.Errorf("a remembered agent allocates %v times", n)
-	}
-	if n := testing.AllocsPerRun(1000, func() { look(ua) }); n != 0 {
-		t.Errorf("an unknown browser allocates %v times", n)
+	if n := testing.AllocsPerRun(1000, func() { Look(ua) }); n != 0 {
+		t.Errorf("a browser allocates %v times", n)
 	}
 }
 
 func BenchmarkLook(b *testing.B) {
-	b.Run("remembered", func(b *testing.B) {
-		agents := New()
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for i := 0; pb.Next(); i++ {
-				agents.Look(browsers[i%len(browsers)])
-			}
-		})
-	})
-	b.Run("unknown", func(b *testing.B) {
+	Look("") // reads the patterns
+	b.Run("browsers", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			look(browsers[i%len(browsers)])
-		}
-	})
-	b.Run("another each time", func(b *testing.B) {
-		agents := New()
-		b.ReportAllocs()
-		for i := 0; b.Loop(); i++ {
-			agents.Look(fmt.Sprint(browsers[0], i))
+			Look(browsers[i%len(browsers)])
 		}
 	})
 	b.Run("4 KB made for it", func(b *testing.B) {
 		ua := strings.Repeat("AdsBot-Google-", 4096/len("AdsBot-Google-"))
 		for b.Loop() {
-			look(ua)
+			Look(ua)
 		}
 	})
-	b.Run("all patterns anew", func(b *testing.B) {
+	b.Run("reading the patterns", func(b *testing.B) {
 		for b.Loop() {
-			makePatterns()
+			readPatterns()
 		}
 	})
 }

@@ -1,0 +1,123 @@
+package useragent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A mark is a text that only agents of bots have.
+type mark struct {
+	text       string         // as the agent has it; of a crawler in lower case, matched in any
+	at         int            // where in text its key is
+	name       string         // of the bot, unless it is a crawler
+	expression *regexp.Regexp // has to match the whole agent too, unless nil
+	number     int            // of expression
+	crawler    *Crawler       // which is named so: no letter, digit or underscore may touch it
+}
+
+// keyBytes is the length of a key, and the shortest text of a mark.
+const keyBytes = 3
+
+// matcher finds marks in one pass over an agent. Each mark is filed under three bytes of its text, in lower case, that
+// browsers' agents rarely have; a set of the keys' hashes keeps most positions of an agent from a look into the map.
+// All patterns as one regular expression took ten thousand times as long (7 ms for a browser's agent).
+type matcher struct {
+	hashes      [1 << 16 / 64]uint64
+	marks       map[uint32][]mark
+	expressions int // below 64
+}
+
+func newMatcher() *matcher {
+	return &matcher{marks: map[uint32][]mark{}}
+}
+
+// ordinary is what agents of browsers are made of: its bytes are no good keys.
+const ordinary = "mozilla/5.0 (compatible; windows nt 10.0; win64; x64; macintosh; intel mac os x 10_15_7; iphone; cpu iphone os 18_5 like mac os x; ipad; " +
+	"linux; android 10; k; sm- build/; wv; x11; ubuntu; x86_64; cros; u; en-us; rv:145.0) applewebkit/537.36 (khtml, like gecko) chrome/142.0.0.0 mobile/15e148 " +
+	"safari/605.1.15 version/18.5 gecko/20100101 firefox/145.0 edg/142.0.0.0 crios/ fxios/ opr/ samsungbrowser/29.0 gsa/ trident/7.0 yabrowser/ http://www. https://www. .com/ .html bot/"
+
+// add files a mark under the key of its text that has the fewest marks so far.
+func (m *matcher) add(of mark) {
+	text, fewest := strings.ToLower(of.text), -1
+	for at := range len(text) - keyBytes + 1 {
+		others := len(m.marks[keyOf(text[at:])])
+		if !strings.Contains(ordinary, text[at:at+keyBytes]) && (fewest < 0 || others < fewest) {
+			of.at, fewest = at, others
+		}
+	}
+	key := keyOf(text[of.at:])
+	m.marks[key] = append(m.marks[key], of)
+	hash := hashOf(key)
+	m.hashes[hash/64] |= 1 << (hash % 64)
+}
+
+// addExpression adds the texts of which every agent that the expression matches has one.
+func (m *matcher) addExpression(expression *regexp.Regexp, texts []string) {
+	if m.expressions == 64 {
+		panic("read patterns.json: more than 64 expressions")
+	}
+	for _, text := range texts {
+		m.add(mark{text: text, name: nameOf(text), expression: expression, number: m.expressions})
+	}
+	m.expressions++
+}
+
+// look returns the AI crawler that an agent names, the longest name of several, and the name of any bot in it.
+func (m *matcher) look(ua string) (crawler *Crawler, bot string) {
+	key, length, asked := uint32(0), 0, uint64(0)
+	for i := range len(ua) {
+		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
+		if hash := hashOf(key); m.hashes[hash/64]&(1<<(hash%64)) == 0 || i < keyBytes-1 {
+			continue
+		}
+		marks := m.marks[key]
+		for n := range marks {
+			of := &marks[n]
+			start := i - (keyBytes - 1) - of.at
+			switch {
+			case start < 0:
+			case of.crawler != nil:
+				if len(of.text) > length && of.names(ua, start) {
+					crawler, length = of.crawler, len(of.text)
+				}
+			case bot != "" || !strings.HasPrefix(ua[start:], of.text):
+			case of.expression == nil:
+				bot = of.name
+			case asked&(1<<of.number) == 0: // once, however often its text is in an agent
+				if asked |= 1 << of.number; of.expression.MatchString(ua) {
+					bot = of.name
+				}
+			}
+		}
+	}
+	return crawler, bot
+}
+
+// names reports whether a crawler's name is a word of its own at start.
+func (of *mark) names(ua string, start int) bool {
+	end := start + len(of.text)
+	return end <= len(ua) && strings.EqualFold(ua[start:end], of.text) &&
+		(start == 0 || !wordly(ua[start-1])) && (end == len(ua) || !wordly(ua[end]))
+}
+
+// keyOf is the key of the first three bytes of text.
+func keyOf(text string) uint32 {
+	return uint32(text[0])<<16 | uint32(text[1])<<8 | uint32(text[2])
+}
+
+// hashOf spreads keys over the bits of hashes (Fibonacci hashing, Knuth, TAOCP 3, 6.4).
+func hashOf(key uint32) uint32 {
+	return key * 2654435769 >> 16
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// wordly reports whether c next to a name makes another word of it.
+func wordly(c byte) bool {
+	return 'a' <= lower(c) && lower(c) <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}
