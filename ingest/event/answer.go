@@ -7,10 +7,9 @@ import (
 // Version is what this build writes into v, and the newest that it reads.
 const Version = 1
 
-// Answer is how one run ended: a platform's answer to one prompt, or a run that
-// was given up (GivenUp is set and Text, Citations, Products are empty). It
-// carries a snapshot of all that is needed to judge it, so that the reading of
-// an answer does not depend on when it is read.
+// Answer is how one run ended: a platform's answer to one prompt, or a run that was given up (GivenUp is set and Text,
+// Citations, Products are empty). It has a snapshot of all that extract needs, so that the reading of an answer does not
+// depend on when it is read.
 type Answer struct {
 	V              int       `json:"v"`
 	ID             uuid.UUID `json:"id"` // RunID of the run's identity
@@ -44,8 +43,8 @@ type Answer struct {
 	Reread  *Reread  `json:"reread,omitempty"`
 }
 
-// Entity is a brand or competitor as the readings know it: any of its names and
-// aliases mentions it, a citation under any of its domains is its own.
+// Entity is a brand or competitor: any of its names and aliases mentions it, a citation under any of its domains is its
+// own.
 type Entity struct {
 	ID      uuid.UUID `json:"id"`
 	Name    string    `json:"name"`
@@ -53,15 +52,15 @@ type Entity struct {
 	Domains []string  `json:"domains,omitempty"` // hosts: lower case, punycode
 }
 
-// Brand is the entity the answer is judged for. Revision rises with every edit
-// of its names, aliases, domains or competitors.
+// Brand is the entity that the answer is read for. Revision rises with every edit of its names, aliases, domains or
+// competitors.
 type Brand struct {
 	Entity
 	Revision int64 `json:"revision"`
 }
 
-// Prompt is what was asked, with the prompt set and topic of that time.
-// IsBranded nil leaves the decision to the reader: whether Text names the brand.
+// Prompt is what was asked, with the prompt set and topic of that time. IsBranded nil leaves it to extract to decide
+// whether Text names the brand.
 type Prompt struct {
 	ID        uuid.UUID  `json:"id"`
 	Text      string     `json:"text"`
@@ -70,16 +69,15 @@ type Prompt struct {
 	IsBranded *bool      `json:"is_branded,omitempty"`
 }
 
-// Citation is a URL of the answer. Cited says that the answer cites it; false,
-// that the platform only consulted it.
+// Citation is a URL of the answer. Cited says that the answer cites it; false, that the platform only consulted it.
 type Citation struct {
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"`
 	Cited bool   `json:"cited"`
 }
 
-// Product is one shopping card as the platform showed it. PriceAmount is a
-// decimal number as text, so that no cent is lost to floating point.
+// Product is one shopping card as the platform showed it. PriceAmount is a decimal number as text, so that no cent is
+// lost to floating point.
 type Product struct {
 	Title         string  `json:"title"`
 	Position      int     `json:"position,omitempty"` // 1-based; 0: the order of the list
@@ -106,14 +104,14 @@ type GivenUp struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Reread marks a kept answer that is told again with the brand's present names.
-// A reader older than MinExtractVersion leaves it to a newer one.
+// Reread marks a kept answer that is appended again with the brand's present names. A reader older than
+// MinExtractVersion leaves it to a newer one.
 type Reread struct {
 	MinExtractVersion int `json:"min_extract_version"`
 }
 
-// Surface is where an answer was taken: the platform's API, or what its
-// consumers see. They differ, so figures can be separated by it.
+// Surface is where an answer was taken: from the platform's API, or as its consumers see it. Figures can be separated by
+// it.
 type Surface string
 
 // The surfaces.

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
-// The bounds of a record before it is appended, in bytes and in items. They are
-// wide: they keep out what is no brand's name or no answer's text, and with
-// MaxRecordBytes they bound what one record costs everyone behind the log.
+// The bounds of a record before it is appended, in bytes and in items. They are wide: they keep out what is no brand's
+// name or no answer's text, and with MaxRecordBytes they bound what a record costs every reader.
 const (
 	MaxText    = 4 << 20  // an answer's text
 	MaxPrompt  = 32 << 10 // a prompt's text, a search query
@@ -24,22 +22,19 @@ const (
 	MaxCards   = 1024
 )
 
-// future is how far ahead of this machine's clock another one may be.
-const future = 24 * time.Hour
-
-// Check says whether a may be appended at now: the laws of Decode, the bounds,
-// and the clock. The error joins a MalformedError for each of the first ten
-// things that are wrong, and says how many more there are. (A record that is too
-// large as a whole is refused by EncodeAnswer.)
+// Check says whether a may be appended at now: the rules of Decode, the bounds, and the clock. The error joins a
+// MalformedError for each of the first ten problems, and says how many more there are. (EncodeAnswer refuses a record
+// that is too large as a whole.)
 func (a *Answer) Check(now time.Time) error {
 	var p problems
-	a.law(&p)
+	a.validate(&p)
 	p.present("answered_at", a.AnsweredAt, now)
-	p.entity("brand", &a.Brand.Entity)
+	p.entity("brand.", &a.Brand.Entity)
 	p.most("competitors", len(a.Competitors), MaxRivals)
 	for i := range a.Competitors {
-		p.entity(fmt.Sprintf("competitors[%d]", i), &a.Competitors[i])
+		p.in("competitors", i).entity("", &a.Competitors[i])
 	}
+	p.in("", 0)
 	p.text("prompt.text", a.Prompt.Text, MaxPrompt)
 	p.slug("platform", a.Platform)
 	p.text("model", a.Model, MaxName)
@@ -48,20 +43,17 @@ func (a *Answer) Check(now time.Time) error {
 	p.text("language", a.Language, MaxLabel)
 	p.text("text", a.Text, MaxText)
 	p.most("citations", len(a.Citations), MaxSources)
-	for i := range a.Citations {
-		p.textAt("citations", i, "url", a.Citations[i].URL, MaxURL)
-		p.textAt("citations", i, "title", a.Citations[i].Title, MaxTitle)
-	}
-	p.most("search_queries", len(a.SearchQueries), MaxSources)
-	for i, q := range a.SearchQueries {
-		p.textAt("search_queries", i, "", q, MaxPrompt)
-	}
+	p.texts("search_queries", a.SearchQueries, MaxSources, MaxPrompt)
 	p.most("products", len(a.Products), MaxCards)
-	for i := range a.Products {
-		p.product(i, &a.Products[i])
-	}
 	if a.GivenUp != nil {
 		p.text("given_up.error", a.GivenUp.Error, MaxTitle)
+	}
+	for i := range a.Citations {
+		p.in("citations", i).text("url", a.Citations[i].URL, MaxURL)
+		p.text("title", a.Citations[i].Title, MaxTitle)
+	}
+	for i := range a.Products {
+		p.in("products", i).product(&a.Products[i])
 	}
 	return p.err()
 }
@@ -69,7 +61,7 @@ func (a *Answer) Check(now time.Time) error {
 // Check says whether v may be appended at now, as Answer.Check.
 func (v *Visit) Check(now time.Time) error {
 	var p problems
-	v.law(&p)
+	v.validate(&p)
 	p.present("at", v.At, now)
 	p.slug("platform", v.Platform)
 	p.text("host", v.Host, MaxHost)
@@ -88,7 +80,7 @@ func (v *Visit) Check(now time.Time) error {
 // Check says whether c may be appended at now, as Answer.Check.
 func (c *Crawl) Check(now time.Time) error {
 	var p problems
-	c.law(&p)
+	c.validate(&p)
 	p.present("at", c.At, now)
 	p.text("crawler", c.Crawler, MaxName)
 	p.text("operator", c.Operator, MaxName)
@@ -98,60 +90,21 @@ func (c *Crawl) Check(now time.Time) error {
 	return p.err()
 }
 
-func (p *problems) present(field string, t Time, now time.Time) {
-	if t.After(now.Add(future)) {
-		p.add(field, "a time up to a day from now, %s, got %s", At(now), t)
-	}
-}
-
-func (p *problems) entity(field string, e *Entity) {
-	p.text(field+".name", e.Name, MaxName)
-	p.most(field+".aliases", len(e.Aliases), MaxNames)
-	for i, alias := range e.Aliases {
-		p.textAt(field+".aliases", i, "", alias, MaxName)
-	}
-	p.most(field+".domains", len(e.Domains), MaxNames)
+func (p *problems) entity(prefix string, e *Entity) {
+	p.text(prefix+"name", e.Name, MaxName)
+	p.texts(prefix+"aliases", e.Aliases, MaxNames, MaxName)
+	p.most(prefix+"domains", len(e.Domains), MaxNames)
 	for i, host := range e.Domains {
 		if host == "" || len(host) > MaxHost || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789.-_") != "" {
-			p.addAt(field+".domains", i, "", "a host in lower case and punycode, got %.80q", host)
+			p.add(fmt.Sprintf("%sdomains[%d]", prefix, i), "a host in lower case and punycode, got %.80q", host)
 		}
 	}
 }
 
-func (p *problems) product(i int, c *Product) {
-	p.textAt("products", i, "title", c.Title, MaxTitle)
-	p.textAt("products", i, "brand", c.Brand, MaxName)
-	p.textAt("products", i, "url", c.URL, MaxURL)
-	p.textAt("products", i, "image_url", c.ImageURL, MaxURL)
-	if !upper(c.PriceCurrency, 3) {
-		p.currency(fmt.Sprintf("products[%d].price_currency", i), c.PriceCurrency)
-	}
-}
-
-func (p *problems) text(field, s string, most int) {
-	switch {
-	case len(s) > most:
-		p.add(field, "at most %d bytes, got %d", most, len(s))
-	case !utf8.ValidString(s):
-		p.add(field, "valid UTF-8")
-	}
-}
-
-// textAt is text for an item's field; the path is put together only when it is needed.
-func (p *problems) textAt(list string, i int, field, s string, most int) {
-	if len(s) > most || !utf8.ValidString(s) {
-		p.text(place(list, i, field), s, most)
-	}
-}
-
-func (p *problems) most(field string, n, most int) {
-	if n > most {
-		p.add(field, "at most %d, got %d", most, n)
-	}
-}
-
-func (p *problems) slug(field, s string) {
-	if len(s) > MaxLabel || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
-		p.add(field, "a slug: up to %d lower-case letters, digits, - _ and ., got %.80q", MaxLabel, s)
-	}
+func (p *problems) product(c *Product) {
+	p.text("title", c.Title, MaxTitle)
+	p.text("brand", c.Brand, MaxName)
+	p.text("url", c.URL, MaxURL)
+	p.text("image_url", c.ImageURL, MaxURL)
+	p.currency("price_currency", c.PriceCurrency)
 }

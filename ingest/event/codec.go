@@ -2,18 +2,16 @@ package event
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	legacy "github.com/go-json-experiment/json/v1"
 )
 
-// The codec is github.com/go-json-experiment/json: the package that is
-// encoding/json/v2 of the standard library from Go 1.27 on, where this module
-// becomes an alias of it. Thousand records a second of one core's processor
-// time, AMD EPYC, Go 1.26, best of twelve runs of
-// go test -run '^$' -bench Library -cpu 1 -count 12 ./ingest/event; ours is
-// json/v2 with the laws of Decode, and for a visit as we write it scan.go and
+// The codec is github.com/go-json-experiment/json: the package that is encoding/json/v2 of the standard library from
+// Go 1.27 on, where this module becomes an alias of it. Thousand records a second of one core's processor time, AMD
+// EPYC, Go 1.26, best of twelve runs; ours is json/v2 with validation, and for a visit as we write it scan.go and
 // print.go.
 //
 //	                visit, 389 bytes      answer, 5.8 KB
@@ -25,40 +23,34 @@ import (
 //	encoding/json      285       693          23       113
 //	ours              4400      1521          57        86
 //
-// It is not the fastest, and is chosen because a wrong record is refused by it,
-// with the field's place, where the others read something else: they take keys
-// in any case and of equal keys the last, and "\xff" as U+FFFD without a word
-// (TestLibrariesOnHostileRecords). segmentio, next in line, also wraps integers
-// beyond 64 bits around, so that no bound of law.go could see them, and has no
-// limit of depth: eight megabytes of "[" overflow the stack, which no recover
-// survives. goccy and sonic rest on the runtime's internals, which every release
-// of Go may move. encoding/json is too slow.
+// It is not the fastest. It is chosen because it refuses a wrong record and names the field, where the others read
+// something else: they take keys in any case and of equal keys the last, and read "\xff" as U+FFFD. segmentio also wraps
+// integers beyond 64 bits around, and has no limit of depth: eight megabytes of "[" overflow the stack, which no recover
+// survives. goccy and sonic use internals of the runtime, which every release of Go may change.
 
 // DecodeAnswer reads an answer's record. b may be used again afterwards.
 //
-// The error is a NewerError when v is newer than Version, whatever else the
-// record holds, and a MalformedError when the record breaks a law that holds at
-// any time: UTF-8, required fields, ids, enumerations, ranges. Fields that this
-// version does not know are passed over.
+// The error is ErrNewer when v is newer than Version, whatever else the record holds, and a MalformedError when the
+// record breaks a rule that holds at any time: UTF-8, required fields, ids, enumerations, ranges. Fields that this
+// version does not know are ignored.
 func DecodeAnswer(b []byte, a *Answer) error {
 	*a = Answer{}
 	if err := decoded(b, json.Unmarshal(b, a), a.V); err != nil {
 		return err
 	}
 	if len(a.Competitors) == 0 {
-		a.Competitors = nil // always written, so a list of none must be read as it was
+		a.Competitors = nil // always written, so that an empty list is read as it was
 	}
 	var p problems
-	a.law(&p)
+	a.validate(&p)
 	return p.err()
 }
 
-// DecodeVisit reads a visit's record; b may be used again afterwards, and errors are
-// those of DecodeAnswer.
+// DecodeVisit reads a visit's record; b may be used again afterwards, and errors are those of DecodeAnswer.
 func DecodeVisit(b []byte, v *Visit) error { return DecodeVisitInPlace(bytes.Clone(b), v) }
 
-// DecodeVisitInPlace is DecodeVisit for a reader that keeps nothing of v, or b as long:
-// the texts of v may be those of b, which must not change while they are used.
+// DecodeVisitInPlace is DecodeVisit without a copy: the texts of v may be those of b, which must not change while they
+// are used.
 func DecodeVisitInPlace(b []byte, v *Visit) error {
 	*v = Visit{}
 	if !scanVisit(b, v) {
@@ -68,14 +60,24 @@ func DecodeVisitInPlace(b []byte, v *Visit) error {
 		}
 	}
 	var p problems
-	v.law(&p)
+	v.validate(&p)
 	return p.err()
 }
 
-// EncodeAnswer appends the record of a to dst, as version Version whatever a.V
-// says. It does not judge the answer (Check does), but never writes what no
-// reader could read: the error is a TooLargeError, or a MalformedError for text
-// that is no UTF-8; dst is then returned as it was.
+// DecodeCrawl reads a crawl's record; b may be used again afterwards, and errors are those of DecodeAnswer.
+func DecodeCrawl(b []byte, c *Crawl) error {
+	*c = Crawl{}
+	if err := decoded(b, json.Unmarshal(b, c), c.V); err != nil {
+		return err
+	}
+	var p problems
+	c.validate(&p)
+	return p.err()
+}
+
+// EncodeAnswer appends the record of a to dst, as version Version whatever a.V says. It does not check the answer, but
+// never writes what no reader could read: the error is a TooLargeError, or a MalformedError for text that is not UTF-8;
+// dst is then returned as it was.
 func EncodeAnswer(dst []byte, a *Answer) ([]byte, error) {
 	if a.V != Version {
 		copied := *a
@@ -96,7 +98,16 @@ func EncodeVisit(dst []byte, v *Visit) ([]byte, error) {
 	return encoded(dst, v)
 }
 
-// decoded judges the record b, of which version v was read until err.
+// EncodeCrawl appends the record of c to dst, as EncodeAnswer.
+func EncodeCrawl(dst []byte, c *Crawl) ([]byte, error) {
+	if c.V != Version {
+		copied := *c
+		copied.V, c = Version, &copied
+	}
+	return encoded(dst, c)
+}
+
+// decoded makes the error of decoding b, of which the library read version v and returned err.
 func decoded(b []byte, err error, v int) error {
 	if err == nil && 1 <= v && v <= Version {
 		return nil
@@ -108,21 +119,21 @@ func decoded(b []byte, err error, v int) error {
 	_ = json.Unmarshal(b, &head, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) // what follows v may be anything
 	switch {
 	case head.V > Version:
-		return &NewerError{V: head.V}
+		return fmt.Errorf("%w: version %d, this build reads versions up to %d", ErrNewer, head.V, Version)
 	case err != nil:
-		return refusal(err)
+		return JSONError(err)
 	}
 	return malformed("v", "the version of the record, 1 to %d, got %d", Version, v)
 }
 
-// asTagged lets omitempty out zeros too, as in encoding/json.
+// asTagged makes omitempty leave out zeros too, as in encoding/json.
 var asTagged = legacy.OmitEmptyWithLegacySemantics(true)
 
 func encoded(dst []byte, record any) ([]byte, error) {
 	b, err := json.Marshal(record, asTagged)
 	switch {
 	case err != nil:
-		return dst, refusal(err)
+		return dst, JSONError(err)
 	case len(b) > MaxRecordBytes:
 		return dst, &TooLargeError{Bytes: len(b)}
 	case dst == nil:

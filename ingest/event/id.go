@@ -8,10 +8,9 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Identity is what makes two tellings the same run. For an import, Due is the
-// answer's answered_at; else the run's due time. PromptText, and not the
-// prompt's id, is part of it: the same file imported into a rebuilt
-// organization must be the same answers.
+// Identity is what one run differs in from every other. Due is the run's due time, of an import its answered_at.
+// PromptText, and not the prompt's id, is part of it: a file that is imported into a rebuilt organization must give the
+// same answers.
 type Identity struct {
 	BrandID    uuid.UUID
 	PromptText string
@@ -22,38 +21,40 @@ type Identity struct {
 	Due        time.Time
 }
 
-// RunID is a UUID in the layout of version 7 (RFC 9562 §5.7): 48 bits of Due in
-// Unix milliseconds, then bits of SHA-256 of the identity in place of randomness.
-// Telling the same run twice therefore makes the same id.
+// RunID is a UUID in the layout of version 7 (RFC 9562 §5.7): 48 bits of Due in Unix milliseconds, then bits of SHA-256
+// of the identity in place of randomness. A run that is appended twice therefore has one id.
 func RunID(i Identity) uuid.UUID {
-	h := sha256.New()
-	var n [8]byte
-	// Every part is preceded by its length: ("a", "bc") is not ("ab", "c").
-	part := func(b []byte) {
-		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
-		h.Write(n[:])
-		h.Write(b)
+	var parts []byte
+	for _, part := range []string{string(i.BrandID[:]), i.PromptText, i.Platform, i.Model, i.Region} {
+		parts = appendPart(parts, part)
 	}
-	part(i.BrandID[:])
-	part([]byte(i.PromptText))
-	part([]byte(i.Platform))
-	part([]byte(i.Model))
-	part([]byte(i.Region))
-	binary.BigEndian.PutUint64(n[:], uint64(i.Sample))
-	h.Write(n[:])
-	binary.BigEndian.PutUint64(n[:], uint64(i.Due.UnixMilli()))
-	h.Write(n[:])
-	return timed(i.Due, h.Sum(nil))
+	parts = binary.BigEndian.AppendUint64(parts, uint64(i.Sample))
+	parts = binary.BigEndian.AppendUint64(parts, uint64(i.Due.UnixMilli()))
+	return timedID(i.Due, parts)
 }
 
-// timed is the id of a time and a hash.
-func timed(at time.Time, hash []byte) (id uuid.UUID) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(at.UnixMilli()))
-	copy(id[6:], hash)
-	id[0], id[1], id[2], id[3], id[4], id[5] = n[2], n[3], n[4], n[5], n[6], n[7]
-	id[6] = id[6]&0x0f | 0x70
-	id[8] = id[8]&0x3f | 0x80
+// CrawlID is a UUID in the layout of version 7 whose time is that of the request, and whose other bits come from SHA-256
+// of the site, the line of its log and the line's ordinal among equal lines of the file, from 0. Reading a log again
+// therefore makes the same ids, and equal lines are as many crawls.
+func CrawlID(site string, line []byte, ordinal int, at time.Time) uuid.UUID {
+	parts := appendPart(appendPart(nil, site), string(line))
+	return timedID(at, binary.BigEndian.AppendUint64(parts, uint64(ordinal)))
+}
+
+// appendPart puts a part's length before it: ("a", "bc") is not ("ab", "c").
+func appendPart(parts []byte, part string) []byte {
+	return append(binary.BigEndian.AppendUint64(parts, uint64(len(part))), part...)
+}
+
+func timedID(at time.Time, parts []byte) (id uuid.UUID) {
+	hash := sha256.Sum256(parts)
+	copy(id[6:], hash[:])
+	ms := uint64(at.UnixMilli())
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id.SetVersion(uuid.V7)
+	id.SetVariant(uuid.VariantRFC9562)
 	return id
 }
 

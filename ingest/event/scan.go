@@ -11,19 +11,17 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// A scanner reads a visit's record as EncodeVisit writes it: the fields in their
-// order and nothing between them, every text plain ASCII. It reads nothing else, and
-// what it reads the library would read just so (FuzzScanVisit). That is all but a few
-// of the records on the log, at several times the library's rate.
+// A scanner reads a visit's record as EncodeVisit writes it: the fields in their order and nothing between them, every
+// text plain ASCII. It reads nothing else, and reads it as the library does (FuzzScanVisit): nearly all records on the
+// log, at five times the library's rate.
 type scanner struct {
 	rest string
-	bad  bool // something is not as expected, and what was read is of no use
+	bad  bool // something is not as expected: what was read is not used
 }
 
 var visitHead = fmt.Sprintf(`{"v":%d,"id":`, Version)
 
-// scanVisit says whether v was read from b; if not, the library is to say what b is.
-// The texts of v are those of b.
+// scanVisit reports whether v was read from b; if not, the library has to. The texts of v are those of b.
 func scanVisit(b []byte, v *Visit) bool {
 	s := scanner{rest: unsafe.String(unsafe.SliceData(b), len(b))}
 	s.visit(v)
@@ -63,7 +61,7 @@ func (s *scanner) visit(v *Visit) {
 	s.must(`}`)
 }
 
-// next passes over a literal, if it is next.
+// next skips a literal, if it is next.
 func (s *scanner) next(literal string) (found bool) {
 	s.rest, found = strings.CutPrefix(s.rest, literal)
 	return found
@@ -84,9 +82,8 @@ func (s *scanner) text() (text string) {
 	return text
 }
 
-// PlainText takes a JSON text from the head of s, which is behind its opening quote, and
-// gives what is behind the closing one. ok is false unless all of it is printable ASCII
-// that means itself.
+// PlainText cuts a JSON text off s, which begins behind the opening quote; rest begins behind the closing one. ok is
+// false unless all of the text is printable ASCII without an escape.
 func PlainText(s string) (text, rest string, ok bool) {
 	n := 0
 	for n < len(s) && plain[s[n]] {
@@ -98,7 +95,7 @@ func PlainText(s string) (text, rest string, ok bool) {
 	return s[:n], s[n+1:], true
 }
 
-// plain are the bytes that mean themselves in a text.
+// plain are the bytes that need no escape in a text.
 var plain = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -131,7 +128,7 @@ func (s *scanner) number() (n uint64) {
 	return n
 }
 
-// quoted passes over a quoted text of n bytes, and is "" when there is none.
+// quoted reads a quoted text of n bytes; "" when there is none.
 func (s *scanner) quoted(n int) string {
 	if len(s.rest) < n+2 || s.rest[0] != '"' || s.rest[n+1] != '"' {
 		s.bad = true

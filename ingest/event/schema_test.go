@@ -24,8 +24,7 @@ func schemaPath(name string) string {
 	return filepath.Join("..", "..", "docs", "schema", fmt.Sprintf("%s.v%d.json", name, Version))
 }
 
-// schema is made from the types, their tags and comments, and from what law.go
-// says of single fields.
+// schema is made from the types, their tags and comments, and the rules for single fields.
 func schema(t *testing.T, name string) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{
@@ -76,7 +75,7 @@ func values[T any](of []T) []any {
 	return all
 }
 
-// describe adds the laws of single fields that a type does not show.
+// describe adds the rules for single fields that a type does not show.
 func describe(of string, s *jsonschema.Schema) {
 	const decimalPattern = `[0-9]{1,12}(\.[0-9]{1,6})?`
 	least := map[string]string{

@@ -10,15 +10,14 @@ import (
 // timeLayout is RFC 3339 with exactly three digits of a second.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Time is an instant in UTC, in whole milliseconds: what the log and ClickHouse
-// keep, so that a record read back equals the one that was written.
+// Time is an instant in UTC, in whole milliseconds: the precision of the log and of ClickHouse, so that a record that is
+// read back equals the one that was written.
 type Time struct{ time.Time }
 
 // At rounds t down to the millisecond, in UTC.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// MarshalJSONTo writes for example "2026-03-02T09:05:00.000Z"; it saves the
-// codec an allocation a time.
+// MarshalJSONTo writes for example "2026-03-02T09:05:00.000Z"; it saves the codec an allocation for each time.
 func (t Time) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteValue(t.append(e.AvailableBuffer()))
 }

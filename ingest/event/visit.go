@@ -4,8 +4,8 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Visit is a beacon that the collector accepted. Its ID is a UUIDv7 made at
-// acceptance. The visitor's address is in no field.
+// Visit is a beacon that the collector accepted. Its ID is a UUIDv7 made at acceptance. The visitor's address is in no
+// field.
 type Visit struct {
 	V              int       `json:"v"`
 	ID             uuid.UUID `json:"id"`
@@ -14,7 +14,7 @@ type Visit struct {
 	At             Time      `json:"at"`
 	Event          VisitKind `json:"event"`
 	Platform       string    `json:"platform"`              // slug of the AI platform that sent the visit
-	PlatformBy     string    `json:"platform_by,omitempty"` // what told it: referrer, utm, parameter, referrer_utm, session
+	PlatformBy     string    `json:"platform_by,omitempty"` // how it is known: referrer, utm, parameter, referrer_utm, session
 	Host           string    `json:"host"`
 	Path           string    `json:"path"`
 	ReferrerHost   string    `json:"referrer_host,omitempty"`

@@ -10,23 +10,28 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// refusal makes a MalformedError of what the JSON library says: where, and what
-// would be right there. What it quotes is cut, as a record may be large.
-func refusal(err error) error {
+// JSONError makes a MalformedError of an error of the JSON library: which field it is about, and what would be right
+// there. A type that reads itself says so with a MalformedError of its own. What is quoted of the record is cut, as it
+// may be large.
+func JSONError(err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return malformed(path(e.JSONPointer), "valid JSON in UTF-8: %.120s", e.Err)
 	}
 	e, ok := errors.AsType[*json.SemanticError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return malformed("", "valid JSON: %.120s", err)
-	case len(e.JSONValue) > 0:
-		return malformed(path(e.JSONPointer), "%s, got %.40s", wanted(e.GoType), e.JSONValue)
 	}
-	return malformed(path(e.JSONPointer), "%s", wanted(e.GoType))
+	want := wanted(e.GoType)
+	if own, ok := errors.AsType[*MalformedError](e.Err); ok {
+		want = own.Want
+	}
+	if len(e.JSONValue) > 0 {
+		return malformed(path(e.JSONPointer), "%s, got %s", want, strings.ToValidUTF8(string(e.JSONValue[:min(len(e.JSONValue), 40)]), ""))
+	}
+	return malformed(path(e.JSONPointer), "%s", want)
 }
 
-// wanted says in the words of JSON what t is read from.
+// wanted names the JSON that t is read from.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == nil:
@@ -55,10 +60,9 @@ func wanted(t reflect.Type) string {
 	return "an object"
 }
 
-// path writes /competitors/2/id as competitors[2].id, the first part of it where
-// a record is deep or its keys are long.
+// path writes /competitors/2/id as competitors[2].id; of a deep record or long keys only the first bytes.
 func path(p jsontext.Pointer) string {
-	const most = 200 // bytes
+	const most = 200
 	var b strings.Builder
 	for token := range p.Tokens() {
 		switch {

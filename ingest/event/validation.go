@@ -1,19 +1,14 @@
 package event
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/gofrs/uuid/v5"
 )
 
-// The laws of a record hold at any time and on every machine, so that readers
-// and writers agree on them for ever: Decode holds them, and readers may rely on
-// them (a day fits ClickHouse's Date, a decimal text is a Decimal(18, 6), an
-// answer is at most a day younger than its id).
+// The rules of this file hold at any time and on every machine, for writers and readers alike: Decode applies them, and
+// readers rely on them (a day fits ClickHouse's Date, a decimal text is a Decimal(18, 6), an answer is at most a day
+// younger than its id).
 
 // Classes are the error classes of a given-up run.
 var Classes = []string{"rate_limited", "quota", "auth", "invalid", "unavailable", "timeout", "content_filtered", "changed_shape"}
@@ -32,11 +27,14 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// idSpan bounds how long after the time in its id an answer may come: it is
-// looked up among the days that this allows.
+// idSpan is how long after the time in its id an answer may be given: it is looked up on the days that this allows.
 const idSpan = 24 * time.Hour
 
-func (a *Answer) law(p *problems) {
+// maxStatus is the largest number of three digits; servers write 0 where they have sent nothing, and 499 or 525 of
+// their own.
+const maxStatus = 999
+
+func (a *Answer) validate(p *problems) {
 	p.id("id", a.ID)
 	p.id("organization_id", a.OrganizationID)
 	p.id("brand.id", a.Brand.ID)
@@ -44,9 +42,10 @@ func (a *Answer) law(p *problems) {
 	p.least("brand.revision", a.Brand.Revision, 0)
 	for i := range a.Competitors {
 		if c := &a.Competitors[i]; c.ID.IsNil() || c.Name == "" {
-			p.addAt("competitors", i, "", "an id and a name")
+			p.in("competitors", i).add("", "an id and a name")
 		}
 	}
+	p.in("", 0)
 	p.id("prompt.id", a.Prompt.ID)
 	p.id("prompt.set_id", a.Prompt.SetID)
 	p.filled("prompt.text", a.Prompt.Text)
@@ -59,24 +58,26 @@ func (a *Answer) law(p *problems) {
 	p.least("latency_ms", a.LatencyMS, 0)
 	p.least("attempts", int64(a.Attempts), 0)
 	p.era("answered_at", a.AnsweredAt)
-	if late := a.AnsweredAt.Sub(IDTime(a.ID)); late < 0 || late > idSpan {
-		p.add("answered_at", "at most %s after the time in the record's id, %s, got %s", "24 h", At(IDTime(a.ID)), a.AnsweredAt)
+	if age := a.AnsweredAt.Sub(IDTime(a.ID)); age < 0 || age > idSpan {
+		p.add("answered_at", "at most 24 h after the time in the record's id, %s, got %s", At(IDTime(a.ID)), a.AnsweredAt)
 	}
-	a.partsLaw(p)
-}
-
-func (a *Answer) partsLaw(p *problems) {
 	for i := range a.Citations {
 		if a.Citations[i].URL == "" {
-			p.addAt("citations", i, "url", "a URL")
+			p.in("citations", i).add("url", "a URL")
 		}
 	}
 	for i := range a.Products {
 		c := &a.Products[i]
 		if c.Position < 0 || c.ReviewCount < 0 || !decimal(c.PriceAmount) || !(c.Rating >= 0 && c.Rating <= 1e6) {
-			p.addAt("products", i, "", "position, rating and review_count of at least 0 and price_amount as %s", decimalForm)
+			p.in("products", i).add("", "position, rating and review_count of at least 0 and price_amount as %s", decimalForm)
 		}
 	}
+	p.in("", 0)
+	a.validateEnd(p)
+}
+
+// validateEnd checks what a run cost and how it ended.
+func (a *Answer) validateEnd(p *problems) {
 	if u := a.Usage; u != nil {
 		p.least("usage.input_tokens", u.InputTokens, 0)
 		p.least("usage.output_tokens", u.OutputTokens, 0)
@@ -89,26 +90,24 @@ func (a *Answer) partsLaw(p *problems) {
 			p.add("given_up", "no text, citations or products beside it")
 		}
 	}
-	if m := a.Reread; m != nil {
-		p.least("reread.min_extract_version", int64(m.MinExtractVersion), 1)
+	if r := a.Reread; r != nil {
+		p.least("reread.min_extract_version", int64(r.MinExtractVersion), 1)
 	}
 }
 
-func (v *Visit) law(p *problems) {
+func (v *Visit) validate(p *problems) {
 	p.id("id", v.ID)
 	p.id("organization_id", v.OrganizationID)
 	p.id("brand_id", v.BrandID)
 	p.era("at", v.At)
 	if d := v.At.Sub(IDTime(v.ID)).Abs(); d > idSpan {
-		p.add("at", "within %s of the time in the record's id, %s, got %s", "24 h", At(IDTime(v.ID)), v.At)
+		p.add("at", "within 24 h of the time in the record's id, %s, got %s", At(IDTime(v.ID)), v.At)
 	}
 	oneOf(p, "event", v.Event, kinds)
 	p.filled("platform", v.Platform)
 	oneOf(p, "platform_by", v.PlatformBy, platformBys)
 	p.filled("host", v.Host)
-	if !strings.HasPrefix(v.Path, "/") {
-		p.add("path", "a path that begins with /, got %.40q", v.Path)
-	}
+	p.path(v.Path)
 	if !upper(v.Country, 2) {
 		p.add("country", "two capital letters (ISO 3166-1) or nothing, got %.40q", v.Country)
 	}
@@ -123,7 +122,7 @@ func (v *Visit) law(p *problems) {
 	}
 }
 
-func (c *Crawl) law(p *problems) {
+func (c *Crawl) validate(p *problems) {
 	p.id("id", c.ID)
 	p.id("organization_id", c.OrganizationID)
 	p.id("brand_id", c.BrandID)
@@ -134,114 +133,11 @@ func (c *Crawl) law(p *problems) {
 	p.filled("crawler", c.Crawler)
 	oneOf(p, "purpose", c.Purpose, purposes)
 	p.filled("host", c.Host)
-	if !strings.HasPrefix(c.Path, "/") {
-		p.add("path", "a path that begins with /, got %.40q", c.Path)
-	}
+	p.path(c.Path)
 	if c.Status < 0 || c.Status > maxStatus {
 		p.add("status", "a status of HTTP, 0 to %d, got %d", maxStatus, c.Status)
 	}
 	p.least("bytes", c.Bytes, 0)
-}
-
-// maxStatus is the largest number of three digits; servers write 0 where they have
-// sent nothing, and 499 or 525 of their own.
-const maxStatus = 999
-
-// maxProblems is how many things wrong with a record are told one by one: a
-// record can hold millions.
-const maxProblems = 10
-
-// problems collects what is wrong with a record; it costs nothing while nothing is.
-type problems struct {
-	told []error
-	more int // beyond those told
-}
-
-func (p *problems) err() error {
-	if p.more > 0 {
-		return errors.Join(append(p.told, fmt.Errorf("and %d more", p.more))...)
-	}
-	return errors.Join(p.told...)
-}
-
-func (p *problems) add(field, want string, args ...any) {
-	if p.full() {
-		return
-	}
-	p.told = append(p.told, malformed(field, want, args...))
-}
-
-// addAt is add for a field of a list's item, "" being the item itself; the path
-// is put together only when it is told.
-func (p *problems) addAt(list string, i int, field, want string, args ...any) {
-	if p.full() {
-		return
-	}
-	p.told = append(p.told, malformed(place(list, i, field), want, args...))
-}
-
-// full counts what comes when enough was told.
-func (p *problems) full() bool {
-	if len(p.told) < maxProblems {
-		return false
-	}
-	p.more++
-	return true
-}
-
-func place(list string, i int, field string) string {
-	if field != "" {
-		field = "." + field
-	}
-	return fmt.Sprintf("%s[%d]%s", list, i, field)
-}
-
-func (p *problems) id(field string, id uuid.UUID) {
-	if id.IsNil() {
-		p.add(field, "a UUID that is not nil")
-	}
-}
-
-func (p *problems) optionalID(field string, id *uuid.UUID) {
-	if id != nil {
-		p.id(field, *id)
-	}
-}
-
-func (p *problems) filled(field, s string) {
-	if s == "" {
-		p.add(field, "text")
-	}
-}
-
-func (p *problems) least(field string, n, least int64) {
-	if n < least {
-		p.add(field, "%d or more, got %d", least, n)
-	}
-}
-
-func (p *problems) era(field string, t Time) {
-	if t.Before(earliest) || !t.Before(latest) {
-		p.add(field, "a time from %d to %d, got %s", earliest.Year(), latest.Year()-1, t)
-	}
-}
-
-func (p *problems) decimal(field, s string) {
-	if !decimal(s) {
-		p.add(field, "%s, got %.40q", decimalForm, s)
-	}
-}
-
-func (p *problems) currency(field, s string) {
-	if !upper(s, 3) {
-		p.add(field, "three capital letters (ISO 4217) or nothing, got %.40q", s)
-	}
-}
-
-func oneOf[T ~string](p *problems, field string, v T, known []T) {
-	if !slices.Contains(known, v) {
-		p.add(field, "one of %q, got %.40q", known, v)
-	}
 }
 
 const decimalForm = "a decimal number as text, at most 12 digits before the point and 6 after it"
@@ -261,13 +157,11 @@ func digits(s string, most int) bool {
 
 // upper reports whether s is empty or n capital letters of ASCII.
 func upper(s string, n int) bool {
-	if s == "" {
-		return true
+	return s == "" || len(s) == n && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
+}
+
+func oneOf[T ~string](p *problems, field string, v T, known []T) {
+	if !slices.Contains(known, v) {
+		p.add(field, "one of %q, got %.40q", known, v)
 	}
-	for i := range len(s) {
-		if s[i] < 'A' || s[i] > 'Z' {
-			return false
-		}
-	}
-	return len(s) == n
 }
