@@ -74,7 +74,7 @@ var dependencies = []dependency{
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
 	{"github.com/cenkalti/backoff/v5", []string{"ingest/producer", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
-	{"github.com/go-json-experiment/json", []string{"ingest/event", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
+	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql"}, "goroutines that fail together"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},

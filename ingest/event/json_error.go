@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 )
 
 // JSONError makes a MalformedError of an error of the JSON library: which field it is about, and what would be right
-// there. A type that reads itself says so with a MalformedError of its own. What is quoted of the record is cut, as it
-// may be large.
+// there. A type that reads itself returns a MalformedError. What is quoted of the record is cut, as it may be large.
 func JSONError(err error) error {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return malformed(path(e.JSONPointer), "valid JSON in UTF-8: %.120s", e.Err)
@@ -21,14 +21,21 @@ func JSONError(err error) error {
 	if !ok {
 		return malformed("", "valid JSON: %.120s", err)
 	}
-	want := wanted(e.GoType)
 	if own, ok := errors.AsType[*MalformedError](e.Err); ok {
-		want = own.Want
+		return malformed(path(e.JSONPointer), "%s", own.Want)
 	}
-	if len(e.JSONValue) > 0 {
-		return malformed(path(e.JSONPointer), "%s, got %s", want, strings.ToValidUTF8(string(e.JSONValue[:min(len(e.JSONValue), 40)]), ""))
+	want := wanted(e.GoType)
+	switch {
+	case len(e.JSONValue) > 0:
+		want += fmt.Sprintf(", got %.40s", e.JSONValue)
+	case e.JSONKind > 0:
+		want += ", got " + jsonKinds[e.JSONKind]
 	}
 	return malformed(path(e.JSONPointer), "%s", want)
+}
+
+var jsonKinds = map[jsontext.Kind]string{
+	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
 // wanted names the JSON that t is read from.

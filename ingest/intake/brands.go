@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gofrs/uuid/v5"
 	"golang.org/x/net/idna"
+
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // BrandSpec is one brand of a brands file: what to create when it is missing.
@@ -31,14 +35,12 @@ type CompetitorSpec struct {
 	Domains []string `json:"domains"`
 }
 
-// brandSlugForm is what a brand's slug may be where it is given, as the store says. An
-// absent one is made from the name there.
+// brandSlugForm is the store's rule for a slug that is given; the store makes an absent one from the name.
 var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]{1,100}$`)
 
-// ReadBrands reads {"brands": [{name, slug, industry, region, language,
-// aliases, domains, competitors: [{name, aliases, domains}]}]}. Domains come
-// back normalised. A field that it does not know is an error, since a misspelt
-// one would silently leave out a brand's domains. All errors are joined.
+// ReadBrands reads {"brands": [{name, slug, industry, region, language, aliases, domains, competitors: [{name, aliases,
+// domains}]}]} and normalises the domains. An unknown field is an error, since a misspelt one would silently leave out a
+// brand's domains. All errors are joined.
 func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 	var file struct {
 		Brands []BrandSpec `json:"brands"`
@@ -54,63 +56,76 @@ func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 	if len(file.Brands) == 0 {
 		return nil, errors.New("read brands: no brands: want at least one under \"brands\"")
 	}
-	var faults []error
+	var problems []error
 	slugs := map[string]bool{}
 	for i := range file.Brands {
 		b := &file.Brands[i]
 		at := fmt.Sprintf("brands[%d]", i)
-		faults = append(faults, b.check(at)...)
+		problems = append(problems, b.check(at)...)
 		if b.Slug != "" && slugs[b.Slug] {
-			faults = append(faults, fmt.Errorf("%s.slug %q: another brand of the file has it", at, b.Slug))
+			problems = append(problems, fmt.Errorf("%s.slug %q: another brand of the file has it, want one of its own", at, b.Slug))
 		}
 		slugs[b.Slug] = true
 	}
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("read brands: %w", errors.Join(faults...))
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("read brands: %w", errors.Join(problems...))
 	}
 	return file.Brands, nil
 }
 
 func (b *BrandSpec) check(at string) []error {
-	faults := checkEntity(at, b.Name, b.Aliases, b.Domains)
+	problems := checkEntity(at, b.Name, b.Aliases, b.Domains)
 	if b.Slug != "" && !brandSlugForm.MatchString(b.Slug) {
-		faults = append(faults, fmt.Errorf("%s.slug %q: want up to 100 characters without white space and / ? # %%", at, b.Slug))
+		problems = append(problems, fmt.Errorf("%s.slug %q: want up to 100 characters without white space and / ? # %%", at, b.Slug))
 	}
 	names := map[string]bool{}
 	for i, c := range b.Competitors {
 		at := fmt.Sprintf("%s.competitors[%d]", at, i)
-		faults = append(faults, checkEntity(at, c.Name, c.Aliases, c.Domains)...)
+		problems = append(problems, checkEntity(at, c.Name, c.Aliases, c.Domains)...)
 		if names[c.Name] {
-			faults = append(faults, fmt.Errorf("%s.name %q: another competitor of the brand has it", at, c.Name))
+			problems = append(problems, fmt.Errorf("%s.name %q: another competitor of the brand has it, want one of its own", at, c.Name))
 		}
 		names[c.Name] = true
 	}
-	return faults
+	return problems
 }
 
 // checkEntity normalises domains in place.
 func checkEntity(at, name string, aliases, domains []string) []error {
-	var faults []error
+	var problems []error
 	if strings.TrimSpace(name) == "" {
-		faults = append(faults, fmt.Errorf("%s.name: want a name", at))
+		problems = append(problems, fmt.Errorf("%s.name: want a name", at))
 	}
 	for i, alias := range aliases {
 		if strings.TrimSpace(alias) == "" {
-			faults = append(faults, fmt.Errorf("%s.aliases[%d]: want a name", at, i))
+			problems = append(problems, fmt.Errorf("%s.aliases[%d]: want a name", at, i))
 		}
 	}
 	for i, domain := range domains {
 		host, err := Domain(domain)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s.domains[%d]: %w", at, i, err))
+			problems = append(problems, fmt.Errorf("%s.domains[%d]: %w", at, i, err))
 		}
 		domains[i] = host
 	}
-	return faults
+	return problems
 }
 
-// Domain normalises a host, or the host of a web address, as citations are:
-// lower case, punycode, without a trailing dot and one leading "www.".
+// EnsureBrand returns the organization's brand of the spec's slug. One that is missing is created with its domains and
+// competitors, all or nothing; one that is there stays as it is.
+func EnsureBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, spec BrandSpec) (_ postgres.Brand, added bool, err error) {
+	brand := postgres.NewBrand{
+		Name: spec.Name, Slug: spec.Slug, Industry: spec.Industry, Region: spec.Region, Language: spec.Language,
+		Aliases: spec.Aliases, Domains: spec.Domains,
+	}
+	for _, c := range spec.Competitors {
+		brand.Competitors = append(brand.Competitors, postgres.NewCompetitor{Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
+	}
+	return db.AddBrand(ctx, organization, brand)
+}
+
+// Domain normalises a host, or the host of a web address, as extract does those of citations: lower case, punycode,
+// without a trailing dot and one leading "www.".
 func Domain(text string) (string, error) {
 	host := strings.TrimSpace(text)
 	if u, err := url.Parse(host); err == nil && (u.Scheme == "http" || u.Scheme == "https") {

@@ -1,16 +1,17 @@
 package intake
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
@@ -18,8 +19,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Capture is one line: an answer that was taken elsewhere, not yet judged for
-// any brand.
+// Capture is one line: an answer that was taken elsewhere, not yet read for any brand.
 type Capture struct {
 	Platform   string
 	Prompt     string // byte for byte as it was asked
@@ -33,6 +33,134 @@ type Capture struct {
 	GivenUp    *platform.Error // why there is no answer; nil: Reply is it
 }
 
+// Parse reads one line. The error says, for each wrong field, what would be right. now is the clock: an answer lies at
+// most a day after it.
+func Parse(text []byte, now time.Time) (Capture, error) {
+	if !utf8.Valid(text) {
+		return Capture{}, fmt.Errorf("byte %d is not UTF-8: want UTF-8", firstInvalid(string(text)))
+	}
+	var l line
+	// What is left of invalid UTF-8 is an escaped half of a surrogate pair.
+	if err := json.Unmarshal(text, &l, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Capture{}, lineError(err)
+	}
+	if problems := l.problems(); len(problems) > 0 {
+		return Capture{}, errors.New(strings.Join(problems, "; "))
+	}
+	c := l.capture()
+	// All else is what a record has to hold, whichever brand it is for.
+	brand := answer.Snapshot{OrganizationID: anyID, Brand: event.Brand{Entity: event.Entity{ID: anyID, Name: "any"}}}
+	a := c.record(brand, event.Prompt{ID: anyID, SetID: anyID, Text: c.Prompt})
+	if err := a.Check(now); err != nil {
+		return Capture{}, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return c, nil
+}
+
+var anyID = uuid.UUID{1}
+
+// firstInvalid is the number of the first byte that is not UTF-8.
+func firstInvalid(text string) int {
+	for i, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func lineError(err error) error {
+	syntax, _ := errors.AsType[*jsontext.SyntacticError](err)
+	malformed, _ := errors.AsType[*event.MalformedError](event.JSONError(err))
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("%s is there twice: want it once", malformed.Field)
+	case syntax != nil:
+		return fmt.Errorf("not JSON at byte %d (%w): want one JSON object a line", syntax.ByteOffset+1, syntax.Err)
+	case malformed.Field == "":
+		return errors.New("not an object: want one JSON object a line")
+	}
+	return malformed
+}
+
+// problems says what is missing, or is not what a line may hold though a record may; the first few of them.
+func (l *line) problems() (problems []string) {
+	want := func(ok bool, text string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Sprintf(text, args...))
+		}
+	}
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	want(!blank(l.Platform), "platform: want a slug such as %q", "chatgpt-web")
+	want(!blank(l.Prompt), "prompt: want what was asked")
+	want(len(l.Prompt) <= longestPrompt, "prompt: want at most %d bytes, got %d", longestPrompt, len(l.Prompt))
+	want(len(l.Topic) <= postgres.MaxTopicName, "topic: want at most %d bytes, got %d", postgres.MaxTopicName, len(l.Topic))
+	want(!strings.Contains(l.Prompt+l.Topic, "\x00"), "prompt and topic: want text without U+0000")
+	want(!l.AnsweredAt.IsZero(), "answered_at: want %s", wantedTime)
+	switch {
+	case l.GivenUp != "":
+		want(slices.Contains(platform.Classes, l.GivenUp), "given_up: want one of %q, or none, got %.40q", platform.Classes, string(l.GivenUp))
+		want((l.Text == nil || *l.Text == "") && len(l.Citations) == 0 && len(l.Products) == 0, "given_up: want no text, citations or products beside it")
+	case len(l.Products) > 0:
+		want(l.Text != nil, "text: want the answer's text, which may be empty beside products")
+	default:
+		want(l.Text != nil && !blank(*l.Text), "text: want the answer's text")
+	}
+	for i, c := range l.Citations {
+		want(c.URL != nil, "citations[%d].url: want a URL", i)
+	}
+	for i, p := range l.Products {
+		want(p.Title != nil, "products[%d].title: want a string", i)
+		want(p.Position == nil || *p.Position >= 1 && *p.Position <= math.MaxInt32, "products[%d].position: want an integer of 1 or more", i)
+	}
+	const most = 5
+	if len(problems) > most {
+		problems = append(problems[:most], fmt.Sprintf("and %d more", len(problems)-most))
+	}
+	return problems
+}
+
+const longestPrompt = min(event.MaxPrompt, postgres.MaxPromptText)
+
+func (l *line) capture() Capture {
+	c := Capture{
+		Platform: l.Platform, Prompt: l.Prompt, Model: l.Model, Region: l.Region, Language: l.Language, Sample: 1,
+		AnsweredAt: time.Time(l.AnsweredAt),
+		Reply:      platform.Reply{ServedModel: l.ServedModel, Surface: l.Surface},
+	}
+	if strings.TrimSpace(l.Topic) != "" {
+		c.Topic = l.Topic
+	}
+	if l.Sample != nil {
+		c.Sample = int64(*l.Sample)
+	}
+	if l.GivenUp != "" {
+		c.GivenUp = &platform.Error{Class: l.GivenUp}
+		if l.GivenUpError != "" {
+			c.GivenUp.Cause = errors.New(l.GivenUpError)
+		}
+		return c
+	}
+	c.Reply.Text = *l.Text
+	for _, item := range l.Citations {
+		if *item.URL != "" { // an empty one cites nothing
+			cited := item.Cited == nil || *item.Cited
+			c.Reply.Citations = append(c.Reply.Citations, platform.Citation{Citation: event.Citation{URL: *item.URL, Title: item.Title, Cited: cited}})
+		}
+	}
+	for _, item := range l.Products {
+		p := event.Product{
+			Title: *item.Title, Brand: item.Brand, PriceAmount: string(item.PriceAmount), PriceCurrency: item.PriceCurrency,
+			URL: item.URL, ImageURL: item.ImageURL, Rating: item.Rating, ReviewCount: int64(item.ReviewCount),
+		}
+		if item.Position != nil {
+			p.Position = int(*item.Position)
+		}
+		c.Reply.Products = append(c.Reply.Products, p)
+	}
+	return c
+}
+
 // run is the run that the line captures: it was due when it was answered.
 func (c Capture) run(s answer.Snapshot, prompt event.Prompt) answer.Run {
 	return answer.Run{
@@ -41,213 +169,16 @@ func (c Capture) run(s answer.Snapshot, prompt event.Prompt) answer.Run {
 	}
 }
 
-// maxFaults is how many faults of one line are told.
-const maxFaults = 5
-
-// earliest is the first instant an answer may have.
-var earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// Parse reads one line. The error says, for each field that is wrong, what
-// would be right. now is the clock's: an answer cannot lie more than a day
-// after it.
-func Parse(line []byte, now time.Time) (Capture, error) {
-	if !utf8.Valid(line) {
-		return Capture{}, fmt.Errorf("byte %d is not UTF-8: want UTF-8", firstInvalid(line))
+func (c Capture) record(s answer.Snapshot, prompt event.Prompt) event.Answer {
+	if c.GivenUp != nil {
+		return c.run(s, prompt).GaveUp(c.GivenUp)
 	}
-	if err := valid(line); err != nil {
-		return Capture{}, err
-	}
-	var faults []string
-	o := open("", bytes.TrimSpace(line), &faults)
-	c := Capture{
-		Platform: o.slug("platform"),
-		Prompt:   o.row("prompt", o.must("prompt", min(event.MaxPrompt, postgres.MaxPromptText))),
-		Topic:    o.row("topic", o.text("topic", postgres.MaxTopicName)),
-		Model:    o.text("model", event.MaxName),
-		Region:   o.text("region", event.MaxLabel),
-		Language: o.text("language", event.MaxLabel),
-		Sample:   o.integer("sample", 1, math.MaxInt64, 1),
-
-		AnsweredAt: o.instant("answered_at", now),
-		Reply: platform.Reply{
-			ServedModel: o.text("served_model", event.MaxName),
-			Surface:     o.surface(),
-			Products:    o.products(),
-			Citations:   o.citations(),
-		},
-	}
-	c.GivenUp = o.givenUp()
-	switch {
-	case c.GivenUp != nil:
-		if o.text("text", event.MaxText) != "" || len(c.Reply.Citations) > 0 || len(c.Reply.Products) > 0 {
-			o.fault("given_up: want no text, citations or products beside it")
-		}
-	case len(c.Reply.Products) > 0:
-		c.Reply.Text = o.given("text", event.MaxText)
-	default:
-		c.Reply.Text = o.must("text", event.MaxText)
-	}
-	if len(faults) > maxFaults {
-		faults = append(faults[:maxFaults], fmt.Sprintf("and %d more", len(faults)-maxFaults))
-	}
-	if len(faults) > 0 {
-		return Capture{}, errors.New(strings.Join(faults, "; "))
-	}
-	return c, nil
+	return c.run(s, prompt).Answered(c.Reply)
 }
 
-// valid tells whether line is one JSON object, and else where it ceases to be.
-func valid(line []byte) error {
-	if !json.Valid(line) {
-		err := json.Unmarshal(line, new(json.RawMessage))
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return fmt.Errorf("not JSON at byte %d (%w): want one JSON object a line", syntax.Offset, err)
-		}
-		return fmt.Errorf("not JSON (%w): want one JSON object a line", err)
-	}
-	if trimmed := bytes.TrimSpace(line); trimmed[0] != '{' {
-		return fmt.Errorf("%s: want a JSON object", clip(trimmed))
-	}
-	return nil
-}
-
-func firstInvalid(line []byte) int {
-	at := 0
-	for at < len(line) {
-		r, size := utf8.DecodeRune(line[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		at += size
-	}
-	return at + 1
-}
-
-// row checks a text that becomes a row of Postgres, which keeps no U+0000. A
-// blank one is none.
-func (o object) row(name, text string) string {
-	if strings.ContainsRune(text, 0) {
-		o.fault("%s holds U+0000: want text without it", name)
-	}
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	return text
-}
-
-// instantForm is RFC 3339, the zone optional; time.Parse alone takes less strict forms.
-var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?$`)
-
-func (o object) instant(name string, now time.Time) time.Time {
-	before := len(*o.faults)
-	text := o.must(name, event.MaxLabel)
-	if len(*o.faults) > before {
-		return time.Time{}
-	}
-	at, ok := instant(text)
-	if !ok {
-		o.fault(`%s %q: want RFC 3339 such as "2026-03-02T09:05:00Z"`, name, clip([]byte(text)))
-		return time.Time{}
-	}
-	if latest := now.Add(24 * time.Hour); at.Before(earliest) || at.After(latest) {
-		o.fault("%s %s: want a time from 2020-01-01 to a day from now, %s", name, at.Format(time.RFC3339), latest.UTC().Format(time.RFC3339))
-	}
-	return at
-}
-
-func instant(text string) (time.Time, bool) {
-	form := instantForm.FindStringSubmatch(text)
-	if form == nil {
-		return time.Time{}, false
-	}
-	text = strings.ToUpper(text)
-	text = text[:10] + "T" + text[11:]
-	if form[2] == "" {
-		text += "Z"
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	return event.At(at).Time, err == nil
-}
-
-func (o object) surface() event.Surface {
-	surface := event.Surface(o.text("surface", event.MaxLabel))
-	switch surface {
-	case "", event.SurfaceAPI, event.SurfaceConsumer:
-	default:
-		o.fault("surface %q: want %q or %q", string(surface), event.SurfaceAPI, event.SurfaceConsumer)
-	}
-	return surface
-}
-
-// givenUp is why a run ended without an answer, nil where it has one: an export
-// tells such runs too.
-func (o object) givenUp() *platform.Error {
-	class := platform.Class(o.text("given_up", event.MaxLabel))
-	why := o.text("given_up_error", event.MaxTitle)
-	switch {
-	case class == "":
-		return nil
-	case !slices.Contains(platform.Classes, class):
-		o.fault("given_up %q: want one of %q, or none", string(class), platform.Classes)
-	}
-	e := &platform.Error{Class: class}
-	if why != "" {
-		e.Cause = errors.New(why)
-	}
-	return e
-}
-
-func (o object) citations() []platform.Citation {
-	var citations []platform.Citation
-	for _, item := range o.list("citations", event.MaxSources) {
-		c := platform.Citation{Citation: event.Citation{
-			URL:   item.given("url", event.MaxURL),
-			Title: item.text("title", event.MaxTitle),
-			Cited: item.truth("cited", true),
-		}}
-		if c.URL != "" { // an empty one cites nothing
-			citations = append(citations, c)
-		}
-	}
-	return citations
-}
-
-func (o object) products() []event.Product {
-	var products []event.Product
-	for _, item := range o.list("products", event.MaxCards) {
-		products = append(products, event.Product{
-			Position:      int(item.integer("position", 1, math.MaxInt32, 0)),
-			Title:         item.given("title", event.MaxTitle),
-			Brand:         item.text("brand", event.MaxName),
-			PriceAmount:   item.price("price_amount"),
-			PriceCurrency: item.currency("price_currency"),
-			URL:           item.text("url", event.MaxURL),
-			ImageURL:      item.text("image_url", event.MaxURL),
-			Rating:        item.number("rating", 1e6),
-			ReviewCount:   item.integer("review_count", 0, math.MaxInt64, 0),
-		})
-	}
-	return products
-}
-
-var (
-	slugForm     = regexp.MustCompile(`^[a-z0-9._-]+$`)
-	currencyForm = regexp.MustCompile(`^([A-Z]{3})?$`)
-)
-
-func (o object) slug(name string) string {
-	before := len(*o.faults)
-	s := o.must(name, event.MaxLabel)
-	if len(*o.faults) == before && !slugForm.MatchString(s) {
-		o.fault("%s %q: want a slug of lower-case letters, digits, - _ and . such as %q", name, s, "chatgpt-web")
-	}
-	return s
-}
-
-func (o object) currency(name string) string {
-	s := o.text(name, event.MaxLabel)
-	if !currencyForm.MatchString(s) {
-		o.fault("%s %q: want three capital letters such as %q", name, s, "EUR")
-	}
-	return s
+// id is that of the record which the line becomes for a brand.
+func (c Capture) id(brand uuid.UUID) uuid.UUID {
+	var s answer.Snapshot
+	s.Brand.ID = brand
+	return c.run(s, event.Prompt{Text: c.Prompt}).ID()
 }

@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
+
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/gofrs/uuid/v5"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// delivery brings answers that have not landed onto the log, and counts.
+// delivery appends answers that have not landed, and counts.
 type delivery struct {
 	*Intake
 	seen    *seen
@@ -20,65 +23,16 @@ type delivery struct {
 }
 
 func newDelivery(in *Intake) *delivery {
-	return &delivery{Intake: in, seen: newSeen(in.config.Remembered), summary: Summary{Refusals: []Refusal{}}}
+	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []Refusal{}}}
 }
 
-// told is an answer with the line that it came from, 0 for none.
-type told struct {
+// sourced is an answer with the line that it came from, 0 for none.
+type sourced struct {
 	line   int
 	answer event.Answer
 }
 
-// Append appends records that are already made, those that have not landed, and
-// returns when Kafka has them all; an error is an *Interrupted.
-func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (Summary, error) {
-	d := newDelivery(in)
-	var batch []told
-	for a := range answers {
-		if !d.seen.add(a.ID) {
-			d.summary.Skipped++
-			continue
-		}
-		if len(batch) == in.config.BatchLines || len(batch) > 0 && batch[0].answer.Brand.ID != a.Brand.ID {
-			if err := d.tell(ctx, batch); err != nil {
-				return d.summary, &Interrupted{Summary: d.summary, Cause: err}
-			}
-			batch = batch[:0]
-		}
-		batch = append(batch, told{answer: a})
-	}
-	if err := d.tell(ctx, batch); err != nil {
-		return d.summary, &Interrupted{Summary: d.summary, Cause: err}
-	}
-	return d.summary, nil
-}
-
-// tell appends what of a batch of one brand's answers has not landed.
-func (d *delivery) tell(ctx context.Context, batch []told) error {
-	batch, err := thawed(ctx, d.store, batch,
-		func(t told) time.Time { return t.answer.AnsweredAt.Time },
-		func(t told, why error) { d.refuse(t.line, t.answer.Brand.ID, why) })
-	if err != nil {
-		return err
-	}
-	if len(batch) == 0 {
-		return ctx.Err()
-	}
-	first := batch[0].answer
-	landed, err := d.landed(ctx, first.OrganizationID, first.Brand.ID, len(batch), func(n int) uuid.UUID { return batch[n].answer.ID })
-	if err != nil {
-		return err
-	}
-	return d.send(ctx, func(yield func(told) bool) {
-		for n, t := range batch {
-			if !landed[n] && !yield(t) {
-				return
-			}
-		}
-	})
-}
-
-// landed tells which of n answers have landed, and counts them as skipped.
+// landed looks up which of n answers have landed, and counts them as skipped.
 func (d *delivery) landed(ctx context.Context, organization, brand uuid.UUID, n int, id func(n int) uuid.UUID) ([]bool, error) {
 	ids := make([]uuid.UUID, n)
 	for i := range ids {
@@ -98,17 +52,17 @@ func (d *delivery) landed(ctx context.Context, organization, brand uuid.UUID, n 
 	return landed, nil
 }
 
-// send appends answers and waits for Kafka to have them.
-func (d *delivery) send(ctx context.Context, answers iter.Seq[told]) error {
+// send appends answers and waits until Kafka has them.
+func (d *delivery) send(ctx context.Context, answers iter.Seq[sourced]) error {
 	var records []producer.Record
 	size := 0
-	for t := range answers {
-		record, err := answer.Record(&t.answer, d.now())
+	for s := range answers {
+		record, err := answer.Record(&s.answer, d.now())
 		if err != nil {
-			d.refuse(t.line, t.answer.Brand.ID, err)
+			d.refuse(s.line, s.answer.Brand.ID, err)
 			continue
 		}
-		if size > 0 && size+len(record.Value) > d.config.BatchBytes {
+		if size > 0 && size+len(record.Value) > d.limits.batchBytes {
 			if err := d.append(ctx, records); err != nil {
 				return err
 			}
@@ -131,7 +85,32 @@ func (d *delivery) append(ctx context.Context, records []producer.Record) error 
 
 func (d *delivery) refuse(line int, brand uuid.UUID, why error) {
 	d.summary.Refused++
-	if len(d.summary.Refusals) < d.config.Listed {
+	if len(d.summary.Refusals) < d.limits.listed {
 		d.summary.Refusals = append(d.summary.Refusals, Refusal{Line: line, Brand: brand, Reason: why.Error()})
 	}
+}
+
+// withoutFrozen leaves out and refuses the answers of frozen months: their raw facts expire, so which answers have
+// landed is no longer known, and the sink takes none.
+func withoutFrozen[T any](ctx context.Context, store *postgres.DB, batch []T, at func(T) time.Time, refuse func(T, error)) ([]T, error) {
+	var months []time.Time
+	for _, answer := range batch {
+		if month := postgres.MonthOf(at(answer)); !slices.Contains(months, month) {
+			months = append(months, month)
+		}
+	}
+	if len(months) == 0 {
+		return batch, nil
+	}
+	frozen, err := store.FrozenMonths(ctx, event.TopicAnswers, months)
+	if err != nil || len(frozen) == 0 {
+		return batch, err
+	}
+	return slices.DeleteFunc(batch, func(answer T) bool {
+		if !frozen[postgres.MonthOf(at(answer))] {
+			return false
+		}
+		refuse(answer, fmt.Errorf("answered_at %s: raw answers of that month have expired, and no more are taken; want a later one", at(answer).Format(time.RFC3339)))
+		return true
+	}), nil
 }

@@ -8,17 +8,17 @@ import (
 	"io"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/answer"
-	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/sql/postgres"
 	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Import reads lines from file and appends each as an answer of every one of
-// the brands, in one reading. It returns when Kafka has them all; an error is an
-// *Interrupted. progress, if not nil, is called after every batch.
+// Import reads lines from file and appends each as an answer of every one of the brands. It returns when Kafka has them
+// all; an error is an *Interrupted. progress, if not nil, is called after every batch.
 func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
-	i := &importing{delivery: newDelivery(in), brands: brands, lines: newLines(file, in.config.LineBytes)}
+	i := &importing{delivery: newDelivery(in), brands: brands, lines: lines.New(file, in.limits.lineBytes)}
 	if err := i.run(ctx, progress); err != nil {
 		return i.summary, &Interrupted{Summary: i.summary, Line: i.done, Cause: err}
 	}
@@ -29,7 +29,7 @@ func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID
 type importing struct {
 	*delivery
 	brands []uuid.UUID
-	lines  *lines
+	lines  *lines.Reader
 	done   int // line
 }
 
@@ -44,19 +44,22 @@ func (i *importing) run(ctx context.Context, progress func(Progress)) error {
 		batch, err := i.batch()
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
-			return fmt.Errorf("read line %d: %w", i.lines.number+1, err)
+			return fmt.Errorf("read line %d: %w", i.lines.Number+1, err)
 		}
-		if batch, err = i.thawed(ctx, batch); err != nil {
+		batch, err = withoutFrozen(ctx, i.store, batch,
+			func(c captured) time.Time { return c.AnsweredAt },
+			func(c captured, why error) { i.refuse(c.line, uuid.Nil, why) })
+		if err != nil {
 			return err
 		}
 		for _, brand := range i.brands {
-			if err := i.take(ctx, brand, batch); err != nil {
+			if err := i.importFor(ctx, brand, batch); err != nil {
 				return err
 			}
 		}
-		i.done = i.lines.number
+		i.done = i.lines.Number
 		if progress != nil {
-			progress(Progress{Bytes: i.lines.read, Summary: i.summary})
+			progress(Progress{Bytes: i.lines.Read, Summary: i.summary})
 		}
 		if ended {
 			return nil
@@ -64,47 +67,40 @@ func (i *importing) run(ctx context.Context, progress func(Progress)) error {
 	}
 }
 
-// batch reads the next lines that can be answers and are new to the file. Lines
-// that are equal for one brand are so for any.
+// batch reads the next lines that can be answers and are new to the file. Lines that are equal for one brand are so for
+// any.
 func (i *importing) batch() ([]captured, error) {
 	var batch []captured
-	begun := i.lines.read
-	for len(batch) < i.config.BatchLines && i.lines.read-begun < int64(i.config.BatchBytes) {
-		line, length, err := i.lines.next()
+	begun := i.lines.Read
+	for len(batch) < i.limits.batchLines && i.lines.Read-begun < int64(i.limits.batchBytes) {
+		text, length, err := i.lines.Next()
 		if err != nil {
 			return batch, err
 		}
-		if line == nil && length > 0 {
-			i.refuse(i.lines.number, uuid.Nil, fmt.Errorf("line of %d bytes: want at most %d", length, i.config.LineBytes))
+		if text == nil && length > 0 {
+			i.refuse(i.lines.Number, uuid.Nil, fmt.Errorf("line of %d bytes: want at most %d", length, i.limits.lineBytes))
 			continue
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
+		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		c, err := Parse(line, i.now())
+		c, err := Parse(text, i.now())
 		if err != nil {
-			i.refuse(i.lines.number, uuid.Nil, err)
+			i.refuse(i.lines.Number, uuid.Nil, err)
 			continue
 		}
 		if !i.seen.add(c.id(uuid.Nil)) {
 			i.summary.Skipped += len(i.brands)
 			continue
 		}
-		batch = append(batch, captured{c, i.lines.number})
+		batch = append(batch, captured{c, i.lines.Number})
 	}
 	return batch, nil
 }
 
-// thawed refuses the lines of frozen months.
-func (i *importing) thawed(ctx context.Context, batch []captured) ([]captured, error) {
-	return thawed(ctx, i.store, batch,
-		func(c captured) time.Time { return c.AnsweredAt },
-		func(c captured, why error) { i.refuse(c.line, uuid.Nil, why) })
-}
-
-// take appends what of the batch has not landed for the brand. What has landed
-// asks nothing of Postgres: a prompt that was deleted since is not made again.
-func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured) error {
+// importFor appends what of the batch has not landed for the brand. Prompts are created only for what has not landed:
+// one that was deleted since is not created again.
+func (i *importing) importFor(ctx context.Context, brand uuid.UUID, batch []captured) error {
 	if len(batch) == 0 {
 		return ctx.Err()
 	}
@@ -131,25 +127,11 @@ func (i *importing) take(ctx context.Context, brand uuid.UUID, batch []captured)
 	if err != nil {
 		return err
 	}
-	return i.send(ctx, func(yield func(told) bool) {
+	return i.send(ctx, func(yield func(sourced) bool) {
 		for n, c := range fresh {
-			if !yield(told{c.line, c.record(snapshot, answer.Prompt(prompts[n]))}) {
+			if !yield(sourced{c.line, c.record(snapshot, answer.Prompt(prompts[n]))}) {
 				return
 			}
 		}
 	})
-}
-
-func (c Capture) record(s answer.Snapshot, prompt event.Prompt) event.Answer {
-	if c.GivenUp != nil {
-		return c.run(s, prompt).GaveUp(c.GivenUp)
-	}
-	return c.run(s, prompt).Answered(c.Reply)
-}
-
-// id is that of the record which the line becomes for a brand.
-func (c Capture) id(brand uuid.UUID) uuid.UUID {
-	var s answer.Snapshot
-	s.Brand.ID = brand
-	return c.run(s, event.Prompt{Text: c.Prompt}).ID()
 }

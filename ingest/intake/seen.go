@@ -2,9 +2,8 @@ package intake
 
 import "github.com/gofrs/uuid/v5"
 
-// seen remembers the last ids that it was told. What it forgets is still
-// counted once, since the sink drops it: only the report of a file whose equal
-// lines lie further apart calls it imported and not skipped.
+// seen is a set of the last ids. The sink drops a repeated answer whose id is no longer in the set; only the summary
+// then counts it as imported and not as skipped.
 type seen struct {
 	ids    map[uuid.UUID]struct{}
 	oldest []uuid.UUID // a ring, once it is full
@@ -16,7 +15,7 @@ func newSeen(most int) *seen {
 	return &seen{ids: map[uuid.UUID]struct{}{}, most: most}
 }
 
-// add tells whether id is new, and remembers it.
+// add adds an id and reports whether it is new.
 func (s *seen) add(id uuid.UUID) bool {
 	if _, there := s.ids[id]; there {
 		return false

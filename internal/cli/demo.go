@@ -106,10 +106,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := intake.New(intake.DefaultConfig(), s.appends, s.db, landings{s.warehouse}, time.Now)
-	if err != nil {
-		return nil, err
-	}
+	in := intake.New(s.appends, s.db, landings{s.warehouse}, time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
 

@@ -65,10 +65,7 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
-			in, err := intake.New(intake.DefaultConfig(), log, on.db, landings{on.warehouse}, time.Now)
-			if err != nil {
-				return err
-			}
+			in := intake.New(log, on.db, landings{on.warehouse}, time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})

@@ -55,8 +55,7 @@ func newStack(t *testing.T) *stack {
 	appender, err := producer.New(appends, log, registry)
 	s.must(err)
 	s.run(appender.Run)
-	s.intake, err = intake.New(intake.DefaultConfig(), appender, s.db, landings{s.warehouse}, time.Now)
-	s.must(err)
+	s.intake = intake.New(appender, s.db, landings{s.warehouse}, time.Now)
 
 	s.run(mirror.New(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()

@@ -8,19 +8,18 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
-// A history of visits told twice comes to the same partition both times, where a
+// A history of visits that is appended twice comes to the same partition both times, where a
 // sink meets the ids again.
 func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
-	w := newWorld(t)
-	in := w.intake(func(c *intake.Config) { c.BatchLines = 10 })
-	snapshot, err := answer.ReadSnapshot(t.Context(), w.db, w.brands[0])
-	w.must(err)
+	e := newEnvironment(t)
+	in := e.intake().Limit(0, 10)
+	snapshot, err := answer.ReadSnapshot(t.Context(), e.db, e.brands[0])
+	e.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
-	w.must(err)
+	e.must(err)
 	plan := simulator.SitePlan{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
 	history := slices.Collect(s.Visits(plan))
 	for range 2 {
@@ -30,7 +29,7 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 		}
 	}
 	used := 0
-	for _, records := range w.records(event.TopicVisits) {
+	for _, records := range e.records(event.TopicVisits) {
 		if len(records) == 0 {
 			continue
 		}
@@ -38,7 +37,7 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 		var ids []uuid.UUID
 		for _, m := range records {
 			var v event.Visit
-			w.must(event.DecodeVisit(m.Value, &v))
+			e.must(event.DecodeVisit(m.Value, &v))
 			ids = append(ids, v.ID)
 		}
 		if len(ids) != 2*len(history) || !slices.Equal(ids[:len(history)], ids[len(history):]) || ids[0] != history[0].ID {
@@ -50,9 +49,9 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	}
 }
 
-func TestAVisitThatBreaksTheLawIsNotAppended(t *testing.T) {
-	w := newWorld(t)
-	n, err := w.intake(func(*intake.Config) {}).AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
+func TestAnInvalidVisitIsNotAppended(t *testing.T) {
+	e := newEnvironment(t)
+	n, err := e.intake().AppendVisits(t.Context(), slices.Values([]event.Visit{{}}))
 	if n != 0 || err == nil {
 		t.Errorf("AppendVisits() = %d, %v; want an error", n, err)
 	}
