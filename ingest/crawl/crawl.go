@@ -12,66 +12,42 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/useragent"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config bounds what is held at a time.
-type Config struct {
-	LineBytes  int           // a longer line is refused
-	BatchLines int           // crawls that are looked up and appended together
-	Linger     time.Duration // how long a crawl of a file that is followed waits for others
-	Remembered int           // distinct lines that are told apart from equal ones, twice as many at most
-	Listed     int           // refusals that the summary lists; it counts them all
-}
+// What is held at a time is about 100 MB.
+const (
+	longestLine    = 256 << 10 // bytes; a longer line is refused
+	batchLines     = 2000      // crawls that are looked up and appended together
+	batchLinger    = time.Second
+	rememberedLine = 1 << 19 // distinct lines whose ordinals are known, twice as many at most
+	listedRefusals = 1000    // refusals that the summary lists; it counts them all
+)
 
-// DefaultConfig holds at most about 100 MB.
-func DefaultConfig() Config {
-	return Config{LineBytes: 256 << 10, BatchLines: 2000, Linger: time.Second, Remembered: 1 << 19, Listed: 1000}
-}
-
-// Validate says every bound that is not one.
-func (c Config) Validate() error {
-	var errs []error
-	for _, bound := range []struct {
-		name  string
-		value int
-	}{{"line bytes", c.LineBytes}, {"batch lines", c.BatchLines}, {"remembered", c.Remembered}, {"listed", c.Listed}} {
-		if bound.value < 1 {
-			errs = append(errs, fmt.Errorf("crawl: %s is %d: want 1 or more", bound.name, bound.value))
-		}
-	}
-	if c.Linger <= 0 {
-		errs = append(errs, fmt.Errorf("crawl: linger is %s: want a time", c.Linger))
-	}
-	return errors.Join(errs...)
-}
-
-// Landings tells which crawls of a brand have landed in the warehouse. A crawl lies on
-// the day of event.IDTime of its id.
+// Landings looks up which crawls of a brand are in the warehouse. A crawl is on the day of event.IDTime of its id.
 type Landings interface {
 	LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
 // Importer appends crawls to the log.
 type Importer struct {
-	config   Config
-	log      *producer.Producer
-	store    *postgres.DB
-	landings Landings
-	now      func() time.Time
+	log        *producer.Producer
+	store      *postgres.DB
+	landings   Landings
+	now        func() time.Time
+	batchLines int
+	linger     time.Duration // how long a crawl of a followed file waits for others
 }
 
 // New returns an importer that does nothing yet. now is the clock.
-func New(config Config, log *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) (*Importer, error) {
-	if err := config.Validate(); err != nil {
-		return nil, err
-	}
-	return &Importer{config, log, store, landings, now}, nil
+func New(log *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Importer {
+	return &Importer{log, store, landings, now, batchLines, batchLinger}
 }
 
-// A Log is what is told of a file beside its lines.
+// A Log is what is known of a file beside its lines.
 type Log struct {
 	OrganizationID uuid.UUID
 	BrandID        uuid.UUID
@@ -79,28 +55,28 @@ type Log struct {
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
 	Ranges         Ranges
-	Refused        func(Refusal) // nil, or called with each that Summary.Refusals lists, as it is met
+	Refused        func(Refusal) // nil, or called with each that Summary.Refusals lists
 }
 
-// Summary is what became of the lines.
+// Summary counts the lines by what became of them.
 type Summary struct {
 	Imported int       `json:"imported"` // crawls that Kafka has
 	Skipped  int       `json:"skipped"`  // crawls that had landed
 	Refused  int       `json:"refused"`
 	Others   int       `json:"others"`   // lines of no AI crawler, or of other sites
-	Refusals []Refusal `json:"refusals"` // the first Config.Listed of them
+	Refusals []Refusal `json:"refusals"` // the first thousand of them
 }
 
-// Refusal says which line was refused, and what would be right.
+// Refusal is a refused line, with what would be right.
 type Refusal struct {
 	Line   int    `json:"line"` // from 1
 	Reason string `json:"reason"`
 }
 
-// Interrupted is an import that ended early. Importing again goes on from there.
+// Interrupted is an import that ended early. The same import again continues from there.
 type Interrupted struct {
 	Summary Summary
-	Line    int // the last line of which everything is on the log; 0 none
+	Line    int // the last line of which all crawls are on the log; 0 none
 	Cause   error
 }
 
@@ -110,12 +86,11 @@ func (e *Interrupted) Error() string {
 
 func (e *Interrupted) Unwrap() error { return e.Cause }
 
-// Import reads a file's lines and appends the crawls among them. It returns when Kafka
-// has them all; an error is an *Interrupted. progress, if not nil, is called after every
-// batch with how many bytes of the file were read. What file has may come slowly, and
-// is appended meanwhile.
+// Import reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error is an
+// *Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read. Crawls of a
+// file that is read slowly are appended meanwhile.
 func (im *Importer) Import(ctx context.Context, file io.Reader, of Log, progress func(bytes int64)) (Summary, error) {
-	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(im.config.Remembered), summary: Summary{Refusals: []Refusal{}}}
+	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(rememberedLine), summary: Summary{Refusals: []Refusal{}}}
 	if err := i.run(ctx, file, progress); err != nil {
 		return i.summary, &Interrupted{Summary: i.summary, Line: i.done, Cause: err}
 	}
@@ -128,7 +103,8 @@ type importing struct {
 	of       Log
 	reader   reader
 	ordinals *ordinals
-	lines    *lines
+	lines    *lines.Reader
+	raw      *countedReader
 	batch    []found
 	begun    time.Time // when batch had its first
 	summary  Summary
@@ -142,25 +118,25 @@ type found struct {
 }
 
 func (i *importing) run(ctx context.Context, file io.Reader, progress func(int64)) (err error) {
-	if i.lines, err = newLines(file, i.config.LineBytes); err != nil {
+	if i.lines, i.raw, err = readLines(file); err != nil {
 		return err
 	}
 	for shown := int64(0); ; {
-		line, length, err := i.lines.next()
+		line, length, err := i.lines.Next()
 		ended, quiet := errors.Is(err, io.EOF), errors.Is(err, errQuiet)
 		switch {
 		case err == nil:
 			i.take(line, length)
 		case !ended && !quiet:
-			return errors.Join(fmt.Errorf("read line %d: %w", i.lines.number+1, err), i.flush(ctx))
+			return errors.Join(fmt.Errorf("read line %d: %w", i.lines.Number+1, err), i.flush(ctx))
 		}
-		if len(i.batch) == i.config.BatchLines || ended || quiet || len(i.batch) > 0 && time.Since(i.begun) >= i.config.Linger {
+		if len(i.batch) == i.batchLines || ended || quiet || len(i.batch) > 0 && time.Since(i.begun) >= i.linger {
 			if err := i.flush(ctx); err != nil {
 				return err
 			}
 		}
-		if progress != nil && (ended || i.lines.raw.read != shown) {
-			shown = i.lines.raw.read
+		if progress != nil && (ended || i.raw.read != shown) {
+			shown = i.raw.read
 			progress(shown)
 		}
 		if ended {
@@ -173,7 +149,7 @@ func (i *importing) run(ctx context.Context, file io.Reader, progress func(int64
 func (i *importing) take(line []byte, length int) {
 	switch {
 	case line == nil && length > 0:
-		i.refuse(i.lines.number, fmt.Errorf("line of %d bytes: want at most %d", length, i.config.LineBytes))
+		i.refuse(i.lines.Number, fmt.Errorf("line of %d bytes: want at most %d", length, longestLine))
 		return
 	case len(strings.TrimSpace(string(line))) == 0:
 		return
@@ -181,7 +157,7 @@ func (i *importing) take(line []byte, length int) {
 	agent, rest, err := i.reader.read(line)
 	if err != nil {
 		if !errors.Is(err, errNoRequest) {
-			i.refuse(i.lines.number, err)
+			i.refuse(i.lines.Number, err)
 		}
 		return
 	}
@@ -192,24 +168,24 @@ func (i *importing) take(line []byte, length int) {
 	}
 	request, err := rest()
 	if err != nil {
-		i.refuse(i.lines.number, err)
+		i.refuse(i.lines.Number, err)
 		return
 	}
 	host, err := i.site(request.host)
 	switch {
 	case err != nil:
-		i.refuse(i.lines.number, err)
+		i.refuse(i.lines.Number, err)
 	case host == "":
 		i.summary.Others++
 	default:
 		if len(i.batch) == 0 {
 			i.begun = time.Now()
 		}
-		i.batch = append(i.batch, found{i.lines.number, i.crawl(line, host, crawler, request)})
+		i.batch = append(i.batch, found{i.lines.Number, i.crawl(line, host, crawler, request)})
 	}
 }
 
-// site is the host of a line; "" is that of somebody else.
+// site is the host of a line; "" if it is not among the sites of the log.
 func (i *importing) site(host string) (string, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if name, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") == "" {
@@ -217,7 +193,7 @@ func (i *importing) site(host string) (string, error) {
 	}
 	if host == "" || host == "-" {
 		if i.of.Site == "" {
-			return "", errors.New("the line names no host: want --site")
+			return "", errors.New("the line names no host: want --site to name it")
 		}
 		return i.of.Site, nil
 	}
@@ -249,7 +225,7 @@ func (i *importing) crawl(line []byte, host string, crawler useragent.Crawler, q
 
 // flush appends what of the batch has not landed.
 func (i *importing) flush(ctx context.Context) error {
-	batch, err := i.thawed(ctx)
+	batch, err := i.appendable(ctx)
 	if err != nil {
 		return err
 	}
@@ -283,13 +259,12 @@ func (i *importing) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	i.batch, i.done = i.batch[:0], i.lines.number
+	i.batch, i.done = i.batch[:0], i.lines.Number
 	return ctx.Err()
 }
 
-// thawed refuses what may not be appended: crawls of frozen months, of which nobody
-// knows any more what has landed, among them.
-func (i *importing) thawed(ctx context.Context) ([]found, error) {
+// appendable refuses invalid crawls and those of frozen months, of which it is no longer known which crawls have landed.
+func (i *importing) appendable(ctx context.Context) ([]found, error) {
 	var months []time.Time
 	var good []found
 	for _, f := range i.batch {
@@ -320,7 +295,7 @@ func (i *importing) thawed(ctx context.Context) ([]found, error) {
 
 func (i *importing) refuse(line int, why error) {
 	i.summary.Refused++
-	if len(i.summary.Refusals) < i.config.Listed {
+	if len(i.summary.Refusals) < listedRefusals {
 		refusal := Refusal{Line: line, Reason: why.Error()}
 		i.summary.Refusals = append(i.summary.Refusals, refusal)
 		if i.of.Refused != nil {

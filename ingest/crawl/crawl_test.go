@@ -24,15 +24,16 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// shelf is what has landed, as the test says.
-type shelf map[uuid.UUID]bool
+// landings are the crawls that have landed, by the test's word.
+type landings map[uuid.UUID]bool
 
-func (s shelf) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (s landings) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := map[uuid.UUID]bool{}
 	for _, id := range ids {
 		if s[id] {
@@ -42,20 +43,20 @@ func (s shelf) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) 
 	return found, nil
 }
 
-// world is a log and a store.
-type world struct {
+// environment is a log and a store.
+type environment struct {
 	brokers []string
 	prefix  string
 	db      *postgres.DB
 	log     *producer.Producer
-	landed  shelf
-	spoken  *bytes.Buffer // what was logged
+	landed  landings
+	logged  *bytes.Buffer // what was logged
 	of      crawl.Log
 }
 
-func newWorld(t *testing.T) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	w := &world{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: shelf{}, spoken: &bytes.Buffer{}}
+	w := &environment{brokers: testkit.Kafka(t), prefix: testkit.Prefix(t), landed: landings{}, logged: &bytes.Buffer{}}
 	w.db = store.OpenControlPlane(t, store.ControlPlane(t))
 	topics := producer.DefaultTopicsConfig()
 	topics.Brokers, topics.Prefix, topics.Partitions = w.brokers, w.prefix, 2
@@ -63,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = w.brokers, w.prefix
-	w.log, err = producer.New(p, slog.New(slog.NewTextHandler(w.spoken, nil)), prometheus.NewRegistry())
+	w.log, err = producer.New(p, slog.New(slog.NewTextHandler(w.logged, nil)), prometheus.NewRegistry())
 	must(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan error, 1)
@@ -89,19 +90,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (w *world) importer(t *testing.T, change func(*crawl.Config)) *crawl.Importer {
-	t.Helper()
-	cfg := crawl.DefaultConfig()
-	if change != nil {
-		change(&cfg)
-	}
-	i, err := crawl.New(cfg, w.log, w.db, w.landed, time.Now)
-	must(t, err)
-	return i
+func (w *environment) importer() *crawl.Importer {
+	return crawl.New(w.log, w.db, w.landed, time.Now)
 }
 
-// told are the crawls on the log, and how many partitions have some.
-func (w *world) told(t *testing.T) (all []event.Crawl, raw string, partitions int) {
+// onLog returns the crawls on the log, and how many partitions have some.
+func (w *environment) onLog(t *testing.T) (all []event.Crawl, raw string, partitions int) {
 	t.Helper()
 	for partition := range 2 {
 		client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
@@ -136,45 +130,45 @@ const (
 	claudebot = "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"
 )
 
-// Of a log the crawls come to the log, equal lines as many; a second time nothing does. No address is kept or said.
+// The crawls of an access log are appended once, equal lines as many times; no address is kept or logged.
 func TestALogIsCountedOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	text := line("192.0.2.7", 1, "/a?q=1", gptbot) +
 		line("192.0.2.7", 1, "/a?q=1", gptbot) + // the same once more
-		line("198.51.100.9", 2, "/a", gptbot) + // somebody else
+		line("198.51.100.9", 2, "/a", gptbot) + // another address
 		line("198.51.100.9", 2, "/b", claudebot) +
 		line("203.0.113.5", 3, "/", browser) +
 		"203.0.113.6 broken\n" +
 		"other.example " + line("192.0.2.7", 4, "/theirs", gptbot) +
 		"shop.lumen.example " + line("192.0.2.7", 4, "/ours", gptbot)
-	summary, err := w.importer(t, nil).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err := w.importer().Import(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 5 || summary.Skipped != 0 || summary.Refused != 1 || summary.Others != 2 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
 	if r := summary.Refusals[0]; r.Line != 6 || !strings.Contains(r.Reason, "combined") {
 		t.Errorf("refused: %+v", r)
 	}
-	all, raw, partitions := w.told(t)
+	all, raw, partitions := w.onLog(t)
 	if len(all) != 5 || partitions != 1 {
 		t.Fatalf("%d crawls on %d partitions, want 5 on one", len(all), partitions)
 	}
 	first, second, third, fourth, fifth := all[0], all[1], all[2], all[3], all[4]
 	if first.ID == second.ID || first.Path != "/a" || first.Crawler != "GPTBot" || first.Operator != "OpenAI" || first.Purpose != event.PurposeTraining || !*first.Verified ||
 		first.Host != "lumen.example" || first.Status != 200 || first.Bytes != 100 || first.BrandID != w.of.BrandID || first.OrganizationID != w.of.OrganizationID {
-		t.Errorf("told %+v and %+v", first, second)
+		t.Errorf("appended %+v and %+v", first, second)
 	}
 	if *third.Verified || fourth.Verified != nil || fourth.Crawler != "ClaudeBot" || fifth.Host != "shop.lumen.example" {
-		t.Errorf("told %+v, %+v, %+v", third, fourth, fifth)
+		t.Errorf("appended %+v, %+v, %+v", third, fourth, fifth)
 	}
 	for _, address := range []string{"192.0.2.7", "198.51.100.9", "203.0.113"} {
-		if strings.Contains(raw+w.spoken.String()+fmt.Sprint(summary), address) {
+		if strings.Contains(raw+w.logged.String()+fmt.Sprint(summary), address) {
 			t.Errorf("%s is kept", address)
 		}
 	}
 	for _, c := range all {
 		w.landed[c.ID] = true
 	}
-	summary, err = w.importer(t, func(c *crawl.Config) { c.BatchLines = 2 }).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err = w.importer().Limit(2, 0).Import(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 0 || summary.Skipped != 5 {
 		t.Errorf("again: %+v, %v", summary, err)
 	}
@@ -182,25 +176,25 @@ func TestALogIsCountedOnce(t *testing.T) {
 
 // Lines of months that have expired, of the future and before our time are refused.
 func TestLinesOfOtherTimesAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	must(t, err)
 	_, err = stop.Freeze(t.Context(), event.TopicCrawls, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
 	must(t, errors.Join(err, stop.Release()))
 	march := line("192.0.2.7", 1, "/", gptbot)
 	text := march + strings.Replace(march, "2026", "2019", 1) + strings.Replace(march, "2026", "2098", 1) + strings.Replace(march, "Mar", "Apr", 1)
-	summary, err := w.importer(t, nil).Import(t.Context(), strings.NewReader(text), w.of, nil)
+	summary, err := w.importer().Import(t.Context(), strings.NewReader(text), w.of, nil)
 	if err != nil || summary.Imported != 1 || summary.Refused != 3 || !strings.Contains(fmt.Sprint(summary.Refusals), "raw crawls of that month have expired") {
 		t.Errorf("%+v, %v", summary, err)
 	}
 }
 
-// What cannot be appended in time is not claimed, and said with its line.
+// An interrupted import reports the last line whose crawls are on the log.
 func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, err := w.importer(t, nil).Import(ctx, strings.NewReader(line("192.0.2.7", 1, "/", gptbot)), w.of, nil)
+	_, err := w.importer().Import(ctx, strings.NewReader(line("192.0.2.7", 1, "/", gptbot)), w.of, nil)
 	if interrupted, ok := errors.AsType[*crawl.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Summary.Imported != 0 {
 		t.Errorf("Import() = %v, want an Interrupted", err)
 	}
@@ -209,16 +203,16 @@ func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
 // A file that is followed is read as it is written: whole lines only, at once though it falls quiet, into the next
 // file that takes its name, until it is stopped.
 func TestALogIsFollowed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log")
 	stop, end := context.WithCancel(t.Context())
 	defer end()
-	importer := w.importer(t, func(c *crawl.Config) { c.Linger = 10 * time.Millisecond })
+	importer := w.importer().Limit(0, 10*time.Millisecond)
 	var imported, files atomic.Int64
 	over := make(chan error, 1)
 	go func() {
 		for {
-			file, err := crawl.Follow(stop, name)
+			file, err := crawl.OpenTail(stop, name)
 			if err != nil {
 				over <- err
 				return
@@ -236,7 +230,7 @@ func TestALogIsFollowed(t *testing.T) {
 	appendTo(t, name, whole+half[:40])
 	on := func(n int) {
 		t.Helper()
-		until(t, func() bool { all, _, _ := w.told(t); return len(all) == n })
+		wait.For(t, fmt.Sprintf("%d crawls on the log", n), func() bool { all, _, _ := w.onLog(t); return len(all) == n })
 	}
 	on(1)
 	appendTo(t, name, half[40:])
@@ -251,13 +245,13 @@ func TestALogIsFollowed(t *testing.T) {
 	}
 }
 
-// Whoever stops does not wait for the end of a long log: what was handed out are whole lines.
-func TestAStoppedFollowingEndsBeforeItsFile(t *testing.T) {
+// A follower that is stopped does not read a long log to its end, and has returned whole lines only.
+func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
 	long := strings.Repeat(line("192.0.2.7", 1, "/a", gptbot), 10_000)
 	appendTo(t, name, long)
 	stop, end := context.WithCancel(t.Context())
-	file, err := crawl.Follow(stop, name)
+	file, err := crawl.OpenTail(stop, name)
 	must(t, err)
 	defer file.Close()
 	var first [100]byte
@@ -270,25 +264,25 @@ func TestAStoppedFollowingEndsBeforeItsFile(t *testing.T) {
 	}
 }
 
-// What is packed has an end, and cannot be read by halves.
-func TestAPackedLogIsNotFollowed(t *testing.T) {
-	w := newWorld(t)
+// A gzip file cannot be followed.
+func TestAGzipLogIsNotFollowed(t *testing.T) {
+	w := newEnvironment(t)
 	name := filepath.Join(t.TempDir(), "access.log.1.gz")
 	var packed strings.Builder
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write([]byte(line("192.0.2.7", 1, "/a", gptbot)))
 	must(t, errors.Join(err, z.Close()))
 	appendTo(t, name, packed.String()+"\n")
-	file, err := crawl.Follow(t.Context(), name)
+	file, err := crawl.OpenTail(t.Context(), name)
 	must(t, err)
 	defer file.Close()
-	if _, err := w.importer(t, nil).Import(t.Context(), file, w.of, nil); !errors.Is(err, crawl.ErrPacked) {
+	if _, err := w.importer().Import(t.Context(), file, w.of, nil); !errors.Is(err, crawl.ErrPacked) {
 		t.Errorf("followed: %v, want ErrPacked", err)
 	}
 	whole, err := os.Open(name)
 	must(t, err)
 	defer whole.Close()
-	if summary, err := w.importer(t, nil).Import(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
+	if summary, err := w.importer().Import(t.Context(), io.LimitReader(whole, int64(packed.Len())), w.of, nil); err != nil || summary.Imported != 1 {
 		t.Errorf("not followed: %+v, %v", summary, err)
 	}
 }
@@ -299,18 +293,4 @@ func appendTo(t *testing.T, name, text string) {
 	must(t, err)
 	_, err = file.WriteString(text)
 	must(t, errors.Join(err, file.Close()))
-}
-
-func until(t *testing.T, done func() bool) {
-	t.Helper()
-	bound, tick := time.NewTimer(60*time.Second), time.NewTicker(50*time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatal("waited 60 s in vain")
-		}
-	}
 }

@@ -1,119 +1,68 @@
 package crawl
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"time"
 )
 
-// A Following is a file that is written to while it is read. It ends when its name is
-// another file's, as when logs are rotated, or when the file was cut.
-type Following struct {
-	stop    context.Context //nolint:containedctx // a Reader has no other way to be stopped
-	file    *os.File
-	every   time.Duration
-	read    int64  // bytes of whole lines and of rest
-	left    int    // how often in a row the name was another file's
-	rest    []byte // of a line that is not whole yet
-	pending []byte // whole lines to be handed out
-}
+// The first and the longest pause before a follower tries again because an engine is away.
+const leastRetry, mostRetry = time.Second, 30 * time.Second
 
-// followEvery is how often a file is looked at for more.
-const followEvery = 250 * time.Millisecond
+// finishTimeout is how long a follower that is stopped waits until Kafka has what it read.
+const finishTimeout = 10 * time.Second
 
-// Follow opens a file, waiting for it where there is none, until stop ends: then it
-// is io.EOF.
-func Follow(stop context.Context, name string) (*Following, error) {
-	for stop.Err() == nil {
-		file, err := os.Open(name)
-		if err == nil {
-			return &Following{stop: stop, file: file, every: followEvery}, nil
+// Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress is
+// called with the bytes that were read of all files, retry before each pause because an engine is away.
+func (im *Importer) Follow(ctx context.Context, name string, of Log, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
+	all := Summary{Refusals: []Refusal{}}
+	for before := int64(0); ; {
+		file, err := OpenTail(ctx, name)
+		if errors.Is(err, io.EOF) {
+			return all, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("follow: %w", err)
+		if err != nil {
+			return all, err
 		}
-		pause(stop, followEvery)
-	}
-	return nil, io.EOF
-}
-
-// Close lets go of the file.
-func (f *Following) Close() error { return f.file.Close() }
-
-// Again lets the file be read once more from its beginning, whatever its name is by now.
-func (f *Following) Again() error {
-	_, err := f.file.Seek(0, io.SeekStart)
-	f.read, f.left, f.rest, f.pending = 0, 0, nil, nil
-	return err
-}
-
-// Read gives whole lines only: what is written of the last one may be half of it. It is
-// errQuiet when there is nothing more for now, and io.EOF at the end.
-func (f *Following) Read(b []byte) (int, error) {
-	for len(f.pending) == 0 {
-		if f.stop.Err() != nil {
-			return 0, io.EOF // whatever there is still: whoever follows again begins there
-		}
-		piece := make([]byte, 64<<10)
-		n, err := f.file.Read(piece)
-		f.read += int64(n)
-		f.rest = append(f.rest, piece[:n]...)
-		if whole := bytes.LastIndexByte(f.rest, '\n') + 1; whole > 0 {
-			f.pending = append(f.pending, f.rest[:whole]...)
-			f.rest = append(f.rest[:0], f.rest[whole:]...)
-			break
-		}
-		switch {
-		case len(f.rest) > longestFollowed:
-			f.pending, f.rest = f.rest, nil // it is refused for its length
-		case err != nil && !errors.Is(err, io.EOF):
-			return 0, err
-		case n > 0:
-		case f.ended() || !pause(f.stop, f.every):
-			return 0, io.EOF
-		default:
-			return 0, errQuiet
+		read := int64(0)
+		summary, err := im.followFile(ctx, file, of, func(bytes int64) { read = bytes; progress(before + bytes) }, retry)
+		before += read
+		all.add(summary)
+		if err := errors.Join(err, file.Close()); err != nil || ctx.Err() != nil {
+			return all, err
 		}
 	}
-	n := copy(b, f.pending)
-	f.pending = f.pending[n:]
-	return n, nil
 }
 
-// longestFollowed bounds what is held of a line that does not end, in bytes.
-const longestFollowed = 1 << 20
-
-// leftFor is how often the name must be another file's: servers write to the old one
-// until they are told.
-const leftFor = 20
-
-// ended says whether the name is another file's by now, or the file is shorter than
-// what was read of it. Where there is no file of that name, the next one is waited for.
-func (f *Following) ended() bool {
-	here, err := f.file.Stat()
-	if err != nil {
-		return true
+// followFile imports a file until another one has its name. After an engine was away it imports the same file from its
+// beginning, whatever its name is by then: what is on the log already is skipped.
+func (im *Importer) followFile(ctx context.Context, file *Tail, of Log, progress func(int64), retry func(error, time.Duration)) (Summary, error) {
+	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishTimeout, cancel) })()
+	imported := 0 // by earlier attempts
+	for wait := leastRetry; ; wait = min(2*wait, mostRetry) {
+		summary, err := im.Import(appending, file, of, progress)
+		summary.Imported += imported
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrPacked) {
+			return summary, err
+		}
+		imported = summary.Imported
+		retry(err, wait)
+		pause(ctx, wait) // the file ends when ctx has ended
+		if err := file.Rewind(); err != nil {
+			return summary, err
+		}
 	}
-	named, err := os.Stat(f.file.Name())
-	if f.left++; err != nil || os.SameFile(here, named) {
-		f.left = 0
-	}
-	return here.Size() < f.read || f.left >= leftFor
 }
 
-// pause waits, and says whether stop has not ended.
-func pause(stop context.Context, long time.Duration) bool {
-	timer := time.NewTimer(long)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-stop.Done():
-		return false
-	}
+// add adds the counts of another file.
+func (s *Summary) add(other Summary) {
+	s.Imported += other.Imported
+	s.Skipped += other.Skipped
+	s.Refused += other.Refused
+	s.Others += other.Others
+	s.Refusals = append(s.Refusals, other.Refusals...)
+	s.Refusals = s.Refusals[:min(len(s.Refusals), listedRefusals)]
 }

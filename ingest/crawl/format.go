@@ -25,10 +25,10 @@ const (
 // Formats are all of them.
 var Formats = []Format{Combined, Cloudflare, CloudFront}
 
-// A request is what a line of a log tells. Its texts may be those of the line.
+// A request is what a line of a log says. Its texts may be those of the line.
 type request struct {
 	at      time.Time
-	address netip.Addr // invalid: not told, or not to be read
+	address netip.Addr // invalid: absent, or not readable
 	agent   string
 	host    string // "": the line names none
 	path    string
@@ -36,7 +36,7 @@ type request struct {
 	bytes   int64
 }
 
-// errNoRequest is of lines that tell no request at all: comments.
+// errNoRequest is the error of comments.
 var errNoRequest = errors.New("no request")
 
 // A reader reads lines of one format, one after the other.
@@ -45,8 +45,8 @@ type reader struct {
 	fields []string // of CloudFront's tab-separated lines
 }
 
-// read finds the User-Agent of a line, and reads the rest of it when asked to: of most
-// lines nothing else is asked. The error says why none can be found.
+// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error says
+// why there is no User-Agent.
 func (r *reader) read(line []byte) (agent string, rest func() (request, error), err error) {
 	switch {
 	case r.format == Combined:
@@ -93,7 +93,7 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	return agent, func() (request, error) {
 		q := request{agent: agent}
 		var errs []error
-		q.host, q.address = heads(head)
+		q.host, q.address = hostAndAddress(head)
 		var err error
 		if q.at, err = time.Parse("02/Jan/2006:15:04:05 -0700", when); err != nil {
 			errs = append(errs, errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000"))
@@ -112,10 +112,9 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	}, nil
 }
 
-// heads reads what stands before the time: an address or the name of who asked, with
-// identity and user, and in front of it perhaps the virtual host. Of several addresses,
-// as proxies tell them with commas, nobody knows which is the requester's.
-func heads(head []string) (host string, address netip.Addr) {
+// hostAndAddress reads what is before the time: the requester's address or name, identity and user, and before them
+// perhaps the virtual host. Which of several addresses, as proxies write them with commas, is the requester's is not known.
+func hostAndAddress(head []string) (host string, address netip.Addr) {
 	if len(head) == 0 || strings.Contains(head[0], ",") {
 		return "", netip.Addr{}
 	}
@@ -198,10 +197,10 @@ func sizeOf(text string) (int64, error) {
 	return n, nil
 }
 
-// A member is a value of a JSON line, whichever of text and number it is.
+// A member is a value of a JSON line, a text or a number.
 type member string
 
-// UnmarshalJSON takes texts and numbers; null is nothing.
+// UnmarshalJSON reads texts and numbers; null is "".
 func (m *member) UnmarshalJSON(b []byte) error {
 	*m = ""
 	if len(b) > 0 && b[0] == '"' {
@@ -211,7 +210,7 @@ func (m *member) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if string(b) != "null" && (len(b) == 0 || !strings.ContainsRune("-0123456789", rune(b[0]))) {
-		return errors.New("want text or a number")
+		return errors.New("neither text nor a number")
 	}
 	if string(b) != "null" {
 		*m = member(b)
@@ -260,7 +259,7 @@ func (r *reader) object(line []byte) (agent string, rest func() (request, error)
 		}
 		return string(l.Agent), func() (request, error) {
 			at, err := instant(string(l.Time))
-			return told(at, err, l.IP, l.Host, l.Path, l.Status, l.Bytes, string(l.Agent))
+			return newRequest(at, err, l.IP, l.Host, l.Path, l.Status, l.Bytes, string(l.Agent))
 		}, nil
 	}
 	var l cloudfrontLine
@@ -292,12 +291,11 @@ func (l *cloudfrontLine) rest() (agent string, rest func() (request, error), err
 				err = errors.New("date and time: want them such as 2026-03-02 and 12:00:00")
 			}
 		}
-		return told(at, err, l.IP, host, l.Path, l.Status, l.Bytes, agent)
+		return newRequest(at, err, l.IP, host, l.Path, l.Status, l.Bytes, agent)
 	}, nil
 }
 
-// unescaped takes the escapes of a URL away, which CloudFront writes into its fields:
-// twice into tab-separated ones of old.
+// unescaped decodes the URL escapes of CloudFront's fields, of which old tab-separated logs have two layers.
 func unescaped(text string) string {
 	for range 2 {
 		plain, err := url.PathUnescape(text)
@@ -363,8 +361,7 @@ func (l *cloudfrontLine) field(name string) *member {
 	return nil
 }
 
-// instant reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since
-// 1970: which of them its size tells.
+// instant reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since 1970, by its size.
 func instant(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
 		switch {
@@ -382,7 +379,7 @@ func instant(text string) (time.Time, error) {
 	return at, nil
 }
 
-func told(at time.Time, err error, ip, host, path, status, size member, agent string) (request, error) {
+func newRequest(at time.Time, err error, ip, host, path, status, size member, agent string) (request, error) {
 	errs := []error{err}
 	q := request{at: at, agent: agent, host: string(host)}
 	if a, err := netip.ParseAddr(string(ip)); err == nil {

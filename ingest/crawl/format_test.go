@@ -105,7 +105,7 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What is read of any line is a crawl that may be told, or refused with a reason.
+// Any line is read as a crawl that may be appended, or refused with a reason.
 func FuzzLine(f *testing.F) {
 	f.Add(byte(0), []byte(`shop.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a?b HTTP/1.1" 200 5316 "-\"" "`+gptbot+`"`))
 	f.Add(byte(1), []byte(`{"ClientIP":"192.0.2.7","ClientRequestHost":"a.example","ClientRequestURI":"/a","ClientRequestUserAgent":"GPTBot","EdgeResponseStatus":200,"EdgeStartTimestamp":"2026-03-02T12:00:00Z"}`))
@@ -187,7 +187,7 @@ func TestEveryCrawlerMayHaveRanges(t *testing.T) {
 	}
 }
 
-func TestEqualLinesAreToldApart(t *testing.T) {
+func TestEqualLinesHaveOrdinals(t *testing.T) {
 	o := newOrdinals(100)
 	for n := range 5 {
 		if got := o.next("a", []byte("x")); got != n {
@@ -203,25 +203,25 @@ func TestEqualLinesAreToldApart(t *testing.T) {
 	if got := o.next("a", []byte("x")); got != 5 {
 		t.Errorf("ordinal %d after 150 others, want 5", got)
 	}
-	if len(o.told)+len(o.before) > 201 {
-		t.Errorf("%d lines are remembered", len(o.told)+len(o.before))
+	if len(o.recent)+len(o.older) > 201 {
+		t.Errorf("%d lines are remembered", len(o.recent)+len(o.older))
 	}
 }
 
-func TestLinesAreReadAsTheyAre(t *testing.T) {
-	text := "\ufeffone\r\n\n" + strings.Repeat("x", 300) + "\ntwo\nlast"
+func TestGzipIsUnpacked(t *testing.T) {
+	text := "\ufeffone\r\n\n" + strings.Repeat("x", longestLine+1) + "\ntwo\nlast"
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write([]byte(text))
 	_ = z.Close()
 	for name, file := range map[string]io.Reader{"plain": strings.NewReader(text), "gzip": &packed} {
-		l, err := newLines(file, 100)
+		l, raw, err := readLines(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for {
-			line, length, err := l.next()
+			line, length, err := l.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -233,7 +233,7 @@ func TestLinesAreReadAsTheyAre(t *testing.T) {
 			}
 			got = append(got, string(line))
 		}
-		if want := "one||too long|two|last"; strings.Join(got, "|") != want || l.number != 5 {
+		if want := "one||too long|two|last"; strings.Join(got, "|") != want || l.Number != 5 || raw.read == 0 {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

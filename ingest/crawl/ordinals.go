@@ -4,16 +4,15 @@ import (
 	"crypto/sha256"
 )
 
-// ordinals tell equal lines of a file apart. Equal lines are of the same instant, and so
-// near each other: of a file of more distinct lines than are remembered, a line that comes
-// again after all those counts as the one that it equals.
+// ordinals number equal lines of a file. Equal lines are of the same instant, and so near each other: a line that comes
+// again after more distinct lines than are remembered counts as the earlier one.
 type ordinals struct {
-	told   map[[16]byte]int
-	before map[[16]byte]int // of the lines before those of told
+	recent map[[16]byte]int
+	older  map[[16]byte]int // of the lines before the recent ones
 	most   int
 }
 
-func newOrdinals(most int) *ordinals { return &ordinals{told: map[[16]byte]int{}, most: most} }
+func newOrdinals(most int) *ordinals { return &ordinals{recent: map[[16]byte]int{}, most: most} }
 
 // next is how many lines of a site equal this one before it.
 func (o *ordinals) next(site string, line []byte) int {
@@ -22,13 +21,13 @@ func (o *ordinals) next(site string, line []byte) int {
 	h.Write([]byte{0})
 	h.Write(line)
 	key := [16]byte(h.Sum(nil))
-	n, known := o.told[key]
+	n, known := o.recent[key]
 	if !known {
-		n = o.before[key]
-		if len(o.told) >= o.most {
-			o.before, o.told = o.told, map[[16]byte]int{}
+		n = o.older[key]
+		if len(o.recent) >= o.most {
+			o.older, o.recent = o.recent, map[[16]byte]int{}
 		}
 	}
-	o.told[key] = n + 1
+	o.recent[key] = n + 1
 	return n
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/useragent"
 )
 
-// Ranges are the addresses from which operators say that their crawlers come, by the
-// crawler's name in lower case.
+// Ranges are the addresses that operators publish for their crawlers, by the crawler's name in lower case.
 type Ranges map[string][]netip.Prefix
 
 // MaxRanges bounds a file of ranges, in bytes.
@@ -33,9 +32,9 @@ func (r Ranges) Add(crawler string, file io.Reader) error {
 		return fmt.Errorf("read ranges: %w", err)
 	}
 	if len(text) > MaxRanges {
-		return fmt.Errorf("ranges of more than %d bytes", MaxRanges)
+		return fmt.Errorf("ranges of over %d bytes: want at most so many", MaxRanges)
 	}
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return r.addLines(crawler, text)
 	}
@@ -47,7 +46,7 @@ func (r Ranges) Add(crawler string, file io.Reader) error {
 		return fmt.Errorf("ranges: want JSON: %w", err)
 	}
 	if _, one := named["prefixes"]; one {
-		return errors.New("ranges of one crawler that say not of which: want CRAWLER=FILE, such as GPTBot=gptbot.json")
+		return errors.New("the file has the ranges of one crawler and does not name it: want CRAWLER=FILE, such as GPTBot=gptbot.json")
 	}
 	var errs []error
 	for name, published := range named {
@@ -116,8 +115,7 @@ func (r Ranges) add(crawler, text string) error {
 	return nil
 }
 
-// CheckCrawler returns an error for a name that is no known crawler's, in any case: ranges
-// of such a one would verify nothing.
+// CheckCrawler returns an error for a name, in any case, that no known crawler has: its ranges would verify nothing.
 func CheckCrawler(name string) error {
 	if c, ok := useragent.CrawlerOf(name); !ok || !strings.EqualFold(c.Name, name) {
 		return fmt.Errorf("crawler %.60q: want one that is known, such as GPTBot (docs/platforms.md)", name)
@@ -125,8 +123,8 @@ func CheckCrawler(name string) error {
 	return nil
 }
 
-// verify says whether a crawler comes from an address that is published as its; nil
-// where nothing is published, or the address is not known.
+// verify reports whether an address is in a crawler's published ranges; nil where none are published, or the address is
+// not known.
 func (r Ranges) verify(crawler string, address netip.Addr) *bool {
 	published, known := r[strings.ToLower(crawler)]
 	if !known || !address.IsValid() {

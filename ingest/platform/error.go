@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Class says what a failure means for the run and for those that follow.
+// Class is the kind of a failure.
 type Class string
 
 // The classes. A run is worth asking again only where Retryable says so.
@@ -17,14 +17,13 @@ const (
 	Unavailable     Class = "unavailable"      // it does not answer, or with its own failure
 	Timeout         Class = "timeout"          // it took longer than it was given
 	ContentFiltered Class = "content_filtered" // it answers that it will not answer
-	ChangedShape    Class = "changed_shape"    // it answered in a form that we do not know
+	ChangedShape    Class = "changed_shape"    // it answered in an unknown form
 )
 
 // Classes lists every class.
 var Classes = []Class{RateLimited, Quota, Auth, Invalid, Unavailable, Timeout, ContentFiltered, ChangedShape}
 
-// Retryable tells whether the same question may succeed later without anybody
-// changing anything.
+// Retryable reports whether the same question may succeed later without a change.
 func (c Class) Retryable() bool {
 	return c == RateLimited || c == Unavailable || c == Timeout
 }

@@ -7,15 +7,13 @@ import (
 	"strings"
 )
 
-// The simulator's slugs: no platform is asked, so whatever carries one of them
-// is marked as simulated.
+// The simulator's slugs: answers under them are marked as simulated.
 const (
 	Simulator         = "simulator"
 	SimulatorShopping = "simulator-shopping"
 )
 
-// Slugs lists every platform that answerscope knows by name, in the order in
-// which people are shown them.
+// Slugs lists every platform that answerscope knows by name, in the order in which they are shown.
 var Slugs = []string{
 	"openai", "anthropic", "gemini", "perplexity", "xai", "mistral", // official APIs
 	"google-ai-overview", "google-ai-mode", "bing-copilot", // search pages
@@ -23,14 +21,14 @@ var Slugs = []string{
 	Simulator, SimulatorShopping,
 }
 
-// Simulated tells whether answers under slug were made up by the simulator.
+// Simulated reports whether the simulator made the answers under slug.
 func Simulated(slug string) bool { return slug == Simulator || slug == SimulatorShopping }
 
 // Registry holds the platforms that this process can ask, by slug.
 type Registry map[string]Platform
 
-// Get returns the platform of slug. The error tells an unknown name from a
-// known platform that is not available here, and names what is.
+// Get returns the platform of slug. The error distinguishes an unknown name from a platform that is not available here,
+// and lists those that are.
 func (r Registry) Get(slug string) (Platform, error) {
 	if p, ok := r[slug]; ok {
 		return p, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -61,10 +59,7 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 		}
 		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
 		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
-			importer, err := crawl.New(crawl.DefaultConfig(), log, on.db, landings{on.warehouse}, time.Now)
-			if err != nil {
-				return err
-			}
+			importer := crawl.New(log, on.db, landings{on.warehouse}, time.Now)
 			if c.Follow {
 				return c.follow(ctx, p, importer, of)
 			}
@@ -131,69 +126,12 @@ func (c *crawlerImport) once(ctx context.Context, p *process, importer *crawl.Im
 	return c.report(p, summary, err)
 }
 
-// lastWords is how long what was read is waited for once a file is followed no more.
-const lastWords = 10 * time.Second
-
 // follow imports a file and those that take its name, until ctx ends, which is no failure.
 func (c *crawlerImport) follow(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
 	meter := p.meter("crawlers import: bytes read", 0)
-	summary, err := c.followed(ctx, p, importer, of, meter)
+	summary, err := importer.Follow(ctx, c.File, of, meter.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
 	meter.end()
 	return c.report(p, summary, err)
-}
-
-// followed imports one file after the other.
-func (c *crawlerImport) followed(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log, meter *meter) (crawl.Summary, error) {
-	all := crawl.Summary{Refusals: []crawl.Refusal{}}
-	for before := int64(0); ; {
-		file, err := crawl.Follow(ctx, c.File)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return all, err
-		}
-		read := int64(0)
-		summary, err := c.whole(ctx, p, importer, file, of, func(bytes int64) { read = bytes; meter.reach(before + bytes) })
-		before, all = before+read, together(all, summary)
-		if err := errors.Join(err, file.Close()); err != nil || ctx.Err() != nil {
-			return all, err
-		}
-	}
-}
-
-// whole imports a file until another one has its name. While an engine is away it begins anew, now and then, with the
-// same file, whatever its name is by then: what is on the log already is skipped.
-func (c *crawlerImport) whole(ctx context.Context, p *process, importer *crawl.Importer, file *crawl.Following, of crawl.Log, progress func(int64)) (crawl.Summary, error) {
-	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
-	imported := 0 // by the tries before
-	for wait := leastWait; ; wait = min(2*wait, mostWait) {
-		summary, err := importer.Import(appending, file, of, progress)
-		summary.Imported += imported
-		if err == nil || ctx.Err() != nil || errors.Is(err, crawl.ErrPacked) {
-			return summary, err
-		}
-		imported = summary.Imported
-		p.say("%v; trying again in %s", err, wait)
-		_ = lifecycle.Pause(ctx, wait) // the file ends when ctx has ended
-		if err := file.Again(); err != nil {
-			return summary, err
-		}
-	}
-}
-
-// leastWait is the first pause of a follower that an engine is away for, mostWait the longest.
-const leastWait, mostWait = time.Second, 30 * time.Second
-
-// together adds up what became of two files.
-func together(a, b crawl.Summary) crawl.Summary {
-	refusals := append(a.Refusals, b.Refusals...)
-	return crawl.Summary{
-		Imported: a.Imported + b.Imported, Skipped: a.Skipped + b.Skipped, Refused: a.Refused + b.Refused, Others: a.Others + b.Others,
-		Refusals: refusals[:min(len(refusals), crawl.DefaultConfig().Listed)],
-	}
 }
 
 func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) error {

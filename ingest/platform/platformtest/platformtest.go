@@ -1,6 +1,5 @@
-// Package platformtest is the conformance test that every platform passes. This
-// part needs no server: what holds of any reply, of failures and of a context
-// that has ended.
+// Package platformtest is the conformance test that every platform passes. It needs no server: it checks replies,
+// failures and a context that has ended.
 package platformtest
 
 import (
@@ -17,9 +16,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Conform asks p the question under several sample numbers, at once, and holds
-// whatever comes back against the contract of platform.Platform. At least one
-// of them has to be answered.
+// Conform asks p the question under several sample numbers, at once, and checks what comes back against the contract of
+// platform.Platform. At least one of them has to be answered.
 func Conform(t *testing.T, p platform.Platform, question platform.Question) {
 	t.Helper()
 	ended, cancel := context.WithCancel(t.Context())

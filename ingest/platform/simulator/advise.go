@@ -19,7 +19,7 @@ type draft struct {
 	products  []event.Product
 }
 
-// strangers are named where none of the cast are, so that an answer is one.
+// strangers are names outside the cast, for answers that name none of it.
 var strangers = []string{"Fictiva", "Exempla", "Imagino", "Placeholder & Sons"}
 
 // advise writes an answer of half a kilobyte to four: a label, an introduction,
@@ -47,23 +47,23 @@ func (s *Simulator) advise(d *draft, named []event.Entity) {
 	}
 }
 
-// item writes what the answer says of one entity: the first are spoken of best.
-func (d *draft) item(place int, e event.Entity, named []event.Entity) {
+// item writes what the answer says of one entity: the best of the first ones.
+func (d *draft) item(position int, e event.Entity, named []event.Entity) {
 	name := e.Name
 	if len(e.Aliases) > 0 && d.chance.Float64() < 0.2 {
 		name = pick(d.chance, e.Aliases)
 	}
 	other := pick(d.chance, strangers)
 	if len(named) > 1 {
-		other = named[(place+1)%len(named)].Name
+		other = named[(position+1)%len(named)].Name
 	}
-	kind, mood := "neutral", d.chance.Float64()-0.1*float64(place)
-	if mood > 0.45 {
+	kind, tone := "neutral", d.chance.Float64()-0.1*float64(position)
+	if tone > 0.45 {
 		kind = "positive"
-	} else if mood < 0.05 {
+	} else if tone < 0.05 {
 		kind = "negative"
 	}
-	d.paragraph(fmt.Sprintf("%d. %s", place+1, d.say(kind, name, other)))
+	d.paragraph(fmt.Sprintf("%d. %s", position+1, d.say(kind, name, other)))
 	start := d.text.Len()
 	if d.chance.Float64() < 0.5 {
 		d.sentence(d.say("neutral", e.Name, other))

@@ -26,8 +26,8 @@ func (s *Simulator) Crawls(plan SitePlan) iter.Seq[event.Crawl] {
 	}
 }
 
-// readers are crawlers by name, and how many requests each makes on a usual day.
-var readers = []struct {
+// visitingCrawlers are crawlers by name, and how many requests each makes on a usual day.
+var visitingCrawlers = []struct {
 	name   string
 	usual  int
 	bursts bool // comes in waves, not every day
@@ -38,14 +38,14 @@ var readers = []struct {
 }
 
 // crawled are the pages that crawlers ask for: those that answers cite, and others.
-var crawled = slices.Concat(ownPages, inside, []string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
+var crawled = slices.Concat(ownPages, innerPages, []string{"/robots.txt", "/sitemap.xml", "/products/discontinued"})
 
 func (s *Simulator) crawlsOf(plan SitePlan, date time.Time) (crawls []event.Crawl) {
-	for _, reader := range readers {
-		crawler, _ := useragent.CrawlerOf(reader.name) // each is known, as a test says
-		c := chance(s.config.Seed, "crawls", plan.Brand.ID.String(), date.Format(time.DateOnly), reader.name)
-		n := reader.usual * (70 + c.IntN(60)) / 100
-		if reader.bursts {
+	for _, visiting := range visitingCrawlers {
+		crawler, _ := useragent.CrawlerOf(visiting.name) // each is known, as a test checks
+		c := chance(s.config.Seed, "crawls", plan.Brand.ID.String(), date.Format(time.DateOnly), visiting.name)
+		n := visiting.usual * (70 + c.IntN(60)) / 100
+		if visiting.bursts {
 			n = n * []int{0, 0, 1, 1, 1, 3}[c.IntN(6)]
 		}
 		for i := range n {
@@ -73,9 +73,9 @@ func crawlOf(c *rand.Rand, plan SitePlan, crawler useragent.Crawler, date time.T
 	case drawn == 99:
 		crawl.Status, crawl.Bytes = 503, 128
 	}
-	if from := c.IntN(20); from > 0 { // of some nobody publishes addresses
-		theirs := from > 1
-		crawl.Verified = &theirs
+	if from := c.IntN(20); from > 0 { // some operators publish no addresses
+		verified := from > 1
+		crawl.Verified = &verified
 	}
 	line := fmt.Sprintf("simulated %s %s %d", crawler.Name, crawl.At, i)
 	crawl.ID = event.CrawlID(crawl.Host, []byte(line), 0, crawl.At.Time)

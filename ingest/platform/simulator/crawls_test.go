@@ -11,11 +11,11 @@ import (
 )
 
 // Every crawl may be appended, says that it is simulated, and is of a crawler that a log would show.
-func TestCrawlsAreLawfulAndVaried(t *testing.T) {
+func TestCrawlsAreValidAndVaried(t *testing.T) {
 	s, _ := demo(t, false)
-	for _, reader := range readers {
-		if _, known := useragent.CrawlerOf(reader.name); !known {
-			t.Errorf("%s is no crawler", reader.name)
+	for _, visiting := range visitingCrawlers {
+		if _, known := useragent.CrawlerOf(visiting.name); !known {
+			t.Errorf("%s is no crawler", visiting.name)
 		}
 	}
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
@@ -55,7 +55,7 @@ func TestALongerHistoryOfCrawlsRepeatsAShorterOne(t *testing.T) {
 	}
 	for _, c := range short {
 		if !long[c.ID] {
-			t.Errorf("%+v is not told again", c)
+			t.Errorf("%+v is not made again", c)
 		}
 	}
 	if len(short) == 0 || len(short) >= len(long) {

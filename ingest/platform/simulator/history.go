@@ -11,13 +11,13 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Plan is what a history asks: every prompt, once a day, of every model.
+// Plan is a history of runs: every prompt, once a day, of every model.
 type Plan struct {
 	Snapshot answer.Snapshot
 	Prompts  []Asked
 	Models   []string  // requested slugs, of Models
 	From     time.Time // the first day, UTC
-	Until    time.Time // runs that ended later have not happened yet
+	Until    time.Time // runs that end later are left out
 }
 
 // Asked is a tracked prompt and how it is asked.
@@ -42,8 +42,7 @@ func (p Plan) Runs() int {
 }
 
 // History yields the records of the plan, day by day, given-up runs included.
-// A run's record is the same whatever From and Until are, so a longer history
-// told later repeats the shorter one.
+// A run's record is the same whatever From and Until are, so a longer history repeats the shorter one.
 func (s *Simulator) History(plan Plan) iter.Seq[event.Answer] {
 	return func(yield func(event.Answer) bool) {
 		for date := day(plan.From); date.Before(plan.Until); date = date.AddDate(0, 0, 1) {

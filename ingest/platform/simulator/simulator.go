@@ -16,26 +16,26 @@ import (
 // Models lists the requested slugs that the simulator answers to; "" is the first.
 var Models = []string{"sim-atlas", "sim-borealis", "sim-cirrus"}
 
-// Config is what the answers follow from, besides the questions.
+// Config is what answers depend on, besides the questions.
 type Config struct {
 	Seed     uint64
 	Shopping bool // answers as simulator-shopping does: short, with products
 	Cast     Cast
 }
 
-// Cast is who the answers speak of.
+// Cast are the brand and the competitors that answers name.
 type Cast struct {
 	Brand       event.Entity
 	Competitors []event.Entity
 }
 
-// DefaultConfig has a seed and nobody to speak of.
+// DefaultConfig has a seed and no brand.
 func DefaultConfig() Config { return Config{Seed: 1} }
 
-// Validate says what is missing.
+// Validate returns an error for a brand without a name.
 func (c Config) Validate() error {
 	if strings.TrimSpace(c.Cast.Brand.Name) == "" {
-		return errors.New("simulator: the brand has no name: want whom to speak of")
+		return errors.New("simulator: the brand has no name: want the brand that answers name")
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ type Simulator struct {
 	phrases  map[string]phrases
 }
 
-// New returns a simulator; the error says what Validate would, too.
+// New returns a simulator; the error is that of Validate.
 func New(config Config) (*Simulator, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func New(config Config) (*Simulator, error) {
 	return s, nil
 }
 
-// Ask answers, or fails with a *platform.Error as the day's weather is.
+// Ask answers, or fails with a *platform.Error: some days have outages.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return platform.Reply{}, err
@@ -72,7 +72,7 @@ func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Repl
 	if err := check(q); err != nil {
 		return platform.Reply{}, &platform.Error{Class: platform.Invalid, Cause: err}
 	}
-	if err := s.weather(q); err != nil {
+	if err := s.failure(q); err != nil {
 		return platform.Reply{}, err
 	}
 	return s.reply(q), nil

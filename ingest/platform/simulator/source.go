@@ -7,10 +7,10 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// places are pages of others. Where a source type is known by its host, the
+// foreignPages are pages of other sites. Where a source type is known by its host, the
 // host is a real one and the path says that the page is not; the rest are
 // hosts that can never exist.
-var places = []struct{ host, path, title string }{
+var foreignPages = []struct{ host, path, title string }{
 	{"www.reddit.com", "/r/simulated/comments/%d/", "Simulated thread %d"},
 	{"www.reddit.com", "/r/simulated/comments/%d/?utm_source=simulator", "Simulated thread %d"},
 	{"www.quora.com", "/simulated-question-%d", "Simulated question %d"},
@@ -25,7 +25,7 @@ var places = []struct{ host, path, title string }{
 
 // elsewhere is a page of neither the brand nor a competitor.
 func elsewhere(c *rand.Rand) event.Citation {
-	p := pick(c, places)
+	p := pick(c, foreignPages)
 	n := 1 + c.IntN(9)
 	return event.Citation{URL: fmt.Sprintf("https://"+p.host+p.path, n), Title: fmt.Sprintf(p.title, n), Cited: true}
 }

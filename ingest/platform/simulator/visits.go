@@ -20,9 +20,8 @@ type SitePlan struct {
 	Until          time.Time    // what comes after it has not happened yet
 }
 
-// Visits yields the visits that AI platforms sent, day by day: the views of each
-// session, and now and then a goal. A visit is the same whatever From and Until
-// are, as History's answers are.
+// Visits yields the visits that AI platforms sent, day by day: the views of each session, and now and then a goal. A
+// visit is the same whatever From and Until are, as History's answers are.
 func (s *Simulator) Visits(plan SitePlan) iter.Seq[event.Visit] {
 	return func(yield func(event.Visit) bool) {
 		for date := day(plan.From); date.Before(plan.Until); date = date.AddDate(0, 0, 1) {
@@ -37,8 +36,7 @@ func (s *Simulator) Visits(plan SitePlan) iter.Seq[event.Visit] {
 	}
 }
 
-// sessions is how many begin on a day: fewer at the weekend, and more while
-// answers name the brand more often.
+// sessions is how many begin on a day: fewer at weekends, more while answers name the brand more often.
 func (s *Simulator) sessions(brand event.Entity, date time.Time) int {
 	c := chance(s.config.Seed, "sessions", brand.ID.String(), date.Format(time.DateOnly))
 	n := (30 + 20*c.Float64()) * (0.5 + s.visibility(brand, Models[0], date))
@@ -59,34 +57,34 @@ type sender struct {
 	weight         int
 }
 
-// homes are where visitors come from; one in twelve cannot be told.
-var homes = []home{
+// origins are where visitors come from; of one in twelve it is not known.
+var origins = []origin{
 	{"US", "America/New_York", "en-US", "USD", 38}, {"GB", "Europe/London", "en-GB", "GBP", 15}, {"DE", "Europe/Berlin", "de-DE", "EUR", 13},
 	{"FR", "Europe/Paris", "fr-FR", "EUR", 9}, {"ES", "Europe/Madrid", "es-ES", "EUR", 5}, {"JP", "Asia/Tokyo", "ja-JP", "JPY", 5},
 	{"KR", "Asia/Seoul", "ko-KR", "KRW", 3}, {"SA", "Asia/Riyadh", "ar-SA", "SAR", 2}, {"", "", "en-US", "USD", 10},
 }
 
-type home struct {
+type origin struct {
 	country, zone, language, currency string
 	weight                            int
 }
 
-// inside are pages that visitors go on to.
-var inside = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
+// innerPages are pages that visitors go on to.
+var innerPages = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
 
 // session is the visits of the n-th session that begins on a day.
 func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit {
 	c := chance(s.config.Seed, "session", plan.Brand.ID.String(), date.Format(time.DateOnly), fmt.Sprint(n))
-	from := weighted(c, senders, func(s sender) int { return s.weight })
-	lives := weighted(c, homes, func(h home) int { return h.weight })
+	sent := weighted(c, senders, func(s sender) int { return s.weight })
+	from := weighted(c, origins, func(o origin) int { return o.weight })
 	v := event.Visit{
 		V: event.Version, OrganizationID: plan.OrganizationID, BrandID: plan.Brand.ID, Event: event.VisitView,
-		Platform: from.platform, PlatformBy: "referrer", ReferrerHost: from.host, Country: lives.country, Language: lives.language, TimeZone: lives.zone,
+		Platform: sent.platform, PlatformBy: "referrer", ReferrerHost: sent.host, Country: from.country, Language: from.language, TimeZone: from.zone,
 		Screen:  pick(c, []string{"1920x1080", "1440x900", "390x844", "412x915"}),
 		Session: fmt.Sprintf("%016x", c.Uint64()), NewSession: true, Visitor: c.Uint64(), Simulated: true,
 		Host: pick(c, []string{"", "", "", "shop."}) + plan.Brand.Domains[0],
 	}
-	if lives.country != "" {
+	if from.country != "" {
 		v.CountryBy = "time_zone"
 	}
 	if c.IntN(5) == 0 { // from an app, which has no referrer
@@ -98,10 +96,10 @@ func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit 
 	v.NewSession, v.PlatformBy, v.ReferrerHost = false, "session", v.Host
 	for c.IntN(5) < 2 {
 		at = at.Add(time.Duration(5+c.IntN(120)) * time.Second)
-		v.Path = pick(c, inside)
+		v.Path = pick(c, innerPages)
 		visits = append(visits, visitAt(c, v, at))
 	}
-	if goal := goalOf(c, lives.currency); goal != nil {
+	if goal := goalOf(c, from.currency); goal != nil {
 		v.Event, v.Goal = event.VisitGoal, goal
 		visits = append(visits, visitAt(c, v, at.Add(time.Duration(10+c.IntN(300))*time.Second)))
 	}

@@ -18,7 +18,7 @@ func sitePlan(s *Simulator, from, until time.Time) SitePlan {
 
 // Every visit may be appended, says that it is simulated, and is of a page that
 // answers may cite or that such a page leads to.
-func TestVisitsAreLawfulAndVaried(t *testing.T) {
+func TestVisitsAreValidAndVaried(t *testing.T) {
 	s, _ := demo(t, false)
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
 	for v := range s.Visits(sitePlan(s, today.AddDate(0, 0, -59), today)) {
@@ -50,8 +50,8 @@ func TestVisitsAreLawfulAndVaried(t *testing.T) {
 	}
 }
 
-// A longer history repeats a shorter one, so that telling it again adds nothing
-// but what is new.
+// A longer history repeats a shorter one, so that appending it again adds
+// only what is new.
 func TestALongerHistoryOfVisitsRepeatsAShorterOne(t *testing.T) {
 	s, _ := demo(t, false)
 	short := slices.Collect(s.Visits(sitePlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))

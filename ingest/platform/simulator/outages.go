@@ -13,26 +13,26 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// The shares of days, of each model, with an outage or a tight rate limit, and of the
-// questions that then fail.
+// The shares of days, of each model, with an outage or a low rate limit, of the questions that then fail, and of those
+// that fail on any day.
 const (
-	outageDays     = 0.03
-	outageFailures = 0.7
-	tightDays      = 0.04
-	tightFailures  = 0.25
-	anyFailures    = 0.008
+	outageDays       = 0.03
+	outageFailures   = 0.7
+	lowLimitDays     = 0.04
+	lowLimitFailures = 0.25
+	anyFailures      = 0.008
 )
 
-// weather says whether the question fails, and how.
-func (s *Simulator) weather(q platform.Question) error {
-	day := q.Due.UTC().Format(time.DateOnly)
-	sky := chance(s.config.Seed, "weather", s.slug, q.Model, day).Float64()
+// failure returns the error of a question that fails, nil for all others.
+func (s *Simulator) failure(q platform.Question) error {
+	date := q.Due.UTC().Format(time.DateOnly)
+	ofDay := chance(s.config.Seed, "weather", s.slug, q.Model, date).Float64() // another label would change every history
 	c := chance(s.config.Seed, "failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
 	drawn := c.Float64()
 	switch {
-	case sky < outageDays && drawn < outageFailures:
+	case ofDay < outageDays && drawn < outageFailures:
 		return &platform.Error{Class: platform.Unavailable, Cause: errors.New("simulated outage")}
-	case sky >= outageDays && sky < outageDays+tightDays && drawn < tightFailures:
+	case ofDay >= outageDays && ofDay < outageDays+lowLimitDays && drawn < lowLimitFailures:
 		return &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(15+c.IntN(45)) * time.Second, Cause: errors.New("simulated rate limit")}
 	case drawn > 1-anyFailures:
 		class := pick(c, []platform.Class{platform.Timeout, platform.Timeout, platform.ContentFiltered, platform.ChangedShape})
@@ -41,33 +41,31 @@ func (s *Simulator) weather(q platform.Question) error {
 	return nil
 }
 
-// renewal is how long a model serves before the next version: each is renewed
-// once in any two months.
+// renewal is how long one version of a model serves.
 const renewal = 60 * 24 * time.Hour
 
-// served names the version of model that answers at due, by the day it began.
+// served names the version of model that answers at due, by its first day.
 func served(seed uint64, model string, due time.Time) string {
 	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(chance(seed, "served", model).IntN(60)) * 24 * time.Hour)
 	n := int64(math.Floor(float64(due.Sub(first)) / float64(renewal)))
 	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
 }
 
-// visibility is how likely an answer of model names the entity on that day: a
-// share of its own, more or less with each model, that swings over seven to
-// eighteen weeks.
+// visibility is how likely an answer of model names the entity on that day: a share that differs by entity and model and
+// swings over seven to eighteen weeks.
 func (s *Simulator) visibility(e event.Entity, model string, due time.Time) float64 {
 	own := chance(s.config.Seed, "visibility", e.Name)
 	share, swing, weeks, phase := 0.25+0.4*own.Float64(), 0.08+0.17*own.Float64(), 7+11*own.Float64(), own.Float64()
 	if e.Name == s.config.Cast.Brand.Name {
-		share = 0.45 // who looks at the demo should see the brand
+		share = 0.45 // the demo should show the brand
 	}
 	skew := 0.2*chance(s.config.Seed, "skew", e.Name, model).Float64() - 0.1
 	day := float64(due.Unix()) / (24 * 60 * 60)
 	return min(max(share+skew+swing*math.Sin(2*math.Pi*(day/(7*weeks)+phase)), 0.03), 0.97)
 }
 
-// named draws who the answer names, first first. Who the prompt itself names is
-// nearly always among them.
+// named draws the entities that the answer names, in their order. Those that the prompt names are nearly always among
+// them.
 func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
 	type candidate struct {
 		entity event.Entity

@@ -1,0 +1,54 @@
+package crawl
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/answerscope/answerscope/ingest/lines"
+)
+
+// countedReader counts the bytes that are read of a file, which may be compressed.
+type countedReader struct {
+	from io.Reader
+	read int64
+}
+
+func (c *countedReader) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.read += int64(n)
+	return n, err
+}
+
+// errQuiet says that a followed file has nothing new for now.
+var errQuiet = errors.New("nothing new for now")
+
+// ErrPacked refuses to follow a gzip file, which no server goes on writing.
+var ErrPacked = errors.New("a file that is followed is gzip: want the one that the server writes to, and this one without --follow")
+
+// readLines reads gzip where the first bytes say so.
+func readLines(file io.Reader) (*lines.Reader, *countedReader, error) {
+	raw := &countedReader{from: file}
+	buffered := bufio.NewReaderSize(raw, 64<<10)
+	head, err := buffered.Peek(2)
+	for errors.Is(err, errQuiet) {
+		head, err = buffered.Peek(2)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return lines.New(buffered, longestLine), raw, nil
+	}
+	if _, followed := file.(*Tail); followed {
+		return nil, nil, ErrPacked
+	}
+	unpacked, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, nil, fmt.Errorf("unpack: %w", err)
+	}
+	return lines.New(unpacked, longestLine), raw, nil
+}
