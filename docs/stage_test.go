@@ -116,10 +116,10 @@ func (s *stage) play(t *testing.T, path string) {
 			for i, f := range lines[answerFact](t, section.Data) {
 				values = append(values, f.record(t, s, i+1))
 			}
-			land(t, s, sink.New(s.warehouse, prometheus.NewRegistry(), logTo(t)), "answers", values)
+			land(t, s, sink.NewAnswers(s.warehouse, prometheus.NewRegistry(), logTo(t)), "answers", values)
 		case "visits.ndjson":
 			values := repeated(t, s, lines[visitFact](t, section.Data))
-			land(t, s, sink.NewVisits(s.warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), logTo(t)), "visits", values)
+			land(t, s, sink.NewVisits(s.warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), logTo(t)), "visits", values)
 		case "crawls.ndjson":
 			values := repeated(t, s, lines[crawlFact](t, section.Data))
 			land(t, s, sink.NewCrawls(s.warehouse, prometheus.NewRegistry(), logTo(t)), "crawls", values)

@@ -39,7 +39,7 @@ func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
 		return err
 	}
 	defer warehouse.Close()
-	if err := extractAndInsert(ctx, r, sink.New(warehouse, prometheus.NewRegistry(), s.log), records); err != nil {
+	if err := extractAndInsert(ctx, r, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log), records); err != nil {
 		return err
 	}
 
@@ -48,7 +48,7 @@ func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
 		return err
 	}
 	defer whole.Close()
-	target := &countedAnswers{Answers: sink.New(whole, prometheus.NewRegistry(), s.log)}
+	target := &countedAnswers{Answers: sink.NewAnswers(whole, prometheus.NewRegistry(), s.log)}
 	if took, err = consumeAll(ctx, s, s.consumer("whole", "", event.TopicAnswers), target, &target.records, answersCount); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func extractAndInsert(ctx context.Context, r *Result, s *sink.Answers, records [
 	const size = 2000
 	for first := 0; first < len(records); first += size {
 		last := min(first+size, len(records)) - 1
-		b := &consume.Batch[sink.Item]{Topic: "answers", First: int64(first), Last: int64(last), Plan: consume.Plan{Last: int64(last), ExtractVersion: extract.Version}}
+		b := &consume.Batch[sink.Answer]{Topic: "answers", First: int64(first), Last: int64(last), Plan: consume.Plan{Last: int64(last), ExtractVersion: extract.Version}}
 		begin := time.Now()
 		for i := first; i <= last; i++ {
 			item, _, err := s.Read(extract.Version, records[i])
@@ -128,7 +128,7 @@ type countedAnswers struct {
 	records atomic.Int64
 }
 
-func (c *countedAnswers) Land(ctx context.Context, b *consume.Batch[sink.Item], checkOwnership func() error) error {
+func (c *countedAnswers) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
 	err := c.Answers.Land(ctx, b, checkOwnership)
 	if err == nil {
 		c.records.Add(int64(len(b.Items)))

@@ -149,12 +149,12 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 func (s *stack) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
 	var both errgroup.Group
 	ofAnswers, ofVisits := s.consumer("answers", "", event.TopicAnswers), s.consumer("visits", "", event.TopicVisits)
-	ofAnswers.Gate, ofVisits.Gate = db.LockSinksShared, db.LockSinksShared
-	answers, err := consume.New(ofAnswers, sink.New(warehouse, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
+	ofAnswers.Gate, ofVisits.Lock = consume.LockWith(db.LockSinksShared), db.LockSinksShared
+	answers, err := consume.New(ofAnswers, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return both.Wait, err
 	}
-	visits, err := consume.New(ofVisits, sink.NewVisits(warehouse, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
+	visits, err := consume.New(ofVisits, sink.NewVisits(warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return both.Wait, err
 	}

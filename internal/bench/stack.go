@@ -164,7 +164,7 @@ func (s *stack) consumer(group, prefix, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
 	cfg.Connection, cfg.Group, cfg.Topic = s.connection, group, prefix+topic
 	if topic == event.TopicVisits {
-		cfg.Limits = sink.LimitsOfVisits(cfg.Limits)
+		cfg.Limits = sink.VisitLimits(cfg.Limits)
 	}
 	return cfg
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/crawl"
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -147,12 +146,11 @@ func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) err
 
 // LandedCrawls asks the warehouse which crawls it has.
 func (l landings) LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	keys := make([]clickhouse.CrawlKey, len(ids))
+	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.CrawlKey{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 	}
-	at := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-	found, err := clickhouse.LandedCrawls(ctx, l.warehouse, keys, at, clickhouse.Below{})
+	found, err := clickhouse.LandedCrawls(ctx, l.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err
 	}

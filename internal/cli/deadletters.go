@@ -28,7 +28,7 @@ type deadLetters struct {
 type deadLetterFilter struct {
 	Topic     string `placeholder:"TOPIC" help:"Only those of a topic: answers, visits or crawls, without the prefix."`
 	Partition *int32 `placeholder:"N" help:"Only those of a partition."`
-	Reason    string `placeholder:"REASON" help:"Only those of a reason: malformed, refused or \"month frozen\"."`
+	Reason    string `placeholder:"REASON" help:"Only those of a reason: malformed or \"month frozen\"."`
 	From      string `placeholder:"DAY" help:"Appended on that day or later, UTC, as 2026-03-02."`
 	To        string `placeholder:"DAY" help:"Appended on that day or earlier."`
 }
@@ -69,7 +69,7 @@ was put aside. Those that were replayed are left out.
 
 Example:
 
-  answerscope deadletters list --topic answers --reason refused --json`
+  answerscope deadletters list --topic answers --reason malformed --json`
 }
 
 func (c *deadLetterList) Run(ctx context.Context, p *process) error {
@@ -85,7 +85,7 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 			case c.JSON:
 				return p.printJSON(deadLetterShown(&l))
 			}
-			return p.print(strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", l.Place(), l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail)), " "))
+			return p.print(strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail)), " "))
 		})
 	})
 }
@@ -102,7 +102,6 @@ type shownDeadLetter struct {
 	Key         string     `json:"key"`
 	Bytes       uint64     `json:"bytes"` // of key and value
 	ReplayedAt  *time.Time `json:"replayed_at"`
-	Unsettled   []string   `json:"unsettled_months"` // that are to be reconciled before it is replayed
 	*deadLetter            // nil in a list
 }
 
@@ -121,8 +120,8 @@ type deadLetterHeader struct {
 
 func deadLetterShown(l *deadletters.Line) shownDeadLetter {
 	s := shownDeadLetter{
-		Place: l.Place().String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
-		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes, Unsettled: unsettled(l),
+		Place: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
+		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
 	}
 	if !l.ReplayedAt.IsZero() {
 		s.ReplayedAt = &l.ReplayedAt
@@ -130,23 +129,12 @@ func deadLetterShown(l *deadletters.Line) shownDeadLetter {
 	return s
 }
 
-func unsettled(l *deadletters.Line) []string {
-	months := []string{}
-	for _, s := range l.Suspects {
-		months = append(months, clickhouse.Month(s.Month).String())
-	}
-	return months
-}
-
 // stateOf is why a letter was put aside and what became of it since.
 func stateOf(l *deadletters.Line) string {
-	switch {
-	case !l.ReplayedAt.IsZero():
-		return l.Reason + ", replayed " + l.ReplayedAt.Format(time.DateTime)
-	case len(l.Suspects) > 0:
-		return l.Reason + ", " + strings.Join(unsettled(l), ", ") + " to be reconciled"
+	if l.ReplayedAt.IsZero() {
+		return l.Reason
 	}
-	return l.Reason
+	return l.Reason + ", replayed " + l.ReplayedAt.Format(time.DateTime)
 }
 
 // firstLine is a text as a list has it.
@@ -170,7 +158,7 @@ func (deadLetterShow) Help() string {
 }
 
 func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
-	at, err := clickhouse.ParsePlace(c.Place)
+	at, err := clickhouse.ParseLogPosition(c.Place)
 	if err != nil {
 		return usageError{err}
 	}
@@ -207,7 +195,7 @@ func (c *deadLetterShow) show(p *process, l *deadletters.Line, whole *clickhouse
 		return p.printJSON(s)
 	}
 	lines := []string{
-		"record    " + l.Place().String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano), "reason    " + stateOf(l),
+		"record    " + l.LogPosition.String(), "appended  " + l.AppendedAt.Format(time.RFC3339Nano), "reason    " + stateOf(l),
 		"detail    " + strings.ReplaceAll(whole.Detail, "\n", "\n          "), fmt.Sprintf("key       %q", whole.Key),
 	}
 	for i, key := range whole.HeaderKeys {
@@ -230,12 +218,11 @@ type deadLetterReplay struct {
 func (deadLetterReplay) Help() string {
 	return `Appends records that were put aside to the partitions that they came from, as they came. Each goes once; one that is
 appended twice, because this was interrupted, is counted once. What does not land this time either is put aside again, at
-its new place. Mend first what the reason says. A record that the server refused is replayed once the figures of its month were
-reconciled, which the pipeline does within minutes; before that it is listed as refused, and the exit status is 3.
+its new place. Repair first what the reason says. A record of another log's topic is refused, and the exit status is 3.
 
 Example:
 
-  answerscope deadletters replay --reason refused --from 2026-03-01`
+  answerscope deadletters replay --reason malformed --from 2026-03-01`
 }
 
 func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
@@ -264,7 +251,7 @@ func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, e
 	}
 	var filters []clickhouse.DeadLetterFilter
 	for _, text := range c.Places {
-		at, err := clickhouse.ParsePlace(text)
+		at, err := clickhouse.ParseLogPosition(text)
 		if err != nil {
 			return nil, usageError{err}
 		}
@@ -278,7 +265,7 @@ func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *dea
 	refusals := []deadletters.Refusal{}
 	meter := p.meter("replay: records appended", 0)
 	refuse := func(r deadletters.Refusal) {
-		p.say("%s: %s", r.RecordPlace, r.Reason)
+		p.say("%s: %s", r.LogPosition, r.Reason)
 		if c.JSON {
 			refusals = append(refusals, r)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -193,14 +192,13 @@ func (p *process) newProducer(e *engines, metrics prometheus.Registerer, spool p
 type landings struct{ warehouse *clickhouse.Conn }
 
 func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	keys := make([]clickhouse.AnswerKey, len(ids))
+	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.AnswerKey{
+		keys[i] = clickhouse.Key{
 			OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id),
 		}
 	}
-	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, due, clickhouse.Below{})
+	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err
 	}

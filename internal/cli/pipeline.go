@@ -5,14 +5,11 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/mirror"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // pipeline runs the sinks, the mirror and what goes on in the background.
@@ -70,41 +67,23 @@ func assemblePipeline(_ context.Context, s *service) error {
 
 func assembleSinkOfAnswers(s *service) error {
 	answers := s.reading(groupOfAnswers, event.TopicAnswers)
-	answers.Gate = s.db.LockSinksShared
-	answering, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Answers {
-		return sink.New(shard, metrics, s.log)
-	})
-	if err != nil {
-		return err
-	}
-	return consuming(s, sinkOfAnswers, answers, answering)
+	answers.Lock = consume.LockWith(s.db.LockSinksShared)
+	return consuming(s, sinkOfAnswers, answers, sink.NewAnswers(s.warehouse, s.metrics, s.log))
 }
 
 func assembleSinkOfVisits(s *service) error {
-	memory := sink.NewMemory(sink.Remembered)
-	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Visits {
-		return sink.NewVisits(shard, memory, metrics, s.log)
-	})
-	if err != nil {
-		return err
-	}
+	target := sink.NewVisits(s.warehouse, sink.CachedVisitIDs, s.metrics, s.log)
 	visits := s.reading(groupOfVisits, event.TopicVisits)
-	visits.Gate = s.db.LockSinksShared
-	visits.Assigned = memory.Keep
-	visits.Limits = sink.LimitsOfVisits(visits.Limits)
-	return consuming(s, sinkOfVisits, visits, landing)
+	visits.Lock = consume.LockWith(s.db.LockSinksShared)
+	visits.Assigned = target.Assigned
+	visits.Limits = sink.VisitLimits(visits.Limits)
+	return consuming(s, sinkOfVisits, visits, target)
 }
 
 func assembleSinkOfCrawls(s *service) error {
-	landing, err := sink.OnShards(s.warehouse, s.metrics, func(shard *clickhouse.Conn, metrics prometheus.Registerer) *sink.Crawls {
-		return sink.NewCrawls(shard, metrics, s.log)
-	})
-	if err != nil {
-		return err
-	}
 	crawls := s.reading(groupOfCrawls, event.TopicCrawls)
-	crawls.Gate = s.db.LockSinksShared
-	return consuming(s, sinkOfCrawls, crawls, landing)
+	crawls.Lock = consume.LockWith(s.db.LockSinksShared)
+	return consuming(s, sinkOfCrawls, crawls, sink.NewCrawls(s.warehouse, s.metrics, s.log))
 }
 
 // The sinks by their names in the log and in readiness.

@@ -162,6 +162,6 @@ func assembleReconcile(s *service) error {
 		return err
 	}
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.timetable.Every("reconcile refused records", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
+	s.timetable.Every("reconcile suspect months", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
 	return nil
 }

@@ -60,7 +60,7 @@ func newStack(t *testing.T) *stack {
 	s.run(mirror.New(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()
 	reads.Brokers, reads.Group, reads.Topic = brokers, prefix+"sink", prefix+event.TopicAnswers
-	consumer, err := consume.New(reads, sink.New(s.warehouse, registry, log), registry, log)
+	consumer, err := consume.New(reads, sink.NewAnswers(s.warehouse, registry, log), registry, log)
 	s.must(err)
 	s.run(consumer.Run)
 
@@ -157,11 +157,11 @@ func (s *stack) sentiments(brand uuid.UUID) map[uuid.UUID]string {
 type landings struct{ warehouse *clickhouse.Conn }
 
 func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	keys := make([]clickhouse.AnswerKey, len(ids))
+	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.AnswerKey{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 	}
-	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }, clickhouse.Below{})
+	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.Below{})
 	landed := map[uuid.UUID]bool{}
 	for key := range found {
 		landed[uuid.UUID(key.ID)] = true

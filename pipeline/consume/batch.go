@@ -41,9 +41,6 @@ type Batch[T any] struct {
 
 	// Hold is that of the sinks while the batch is landed; nil without a Config.Gate.
 	Hold *postgres.SharedSinkLock
-	// Tries is how often it may have been sent before: by a predecessor that planned
-	// it, and by tries of this consumer that failed.
-	Tries int
 	// FetchAll reads records of it at rising offsets from the log once more, as they came.
 	FetchAll func(ctx context.Context, offsets []int64) ([]*Record, error)
 
@@ -68,6 +65,10 @@ func (b *Batch[T]) String() string {
 // understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
+// ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The partition
+// stops if it stays refused.
+var ErrRefused = errors.New("refused")
+
 // A Target reads records into items and takes batches of them.
 type Target[T any] interface {
 	// Version is the extract version that new plans name.
@@ -82,7 +83,7 @@ type Target[T any] interface {
 	// Land takes the batch wholly, and what of it was taken before only once. It
 	// is repeated until it returns nil. It calls ours right before each send, and
 	// sends nothing after an error of it: the partition may be another's by then. After
-	// any of these the batch may be late (Plan.Late): then its token alone does not
+	// any of these the batch may be late (Plan.Expired): then its token alone does not
 	// keep the target from taking it twice.
 	Land(ctx context.Context, b *Batch[T], ours func() error) error
 	// Position is the largest offset of a partition that was ever taken; ok is

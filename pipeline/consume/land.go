@@ -2,6 +2,7 @@ package consume
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,9 +16,10 @@ const planValid = 30 * time.Second
 // landing is one batch on its way from the plan to the commit.
 type landing[T any] struct {
 	*partition[T]
-	batch   *Batch[T]
-	began   time.Time
-	planned time.Time // when the plan was last committed; zero: not yet
+	batch    *Batch[T]
+	began    time.Time
+	planned  time.Time // when the plan was last committed; zero: not yet
+	refusals int       // how often the target has refused the batch
 }
 
 // land holds the sinks, plans, lands and commits one batch. Once it is planned it is
@@ -60,6 +62,10 @@ func (l *landing[T]) repeated(ctx context.Context, what string, do func(context.
 	return err
 }
 
+// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: an error of the
+// server that is on no list of ours may still go away.
+const maxRefusals = 7
+
 // attempt plans the batch and sends it to the target.
 func (l *landing[T]) attempt(ctx context.Context) error {
 	ours := func() error { return l.ours(ctx) }
@@ -67,7 +73,11 @@ func (l *landing[T]) attempt(ctx context.Context) error {
 		return err
 	}
 	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, ours) })
-	l.batch.Tries++
+	if errors.Is(err, ErrRefused) {
+		if l.refusals++; l.refusals == maxRefusals {
+			return l.stopped(fmt.Sprintf("batch %s is %v", l.batch, err))
+		}
+	}
 	return err
 }
 

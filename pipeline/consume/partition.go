@@ -159,8 +159,7 @@ func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) 
 	}
 	b.traced()
 	b.batch.Plan = *at.plan
-	b.batch.Plan.Late = at.plan.Late || at.plan.Since == 0 // an earlier release did not say
-	b.batch.Tries = 1
+	b.batch.Plan.Expired = at.plan.Expired || at.plan.Since == 0 // an earlier release did not say
 	b.batch.FetchAll = p.again
 	return &b.batch, nil
 }

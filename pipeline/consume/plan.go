@@ -12,8 +12,8 @@ type Plan struct {
 	Last           int64 `json:"last"`
 	Shard          int   `json:"shard"`
 	ExtractVersion int   `json:"extract_version"`
-	Since          int64 `json:"since,omitempty"` // when it was first planned, in Unix milliseconds; 0: not said
-	Late           bool  `json:"late,omitempty"`  // the target may have forgotten that it took the batch before
+	Since          int64 `json:"since,omitempty"`   // when it was first planned, in Unix milliseconds; 0: not said
+	Expired        bool  `json:"expired,omitempty"` // the target may have forgotten that it took the batch before
 }
 
 // ShardOf is the shard that new plans of a partition name, of so many.
@@ -34,8 +34,8 @@ func (p *Plan) age(now time.Time) (changed bool) {
 		p.Since = ms
 		return true
 	}
-	if age := ms - p.Since; !p.Late && max(age, -age) > lateAfter.Milliseconds() {
-		p.Late = true
+	if age := ms - p.Since; !p.Expired && max(age, -age) > lateAfter.Milliseconds() {
+		p.Expired = true
 		return true
 	}
 	return false

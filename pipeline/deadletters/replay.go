@@ -14,12 +14,11 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Replayer appends dead letters to the log again. Two at a time append what both
-// find before one has marked it.
+// A Replayer appends dead letters to the log again. Two at a time append what both find before one has marked it.
 type Replayer struct {
 	conn   *clickhouse.Conn
 	log    *producer.Producer
-	prefix string // before the names of our topics
+	prefix string // of the names of our topics
 }
 
 // New does nothing yet.
@@ -29,7 +28,7 @@ func New(conn *clickhouse.Conn, log *producer.Producer, prefix string) *Replayer
 
 // A Refusal is a dead letter that is not replayed, and why.
 type Refusal struct {
-	clickhouse.RecordPlace
+	clickhouse.LogPosition
 	Reason string `json:"reason"`
 }
 
@@ -40,34 +39,26 @@ type Summary struct {
 	Refused  int `json:"refused"`
 }
 
-// Bounds of what is held between the warehouse and the log, but for one letter that
-// is larger.
-const (
-	heldLetters = 500
-	heldBytes   = 8 << 20
-)
-
-// Replay appends the dead letters that a filter lets pass and that were there when it
-// began: those that they may become again are not among them. It tells of each that it
-// refuses, and after each portion how many it has appended. An error leaves the rest
-// for another call.
+// Replay appends the dead letters that pass the filter and that were there when it began, without those that they become
+// again. It calls refuse with each that it refuses, and progress after each portion. An error leaves the rest for another
+// call.
 func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilter, refuse func(Refusal), progress func(replayed int)) (Summary, error) {
 	var done Summary
-	ends, err := r.ends(ctx)
+	lastOffsets, err := r.lastOffsets(ctx)
 	if err != nil {
 		return done, err
 	}
 	err = pages(ctx, r.conn, filter, func(lines []Line) error {
 		var due []Line
 		for _, line := range lines {
-			at := line.Place()
-			switch reason := r.waits(&line); {
-			case at.Offset > ends[partition{at.Topic, at.Partition}]:
+			topic, ours := strings.CutPrefix(line.Topic, r.prefix)
+			switch {
+			case line.Offset > lastOffsets[partition{line.Topic, line.Partition}]:
 			case !line.ReplayedAt.IsZero():
 				done.Skipped++
-			case reason != "":
+			case !ours || !slices.Contains(event.Topics, topic):
 				done.Refused++
-				refuse(Refusal{at, reason})
+				refuse(Refusal{line.LogPosition, fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)})
 			default:
 				due = append(due, line)
 			}
@@ -85,12 +76,33 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 	return done, err
 }
 
-// portions are letters of one partition each, as many as are held at once.
+type partition struct {
+	topic string
+	id    int32
+}
+
+// lastOffsets are those of the dead letters that there are now.
+func (r *Replayer) lastOffsets(ctx context.Context) (map[partition]int64, error) {
+	last, err := clickhouse.DeadLetterEnds(ctx, r.conn)
+	offsets := map[partition]int64{}
+	for _, p := range last {
+		offsets[partition{p.Topic, p.Partition}] = p.Offset
+	}
+	return offsets, err
+}
+
+// Bounds of a portion, but for one dead letter that is larger.
+const (
+	portionRecords = 500
+	portionBytes   = 8 << 20
+)
+
+// portions are dead letters of one partition each, as many as are held at once.
 func portions(lines []Line) iter.Seq[[]Line] {
 	return func(yield func([]Line) bool) {
 		for len(lines) > 0 {
 			n, bytes := 1, lines[0].Bytes
-			for n < len(lines) && n < heldLetters && lines[n].Topic == lines[0].Topic && lines[n].Partition == lines[0].Partition && bytes+lines[n].Bytes <= heldBytes {
+			for n < len(lines) && n < portionRecords && lines[n].Topic == lines[0].Topic && lines[n].Partition == lines[0].Partition && bytes+lines[n].Bytes <= portionBytes {
 				bytes += lines[n].Bytes
 				n++
 			}
@@ -102,35 +114,10 @@ func portions(lines []Line) iter.Seq[[]Line] {
 	}
 }
 
-type partition struct {
-	topic string
-	id    int32
-}
+// markTimeout bounds the marks of appended records when ctx has ended meanwhile.
+const markTimeout = 5 * time.Second
 
-// ends are the last dead letters that there are now.
-func (r *Replayer) ends(ctx context.Context) (map[partition]int64, error) {
-	places, err := clickhouse.DeadLetterEnds(ctx, r.conn)
-	ends := map[partition]int64{}
-	for _, p := range places {
-		ends[partition{p.Topic, p.Partition}] = p.Offset
-	}
-	return ends, err
-}
-
-// waits says why a letter cannot be replayed now; "" when it can.
-func (r *Replayer) waits(line *Line) string {
-	if len(line.Suspects) > 0 {
-		s := line.Suspects[0]
-		month := clickhouse.Month(s.Month)
-		return fmt.Sprintf("rollups of %s may have it in part in %s; that is mended within minutes, or by: answerscope reconcile --from %[2]s --to %[2]s --fix", s.Landing, month)
-	}
-	if topic, ok := strings.CutPrefix(line.Topic, r.prefix); !ok || !slices.Contains(event.Topics, topic) {
-		return fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)
-	}
-	return ""
-}
-
-// append appends letters of one partition, marks them, and says how many.
+// append appends dead letters of one partition, marks them, and says how many.
 func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, err error) {
 	topic, id := portion[0].Topic, portion[0].Partition
 	var offsets []int64
@@ -148,8 +135,7 @@ func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, er
 		marks[i] = clickhouse.Mark{Topic: topic, Partition: id, Offset: letters[i].LogOffset, Mark: clickhouse.MarkReplayed}
 	}
 	appended, err = r.log.AppendTo(ctx, strings.TrimPrefix(topic, r.prefix), int(id), records)
-	// What is on the log is marked, also when ctx has ended meanwhile.
-	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTimeout)
 	defer cancel()
 	if unmarked := clickhouse.MarkRecords(marking, r.conn, marks[:appended]); unmarked != nil {
 		err = errors.Join(err, fmt.Errorf("mark %d records that were replayed, which a further replay would append again: %w", appended, unmarked))

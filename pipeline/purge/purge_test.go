@@ -97,7 +97,7 @@ func (e *environment) append(t *testing.T, many int) {
 }
 
 // consume inserts the log into the warehouse, in small batches, until stop is called.
-func (e *environment) consume(t *testing.T, target consume.Target[sink.Item]) (stop func()) {
+func (e *environment) consume(t *testing.T, target consume.Target[sink.Answer]) (stop func()) {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
@@ -109,7 +109,7 @@ func (e *environment) consume(t *testing.T, target consume.Target[sink.Item]) (s
 }
 
 func (e *environment) sink(t *testing.T) *sink.Answers {
-	return sink.New(e.warehouse, prometheus.NewRegistry(), testkit.Log(t))
+	return sink.NewAnswers(e.warehouse, prometheus.NewRegistry(), testkit.Log(t))
 }
 
 // purging purges, and purges again a second after a deletion.
@@ -203,11 +203,11 @@ func TestDeletedBrandsArePurgedWhileAnswersArrive(t *testing.T) {
 
 // crashing inserts its batches and fails before they are committed, as a killed process would.
 type crashing struct {
-	consume.Target[sink.Item]
+	consume.Target[sink.Answer]
 	inserted atomic.Int32
 }
 
-func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (c *crashing) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
 	if err := c.Target.Land(ctx, b, ours); err != nil {
 		return err
 	}

@@ -56,10 +56,10 @@ func (w *world) sinking(t *testing.T) (appended func() int, stop func()) {
 	}
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = w.brokers, w.prefix+"sink", topic
-	cfg.Gate = w.db.LockSinksShared
-	cfg.Limits = sink.LimitsOfVisits(cfg.Limits)
+	cfg.Lock = consume.LockWith(w.db.LockSinksShared)
+	cfg.Limits = sink.VisitLimits(cfg.Limits)
 	log := slog.New(slog.DiscardHandler)
-	c, err := consume.New(cfg, sink.NewVisits(w.conn, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
+	c, err := consume.New(cfg, sink.NewVisits(w.conn, sink.CachedVisitIDs, prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
 	if err != nil {
 		t.Fatal(err)
 	}

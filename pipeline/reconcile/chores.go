@@ -15,9 +15,7 @@ func (c *Reconciler) Nightly(ctx context.Context) error {
 	return c.chore(ctx, Scope{Mend: Missing})
 }
 
-// Suspicions mends the months of records that the server refused, which are not
-// replayed before, and those of batches that landed late: some rollups may have taken
-// their rows before.
+// Suspicions repairs the months of batches that landed late: some rollups may have taken their rows before.
 func (c *Reconciler) Suspicions(ctx context.Context) error {
 	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
 	if err != nil {

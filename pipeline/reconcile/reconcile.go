@@ -276,5 +276,5 @@ func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickho
 	if len(settled) == 0 {
 		return nil
 	}
-	return clickhouse.SettleSuspects(ctx, c.warehouse, settled)
+	return clickhouse.ClearSuspects(ctx, c.warehouse, settled)
 }

@@ -164,11 +164,11 @@ func (e *environment) append(t *testing.T, s postgres.Snapshot, from, to int) {
 
 // refusing refuses the batches of some partitions.
 type refusing struct {
-	consume.Target[sink.Item]
+	consume.Target[sink.Answer]
 	partitions []int32
 }
 
-func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
 	if slices.Contains(r.partitions, b.Partition) {
 		return errors.New("the disk is full")
 	}
@@ -182,7 +182,7 @@ func (e *environment) sink(t *testing.T, refused ...int32) (stop func()) {
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
 	cfg.Limits.Linger = 20 * time.Millisecond
 	metrics := prometheus.NewRegistry()
-	c, err := consume.New(cfg, consume.Target[sink.Item](refusing{sink.New(e.warehouse, metrics, quiet), refused}), metrics, quiet)
+	c, err := consume.New(cfg, consume.Target[sink.Answer](refusing{sink.NewAnswers(e.warehouse, metrics, quiet), refused}), metrics, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,12 +142,12 @@ func (r *Rereader) waitFor(ctx context.Context, p *page) (refused int, inserted 
 // pending are those of ids whose current row has an older reading than the page's.
 func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) ([]clickhouse.UUID, error) {
 	of := r.current(p.names)
-	keys := make([]clickhouse.AnswerKey, len(ids))
+	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.AnswerKey{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
+		keys[i] = clickhouse.Key{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
 	}
 	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-	current, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, due, clickhouse.Below{})
+	current, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err
 	}

@@ -227,7 +227,7 @@ func (e *environment) again(n int) string {
 // sink inserts answers into the warehouse.
 func (e *environment) sink(t *testing.T, answers ...*event.Answer) {
 	t.Helper()
-	writeBatch(t, e.topic, sink.New(e.warehouse, prometheus.NewRegistry(), testkit.Log(t)), answers...)
+	writeBatch(t, e.topic, sink.NewAnswers(e.warehouse, prometheus.NewRegistry(), testkit.Log(t)), answers...)
 }
 
 func (e *environment) exec(t *testing.T, statement string, args ...any) {

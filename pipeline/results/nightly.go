@@ -72,14 +72,14 @@ func (r *Results) renewBrand(ctx context.Context, brand uuid.UUID) error {
 }
 
 func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []postgres.OutdatedResult) error {
-	keys := make([]clickhouse.AnswerKey, len(outdated))
+	keys := make([]clickhouse.Key, len(outdated))
 	for i, o := range outdated {
-		keys[i] = clickhouse.AnswerKey{
+		keys[i] = clickhouse.Key{
 			OrganizationID: clickhouse.UUID(o.OrganizationID), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(o.ID),
 		}
 	}
 	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-	current, err := clickhouse.StandingAnswers(ctx, r.warehouse, keys, due, clickhouse.Below{})
+	current, err := clickhouse.CurrentAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return err
 	}

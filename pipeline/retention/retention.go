@@ -184,7 +184,7 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 		for _, s := range suspects {
 			month := clickhouse.Month(s.Month)
 			if s.Landing == t.table.Table && month.First().Before(past[t.name]) {
-				return fmt.Errorf("freeze month %s of %s: not reconciled since record %s/%d@%d was refused or landed late", month, t.name, s.Topic, s.Partition, s.Offset)
+				return fmt.Errorf("freeze month %s of %s: not reconciled since the expired plan at %s/%d@%d", month, t.name, s.Topic, s.Partition, s.Offset)
 			}
 		}
 	}

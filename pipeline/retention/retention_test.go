@@ -302,14 +302,14 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 func TestASuspectMonthIsNotFrozen(t *testing.T) {
 	e := newEnvironment(t)
 	must(t, clickhouse.DeadLetters.Insert(t.Context(), e.warehouse, "refused", []clickhouse.DeadLetter{{LogTopic: "answers", LogOffset: 99, AppendedAt: e.now, Reason: "refused"}}))
-	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.Mark{{Topic: "answers", Offset: 99, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603}}))
+	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.Mark{{Topic: "answers", Offset: 99, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}}))
 	must(t, e.enforce(t, 2)) // February
 	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since record answers/0@99 was refused") {
 		t.Errorf("March: %v", err)
 	}
 	e.wantFrozen(t, event.TopicAnswers, month(time.March))
 	suspects, err := clickhouse.Suspects(t.Context(), e.warehouse)
-	must(t, errors.Join(err, clickhouse.SettleSuspects(t.Context(), e.warehouse, suspects)))
+	must(t, errors.Join(err, clickhouse.ClearSuspects(t.Context(), e.warehouse, suspects)))
 	must(t, e.enforce(t, 1))
 	e.wantFrom(t, "answers", month(time.April))
 }

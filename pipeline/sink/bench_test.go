@@ -33,7 +33,7 @@ func long(n int) *event.Answer {
 // rows in every table.
 func BenchmarkLand(b *testing.B) {
 	conn := migrated(b)
-	s := sink.New(conn, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	s := sink.NewAnswers(conn, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	const size = 4000
 	records := make([]consume.Record, size)
 	for i := range records {
@@ -47,7 +47,7 @@ func BenchmarkLand(b *testing.B) {
 	rows := 0
 	for n := 0; b.Loop(); n++ {
 		began := time.Now()
-		batch := &consume.Batch[sink.Item]{Topic: "answers", Partition: int32(n), Last: size - 1, Plan: consume.Plan{Last: size - 1, ExtractVersion: extract.Version}}
+		batch := &consume.Batch[sink.Answer]{Topic: "answers", Partition: int32(n), Last: size - 1, Plan: consume.Plan{Last: size - 1, ExtractVersion: extract.Version}}
 		for i := range records {
 			records[i].Partition = int32(n)
 			item, _, err := s.Read(extract.Version, records[i])
@@ -81,7 +81,7 @@ func BenchmarkLandVisits(b *testing.B) {
 
 func benchmarkLandVisits(b *testing.B, size int) {
 	conn := migrated(b)
-	s := sink.NewVisits(conn, sink.NewMemory(sink.Remembered), prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	s := sink.NewVisits(conn, sink.CachedVisitIDs, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	paths, sources := []string{"/", "/products", "/products/new", "/support/warranty", "/stories/how-it-is-made/"}, []string{"chatgpt", "perplexity", "gemini", "claude"}
 	next := 0
 	var reading, landing time.Duration

@@ -26,9 +26,9 @@ func reread(a *event.Answer, revision int64) *event.Answer {
 }
 
 // batch is records as a consumer hands them over.
-func (w *world) batch(t *testing.T, s *sink.Answers, partition int32, first int64, records ...*event.Answer) *consume.Batch[sink.Item] {
+func (w *world) batch(t *testing.T, s *sink.Answers, partition int32, first int64, records ...*event.Answer) *consume.Batch[sink.Answer] {
 	t.Helper()
-	b := &consume.Batch[sink.Item]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(records)) - 1}
+	b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(records)) - 1}
 	b.Plan = consume.Plan{Last: b.Last, ExtractVersion: s.Version()}
 	for i, a := range records {
 		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Partition: partition, Offset: first + int64(i), Value: encoded(t, a), Time: day})
@@ -60,7 +60,7 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 	again.Competitors = []event.Entity{{ID: uuid.Must(uuid.FromString("01890000-0000-7000-8000-00000000000f")), Name: "Sol"}}
 	before := w.batch(t, s, 0, 0, first)
 	correction := w.batch(t, s, 0, 1, again, again, first, reread(first, 1), reread(answer(1), 2))
-	for _, b := range []*consume.Batch[sink.Item]{before, correction, correction} { // the last once more, as after a crash
+	for _, b := range []*consume.Batch[sink.Answer]{before, correction, correction} { // the last once more, as after a crash
 		if err := s.Land(t.Context(), b, ours); err != nil {
 			t.Fatal(err)
 		}
@@ -80,14 +80,14 @@ func TestACorrectionMovesFiguresByTheDifference(t *testing.T) {
 		"SELECT toUInt64(sum(answers)) FROM citation_daily":                                                    1,
 		"SELECT toUInt64(sum(citations)) FROM citation_daily":                                                  1,
 		"SELECT toUInt64(sum(sign)) FROM shopping_cards":                                                       1,
-		"SELECT toUInt64(max(last_offset)) FROM log_progress":                                                  1, // what was dropped left no row
+		"SELECT toUInt64(max(last_offset)) FROM log_progress":                                                  1, // duplicates and outdated rereads leave no row
 		"SELECT toUInt64(argMax(revision, sign)) FROM (SELECT * FROM answers ORDER BY revision DESC LIMIT 10)": 2,
 	} {
 		if got := w.number(t, question); got != want {
 			t.Errorf("%s: %d, want %d", question, got, want)
 		}
 	}
-	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 1, "corrected": 2, "repeated": 2, "stale": 6})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 1, "corrected": 2, "duplicate": 2, "outdated": 6})
 }
 
 // wantMetric holds a counter of a table to its values by outcome.

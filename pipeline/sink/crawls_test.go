@@ -16,7 +16,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // crawl is the n-th crawl of a brand's site.
@@ -140,39 +139,6 @@ func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) {
 	}
 }
 
-// A crawl that the server refuses is a dead letter, and counts once when it is
-// replayed.
-func TestARefusedCrawlIsCountedWhenItIsReplayed(t *testing.T) {
-	t.Parallel()
-	for _, below := range []string{"crawls", "crawl_daily"} {
-		t.Run(below, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil, 0)
-			s := w.crawlSink(t)
-			values := crawls(t, lumen, upTo(0, 12)...)
-			var refused [][]byte
-			for n := 1; n < len(values); n += 5 {
-				values[n] = []byte(strings.Replace(string(values[n]), `"chatgpt"`, `"poison"`, 1))
-				refused = append(refused, values[n])
-			}
-			mend := w.refuse(t, below, poisoned)
-			if err := w.landCrawls(t, s, 0, 0, values...); err != nil {
-				t.Fatal(err)
-			}
-			if n := w.reconcile(t); n != 3 {
-				t.Errorf("%d suspects, want 3", n)
-			}
-			w.wantCrawls(t, 9)
-			mend()
-			if err := w.landCrawls(t, s, 0, 12, append(refused, refused...)...); err != nil {
-				t.Fatal(err)
-			}
-			w.wantCrawls(t, 12)
-			w.noProbes(t)
-		})
-	}
-}
-
 // A consumer of crawls that ends between its plan and its insert, or between its insert
 // and its commit, leaves a plan that its successor lands, once; garbage among them is kept
 // with its reason.
@@ -212,12 +178,7 @@ func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
 func TestEachCrawlOnceOnTwoShards(t *testing.T) {
 	t.Parallel()
 	w := newShardedWorld(t, 0)
-	target, err := sink.OnShards(w.conn, prometheus.NewRegistry(), func(shard *clickhouse.Conn, registerer prometheus.Registerer) *sink.Crawls {
-		return sink.NewCrawls(shard, registerer, logTo(t))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := w.crawlSink(t)
 	for n, shard := range []int{0, 1, 0} {
 		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n), Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
 		for i, value := range crawls(t, lumen, upTo(5*n, 5*n+10)...) {

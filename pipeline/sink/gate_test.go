@@ -48,8 +48,8 @@ func TestStoppedSinksPlanNothing(t *testing.T) {
 		w.governed(t)
 		w.tell(t, answers(t, 0, 30)...)
 		stop := w.stop(t, time.Second)
-		target := &halting[sink.Item]{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{})}
-		w.consume(t, target, small, func(c *consume.Consumer[sink.Item]) bool {
+		target := &halting[sink.Answer]{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{})}
+		w.consume(t, target, small, func(c *consume.Consumer[sink.Answer]) bool {
 			if c.Ready(t.Context()) != nil || !w.gateAwaited(t) {
 				return false
 			}
@@ -122,7 +122,7 @@ func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
 		}
 		return h, err
 	}
-	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		if stop.Load() == nil || len(w.open(t)) == 0 || !w.gateAwaited(t) {
 			return false
 		}
@@ -154,7 +154,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	s := w.sinkWith(t, registry)
-	v := sink.NewVisits(w.conn, sink.NewMemory(10), registry, logTo(t))
+	v := sink.NewVisits(w.conn, 10, registry, logTo(t))
 	bury("brand", uuid.UUID{11}, organizations[0])
 	bury("organization", organizations[1], organizations[1])
 	hold, err := w.control.LockSinksShared(t.Context(), 0)
@@ -168,7 +168,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantEachOnce(t, 2)
-	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 2, "deleted": 3})
+	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 2, "deleted": 3})
 
 	visited := &consume.Batch[sink.Visit]{Topic: w.topic + "-visits", Last: 2, Hold: hold}
 	for i, brand := range []uuid.UUID{{11}, {12}, {11}} {
@@ -178,7 +178,7 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantVisits(t, 1)
-	wantMetric(t, registry, "answerscope_sink_records_total", "visits", map[string]float64{"told": 1, "deleted": 2})
+	wantMetric(t, registry, "answerscope_sink_records_total", "visits", map[string]float64{"inserted": 1, "deleted": 2})
 }
 
 // read is a visit of a brand as a sink reads it.
@@ -230,7 +230,7 @@ func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 		if err := w.conn.QueryRow(t.Context(), "SELECT value FROM deadletters WHERE log_offset = 34").Scan(&value); err != nil || value != string(encoded(t, answer(31))) {
 			t.Errorf("kept %.80q, %v", value, err)
 		}
-		wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"told": 5, "repeated": 2, "stale": 1, "corrected": 1})
+		wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 5, "duplicate": 2, "outdated": 1, "corrected": 1})
 	})
 }
 

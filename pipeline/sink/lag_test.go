@@ -45,8 +45,8 @@ func TestWhatHasNotLandedIsSeen(t *testing.T) {
 		w.registry = prometheus.NewRegistry()
 		lag := func() float64 { return gauge(t, w.registry, "answerscope_consume_lag_records") }
 		age := func() float64 { return gauge(t, w.registry, "answerscope_consume_lag_seconds") }
-		target := &halting[sink.Item]{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{})}
-		w.consume(t, target, small, func(c *consume.Consumer[sink.Item]) bool {
+		target := &halting[sink.Answer]{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{})}
+		w.consume(t, target, small, func(c *consume.Consumer[sink.Answer]) bool {
 			<-target.entered
 			until(t, func() bool { return lag() == 30 && age() > 3599 && age() < 3700 })
 			w.tell(t, answers(t, 30, 40)...)
@@ -58,7 +58,7 @@ func TestWhatHasNotLandedIsSeen(t *testing.T) {
 
 		w.tellAt(t, time.Now().Add(-2*time.Minute), []byte(`{"v":99}`))
 		w.registry = prometheus.NewRegistry()
-		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 			return lag() == 1 && age() > 119 && age() < 200 // the partition has stopped before it
 		})
 	})

@@ -120,16 +120,16 @@ func ownBroker(t *testing.T, kind string) (s *server, brokers []string) {
 
 // reading counts what was read and what has landed.
 type reading struct {
-	consume.Target[sink.Item]
+	consume.Target[sink.Answer]
 	read, landed, attempts atomic.Int64
 }
 
-func (r *reading) Read(version int, record consume.Record) (sink.Item, int, error) {
+func (r *reading) Read(version int, record consume.Record) (sink.Answer, int, error) {
 	r.read.Add(1)
 	return r.Target.Read(version, record)
 }
 
-func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
 	r.attempts.Add(1)
 	err := r.Target.Land(ctx, b, ours)
 	if err == nil {
@@ -150,7 +150,7 @@ func TestClickHouseAway(t *testing.T) {
 	target := &reading{Target: w.sink(t)}
 	limits := consume.Limits{Records: 20, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 	w.tell(t, answers(t, 0, 100)...)
-	w.consume(t, target, limits, func(*consume.Consumer[sink.Item]) bool {
+	w.consume(t, target, limits, func(*consume.Consumer[sink.Answer]) bool {
 		until(t, func() bool { return target.landed.Load() == 100 })
 		clickhouse.down(t)
 		w.tell(t, answers(t, 100, 600)...)
@@ -181,7 +181,7 @@ func TestPostgresAway(t *testing.T) {
 	w.registry = prometheus.NewRegistry()
 	target := &reading{Target: w.sink(t)}
 	w.tell(t, answers(t, 0, 20)...)
-	w.consume(t, target, small, func(*consume.Consumer[sink.Item]) bool {
+	w.consume(t, target, small, func(*consume.Consumer[sink.Answer]) bool {
 		until(t, func() bool { return target.landed.Load() == 20 })
 		control.down(t)
 		w.tell(t, answers(t, 20, 40)...)
@@ -207,7 +207,7 @@ func (w *world) killedUnderLoad(t *testing.T, s *server) {
 	target := &reading{Target: w.sink(t)}
 	limits := consume.Limits{Records: 10, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 	told := 0
-	w.consume(t, target, limits, func(*consume.Consumer[sink.Item]) bool {
+	w.consume(t, target, limits, func(*consume.Consumer[sink.Answer]) bool {
 		for range kills {
 			for partition := range partitions {
 				w.tellTo(t, partition, answers(t, told, told+load)...)
@@ -260,8 +260,8 @@ func TestBrokersRestart(t *testing.T) {
 			first, second := &reading{Target: w.sink(t)}, &reading{Target: w.sink(t)}
 			landed := func() int64 { return first.landed.Load() + second.landed.Load() }
 			w.tellTo(t, 0, answers(t, 0, 20)...)
-			w.consume(t, first, small, func(*consume.Consumer[sink.Item]) bool {
-				w.consume(t, second, small, func(*consume.Consumer[sink.Item]) bool {
+			w.consume(t, first, small, func(*consume.Consumer[sink.Answer]) bool {
+				w.consume(t, second, small, func(*consume.Consumer[sink.Answer]) bool {
 					for n := 20; n <= 60; n += 20 {
 						until(t, func() bool { return landed() >= int64(n) })
 						broker.down(t)
@@ -285,7 +285,7 @@ func TestPartitionsAreAdded(t *testing.T) {
 		w := newWorld(t, brokers, 1)
 		target := &reading{Target: w.sink(t)}
 		w.tell(t, answers(t, 0, 20)...)
-		w.consume(t, target, small, func(*consume.Consumer[sink.Item]) bool {
+		w.consume(t, target, small, func(*consume.Consumer[sink.Answer]) bool {
 			until(t, func() bool { return target.landed.Load() == 20 })
 			client := &kafka.Client{Addr: kafka.TCP(brokers...)}
 			made, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: w.topic, Count: 3}}})

@@ -89,13 +89,13 @@ func answers(t *testing.T, from, to int) [][]byte {
 func (w *world) sink(t *testing.T) *sink.Answers { return w.sinkWith(t, prometheus.NewRegistry()) }
 
 func (w *world) sinkWith(t *testing.T, registry *prometheus.Registry) *sink.Answers {
-	return sink.New(w.conn, registry, logTo(t))
+	return sink.NewAnswers(w.conn, registry, logTo(t))
 }
 
 var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 
-func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.Item]) bool {
-	return func(*consume.Consumer[sink.Item]) bool {
+func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.Answer]) bool {
+	return func(*consume.Consumer[sink.Answer]) bool {
 		return w.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") > uint64(offset)
 	}
 }
@@ -149,8 +149,8 @@ func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
 				w := newWorld(t, brokers, 1)
 				w.tell(t, answers(t, 0, 40)...)
-				c := &crashing[sink.Item]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
-				w.consume(t, c, small, func(*consume.Consumer[sink.Item]) bool {
+				c := &crashing[sink.Answer]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
+				w.consume(t, c, small, func(*consume.Consumer[sink.Answer]) bool {
 					select {
 					case <-c.crashed:
 						return true
@@ -189,7 +189,7 @@ func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
 		w := newWorld(t, brokers, 1)
 		w.wantOpen(t)
 		w.tell(t, answers(t, 0, 3)...)
-		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 			if c.Ready(t.Context()) != nil {
 				return false
 			}
@@ -228,7 +228,7 @@ func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	w := newWorld(t, testkit.Kafka(t), 1)
 	newer := strings.Replace(string(encoded(t, answer(1))), `"v":1`, `"v":99`, 1)
 	w.tell(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
-	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "/0 stopped: offset 1") && strings.Contains(err.Error(), "99") &&
 			w.number(t, "SELECT count() FROM answers") == 1
@@ -252,7 +252,7 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 		t.Fatal(err, made.Errors)
 	}
 	w.tell(t, answers(t, 10, 12)...)
-	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "log was replaced")
 	})
@@ -268,13 +268,13 @@ func TestTwoConsumersShareTheWork(t *testing.T) {
 		w.tellTo(t, 0, answers(t, 0, 20)...)
 		w.tellTo(t, 1, answers(t, 20, 40)...)
 		told := 80
-		w.consume(t, first, small, func(*consume.Consumer[sink.Item]) bool {
+		w.consume(t, first, small, func(*consume.Consumer[sink.Answer]) bool {
 			if first.landed.Load() < 14 {
 				return false
 			}
 			w.tellTo(t, 0, answers(t, 40, 60)...)
 			w.tellTo(t, 1, answers(t, 60, 80)...)
-			w.consume(t, second, small, func(*consume.Consumer[sink.Item]) bool {
+			w.consume(t, second, small, func(*consume.Consumer[sink.Answer]) bool {
 				if second.landed.Load() > 0 {
 					return true
 				}
@@ -295,11 +295,11 @@ func TestTwoConsumersShareTheWork(t *testing.T) {
 
 // watched counts the records of the batches that it has landed.
 type watched struct {
-	consume.Target[sink.Item]
+	consume.Target[sink.Answer]
 	landed atomic.Int64
 }
 
-func (c *watched) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (c *watched) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
 	err := c.Target.Land(ctx, b, ours)
 	if err == nil {
 		c.landed.Add(int64(len(b.Items)))
@@ -314,7 +314,7 @@ func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 	w.tellTo(t, 0, answers(t, 0, 10)...)
 	w.consume(t, w.sink(t), small, w.landed(t, 9))
 	w.tellTo(t, 1, answers(t, 5, 15)...)
-	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool {
 		return w.number(t, "SELECT uniqExact(id) FROM answers") == 15
 	})
 	w.wantEachOnce(t, 15)
@@ -336,7 +336,7 @@ func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 		return err == nil && answer.Topics[w.topic][0].Error == nil
 	})
 	w.tell(t, answers(t, 30, 31)...)
-	w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "went back to 10, but offset 29 has landed; set it to 30")
 	})
@@ -344,9 +344,9 @@ func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 }
 
 // panicking finds a mistake of ours in the second record.
-type panicking struct{ consume.Target[sink.Item] }
+type panicking struct{ consume.Target[sink.Answer] }
 
-func (p panicking) Read(version int, r consume.Record) (sink.Item, int, error) {
+func (p panicking) Read(version int, r consume.Record) (sink.Answer, int, error) {
 	if r.Offset == 1 {
 		panic("index out of range")
 	}
@@ -358,7 +358,7 @@ func TestAPanicStopsThePartition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testkit.Kafka(t), 1)
 	w.tell(t, answers(t, 0, 3)...)
-	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "offset 1: panic: index out of range") && w.number(t, "SELECT count() FROM answers") == 1
 	})
@@ -372,7 +372,7 @@ func TestARereadWaitsForANewerBuild(t *testing.T) {
 	again := answer(0)
 	again.Reread = &event.Reread{MinExtractVersion: 2}
 	w.tell(t, encoded(t, answer(0)), encoded(t, again))
-	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Item]) bool {
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "offset 1: a reread for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1
 	})

@@ -13,13 +13,13 @@ import (
 // undead hangs in its first batch, hears neither that the partition was taken from it
 // nor that it should ask, and sends the batch in the end.
 type undead struct {
-	consume.Target[sink.Item]
+	consume.Target[sink.Answer]
 	begun          atomic.Bool
 	entered, leave chan struct{}
 	landed         chan error
 }
 
-func (u *undead) Land(ctx context.Context, b *consume.Batch[sink.Item], ours func() error) error {
+func (u *undead) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
 	if !u.begun.CompareAndSwap(false, true) {
 		return u.Target.Land(ctx, b, ours)
 	}
@@ -40,7 +40,7 @@ func TestAConsumerThatWasReplacedAddsNothing(t *testing.T) {
 		w.tell(t, answers(t, 0, 20)...)
 		w.tell(t, encoded(t, reread(answer(3), 2)), encoded(t, reread(answer(4), 2)))
 		hung := &undead{Target: w.sink(t), entered: make(chan struct{}), leave: make(chan struct{}), landed: make(chan error, 1)}
-		w.consume(t, hung, consume.Limits{Records: 100, Bytes: 1 << 20, Linger: small.Linger}, func(*consume.Consumer[sink.Item]) bool {
+		w.consume(t, hung, consume.Limits{Records: 100, Bytes: 1 << 20, Linger: small.Linger}, func(*consume.Consumer[sink.Answer]) bool {
 			<-hung.entered
 			w.consume(t, w.sink(t), small, w.landed(t, 21)) // whatever its limits are, the planned batch is landed as it was
 			w.tell(t, answers(t, 20, 30)...)

@@ -47,7 +47,6 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
 							t.Errorf("position %d, %v before any row has landed", last, err)
 						}
 					}
-					next.Tries = 1
 					if err := w.sink(t).Land(t.Context(), next, ours); err != nil {
 						t.Fatal(err)
 					}

@@ -1,6 +1,7 @@
 package sink_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,7 +54,7 @@ func upTo(from, to int) []int {
 }
 
 func (w *world) visitSink(t *testing.T, remembered int) *sink.Visits {
-	return sink.NewVisits(w.conn, sink.NewMemory(remembered), prometheus.NewRegistry(), logTo(t))
+	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), logTo(t))
 }
 
 // wantVisits holds every table that a visit feeds to one of each of so many.
@@ -77,11 +78,12 @@ type telling struct {
 	partition int32
 	first     int64
 	visits    []int
+	shard     int
 }
 
 func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
 	t.Helper()
-	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1}
+	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1, Plan: consume.Plan{Shard: b.shard}}
 	for i, value := range visits(t, b.brand, b.visits...) {
 		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition, Offset: b.first + int64(i), Value: value, Time: day})
 		if err != nil {
@@ -92,29 +94,52 @@ func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
 	return s.Land(t.Context(), batch, func() error { return nil })
 }
 
-// A crash has left a batch in log_progress and not among the visits, and its plan names
-// another shard than the partition's own by now: what was remembered at the beginning
-// lacks its visits, and must be gone once that shard has landed them.
-func TestAReplayOnAnotherShardIsRemembered(t *testing.T) {
+// loggedVisits is a batch of visits whose records can be fetched once more.
+func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
+	t.Helper()
+	values := func(offset int64) []byte {
+		value, err := event.EncodeVisit(nil, records[offset-first])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	b := &consume.Batch[sink.Visit]{Topic: w.topic, First: first, Last: first + int64(len(records)) - 1}
+	b.FetchAll = func(_ context.Context, offsets []int64) ([]*consume.Record, error) {
+		var all []*consume.Record
+		for _, offset := range offsets {
+			all = append(all, &consume.Record{Topic: w.topic, Offset: offset, Time: day, Value: values(offset)})
+		}
+		return all, nil
+	}
+	for i := range records {
+		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Items = append(b.Items, item)
+	}
+	return b
+}
+
+// A crash has left a batch in log_progress and not among the visits, and its plan names another shard than the
+// partition's own: the ids that were cached at the beginning lack its visits, and must not be used after it.
+func TestIDsOfAReplayOnAnotherShardAreCached(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, 0)
-	memory := sink.NewMemory(100)
-	own := sink.NewVisits(w.conn, memory, prometheus.NewRegistry(), logTo(t))
-	other := sink.NewVisits(w.conn, memory, prometheus.NewRegistry(), logTo(t))
-	if err := clickhouse.MoveLogPosition(t.Context(), w.conn, clickhouse.RecordPlace{Topic: w.topic, Offset: 9}); err != nil {
+	w := newShardedWorld(t, 0)
+	s := w.visitSink(t, 100)
+	shard, err := w.conn.Shard(0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if last, ok, err := own.Position(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
+	if err := clickhouse.AdvanceLog(t.Context(), shard, clickhouse.LogPosition{Topic: w.topic, Offset: 9}); err != nil {
+		t.Fatal(err)
+	}
+	if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
 		t.Fatalf("Position() = %d, %v, %v; want 9", last, ok, err)
 	}
-	for _, b := range []struct {
-		on *sink.Visits
-		telling
-	}{
-		{other, telling{brand: lumen, visits: upTo(0, 10)}},
-		{own, telling{brand: lumen, first: 10, visits: upTo(5, 15)}},
-	} {
-		if err := w.land(t, b.on, b.telling); err != nil {
+	for _, b := range []telling{{shard: 1, brand: lumen, visits: upTo(0, 10)}, {brand: lumen, first: 10, visits: upTo(5, 15)}} {
+		if err := w.land(t, s, b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,9 +204,9 @@ func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			land(first, telling{lumen, 0, 0, upTo(0, 10)})
+			land(first, telling{brand: lumen, first: 0, visits: upTo(0, 10)})
 			w.breakAt(t, target)
-			failed := telling{lumen, 0, 10, []int{12, 3, 10, 11, 12, 9}}
+			failed := telling{brand: lumen, first: 10, visits: []int{12, 3, 10, 11, 12, 9}}
 			if err := w.land(t, first, failed); err == nil {
 				t.Fatal("a view that throws let a batch pass")
 			}
@@ -190,10 +215,10 @@ func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
 			w.wantVisits(t, 13)
 			land(second, failed) // the commit was lost with the partition
 			w.wantVisits(t, 13)
-			land(second, telling{lumen, 0, 16, []int{13, 11, 14}})
-			land(first, telling{lumen, 0, 19, []int{14, 13, 12, 0, 15}})
+			land(second, telling{brand: lumen, first: 16, visits: []int{13, 11, 14}})
+			land(first, telling{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
 			w.wantVisits(t, 16)
-			land(first, telling{lumen, 0, 19, []int{14, 13, 12, 0, 15}})
+			land(first, telling{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
 			w.wantVisits(t, 16)
 		})
 	}

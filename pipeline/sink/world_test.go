@@ -137,7 +137,7 @@ func (w *world) tellTo(t *testing.T, partition int, values ...[]byte) {
 	})
 }
 
-func (w *world) consume(t *testing.T, target consume.Target[sink.Item], limits consume.Limits, done func(*consume.Consumer[sink.Item]) bool) {
+func (w *world) consume(t *testing.T, target consume.Target[sink.Answer], limits consume.Limits, done func(*consume.Consumer[sink.Answer]) bool) {
 	t.Helper()
 	run(t, w, target, limits, done)
 }
@@ -150,7 +150,7 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
 	cfg.Gate = w.gate
 	if cfg.Gate == nil && w.control != nil {
-		cfg.Gate = w.control.LockSinksShared
+		cfg.Lock = consume.LockWith(w.control.LockSinksShared)
 	}
 	cfg.Assigned, cfg.Shards = w.assigned, w.conn.Shards()
 	registry := w.registry

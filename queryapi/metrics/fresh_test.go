@@ -139,7 +139,7 @@ func (l *harness) compareWithFresh(t *testing.T) {
 	fresh := &service{db: l.db, warehouse: openClickHouse(t)}
 	fresh.url = serve(t, fresh.db, fresh.warehouse)
 	l.copyDimensions(t, fresh)
-	landAll(t, release[sink.Item]{sink.New(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), nextRelease}, answers)
+	landAll(t, release[sink.Answer]{sink.NewAnswers(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), nextRelease}, answers)
 	for _, slug := range l.brands {
 		for _, target := range l.questions(slug) {
 			key := l.bearer(l.owners[slug])

@@ -143,7 +143,7 @@ type pipeline struct {
 func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	t.Helper()
 	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}
-	answers := consume.Target[sink.Item](release[sink.Item]{sink.New(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
+	answers := consume.Target[sink.Answer](release[sink.Answer]{sink.NewAnswers(l.warehouse, prometheus.NewRegistry(), logTo(t)), l.version})
 	cfg := reread.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+"sink", l.prefix+event.TopicAnswers
 	cfg.ExtractVersion, cfg.PageSize = l.version, records
@@ -154,7 +154,7 @@ func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	}
 	p.ends = []func(){
 		inBackground(t, p.rereader.Run),
-		inBackground(t, reading(t, l, "sink", records, mortal[sink.Item]{answers, p.left, l.random.IntN(2) == 0}).Run),
+		inBackground(t, reading(t, l, "sink", records, mortal[sink.Answer]{answers, p.left, l.random.IntN(2) == 0}).Run),
 		inBackground(t, reading(t, l, "results", records, mortal[results.Item]{p.results, counting(written), l.random.IntN(2) == 0}).Run),
 	}
 	return p
@@ -182,7 +182,7 @@ func reading[T any](t *testing.T, l *harness, group string, records int, target 
 	cfg.Limits = consume.Limits{Records: records, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 100*time.Millisecond
 	if group == "sink" {
-		cfg.Gate = l.db.LockSinksShared
+		cfg.Lock = consume.LockWith(l.db.LockSinksShared)
 	}
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), logTo(t))
 	if err != nil {

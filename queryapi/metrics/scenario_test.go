@@ -76,7 +76,7 @@ func (s *stage) play(t *testing.T, path string) {
 		case "answers.ndjson":
 			s.addFacts(t, lines[answerFact](t, section.Data)...)
 		case "visits.ndjson":
-			s.land(t, s.visitSink(t, sink.Remembered), s.visits(t, lines[visitFact](t, section.Data)...))
+			s.land(t, s.visitSink(t, sink.CachedVisitIDs), s.visits(t, lines[visitFact](t, section.Data)...))
 		case "crawls.ndjson":
 			s.landCrawls(t, s.crawls(t, lines[crawlFact](t, section.Data)...))
 		case "corrected.ndjson":

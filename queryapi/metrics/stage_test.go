@@ -198,8 +198,8 @@ func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 // append inserts records: through the codec, the extractor and the sink, as one batch.
 func (s *stage) append(t *testing.T, records []*event.Answer) {
 	t.Helper()
-	target := sink.New(s.shard(t), prometheus.NewRegistry(), logTo(t))
-	batch := &consume.Batch[sink.Item]{Topic: s.name, First: s.appended}
+	target := sink.NewAnswers(s.shard(t), prometheus.NewRegistry(), logTo(t))
+	batch := &consume.Batch[sink.Answer]{Topic: s.name, First: s.appended}
 	for _, record := range records {
 		value, err := event.EncodeAnswer(nil, record)
 		if err != nil {

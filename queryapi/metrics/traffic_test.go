@@ -90,7 +90,7 @@ func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
 
 // visitSink is a sink that has just started.
 func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
-	return sink.NewVisits(s.shard(t), sink.NewMemory(remembered), prometheus.NewRegistry(), logTo(t))
+	return sink.NewVisits(s.shard(t), remembered, prometheus.NewRegistry(), logTo(t))
 }
 
 // Traffic too has two proofs, of random visits and goals of two organizations that are appended late, out of order and twice:

@@ -93,3 +93,8 @@ type AnswerRow struct {
 	CardMatchedIDs      []UUID             `ch:"cards.matched_id"`
 	CardRoles           []string           `ch:"cards.role"`
 }
+
+// Origin says which record the row is of.
+func (r AnswerRow) Origin() RowOrigin {
+	return RowOrigin{Key{r.OrganizationID, r.BrandID, r.ID}, r.Day, LogPosition{r.LogTopic, r.LogPartition, r.LogOffset}}
+}

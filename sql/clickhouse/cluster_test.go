@@ -22,9 +22,9 @@ func TestALookupSeesEveryShard(t *testing.T) {
 			}
 		}
 	}
-	keys := []clickhouse.AnswerKey{{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 0}}, {OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 1}}}
+	keys := []clickhouse.Key{{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 0}}, {OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 1}}}
 	for n := range conn.Shards() {
-		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, func(clickhouse.UUID) time.Time { return day }, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
+		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
 		if err != nil || len(landed) != 2 {
 			t.Errorf("shard %d sees %v, %v", n, landed, err)
 		}
@@ -35,7 +35,7 @@ func TestALookupSeesEveryShard(t *testing.T) {
 		t.Errorf("%+v, %v; want 2 answers", entities, err)
 	}
 	for n := range conn.Shards() {
-		last, ok, err := clickhouse.LogPosition(t.Context(), warehouse.Shard(t, conn, 0), "answers", int32(n))
+		last, ok, err := clickhouse.LastOffset(t.Context(), warehouse.Shard(t, conn, 0), "answers", int32(n))
 		if err != nil || !ok || last != 7 {
 			t.Errorf("partition %d has landed up to %d, %t, %v; want 7", n, last, ok, err)
 		}

@@ -14,7 +14,7 @@ func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
-	return Table[R]{name, "", names, func(batch driver.Batch, rows []R) error {
+	return Table[R]{name, names, func(batch driver.Batch, rows []R) error {
 		for i, c := range columns {
 			if err := c.append(batch.Column(i), rows); err != nil {
 				return fmt.Errorf("column %s: %w", c.name, err)

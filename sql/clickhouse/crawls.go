@@ -1,10 +1,6 @@
 package clickhouse
 
-import (
-	"context"
-	"slices"
-	"time"
-)
+import "time"
 
 // CrawlRow is one row of the landing table crawls: a request of an AI crawler.
 type CrawlRow struct {
@@ -32,53 +28,9 @@ type CrawlRow struct {
 // Crawls is the landing table of topic crawls.
 var Crawls = table[CrawlRow]("crawls")
 
-// Place is where the row stands.
-func (r CrawlRow) Place() RowPlace {
-	return RowPlace{r.OrganizationID, r.BrandID, r.ID, r.Day, RecordPlace{r.LogTopic, r.LogPartition, r.LogOffset}}
-}
-
-// CrawlKey is what a crawl is known by.
-type CrawlKey struct {
-	OrganizationID UUID `ch:"organization_id"`
-	BrandID        UUID `ch:"brand_id"`
-	ID             UUID `ch:"id"`
-}
-
-var landedCrawls = query[landedVisitsParams, CrawlKey]("landed_crawls")
-
-// LandedCrawls says which of keys are in the landing table, as far as below lets it
-// see. at tells the instant in an id, which is that of the crawl.
-func LandedCrawls(ctx context.Context, conn *Conn, keys []CrawlKey, at func(UUID) time.Time, below Below) (map[CrawlKey]bool, error) {
-	landed := make(map[CrawlKey]bool)
-	for some := range slices.Chunk(keys, keysAtOnce) {
-		rows, err := landedCrawls.All(ctx, conn, lookUpCrawls(some, at, below))
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range rows {
-			landed[key] = true
-		}
-	}
-	return landed, nil
-}
-
-func lookUpCrawls(keys []CrawlKey, at func(UUID) time.Time, below Below) landedVisitsParams {
-	p := landedVisitsParams{Topic: below.Topic, Partition: below.Partition, Below: below.Offset}
-	for _, key := range keys {
-		made := at(key.ID)
-		p.Organizations = append(p.Organizations, key.OrganizationID)
-		p.Brands = append(p.Brands, key.BrandID)
-		p.IDs = append(p.IDs, key.ID)
-		p.Times = append(p.Times, uint64(made.UnixMilli()))
-		p.Days = append(p.Days, DayOf(made))
-	}
-	slices.Sort(p.Days)
-	p.Days = slices.Compact(p.Days)
-	slices.Sort(p.Times)
-	p.Times = slices.Compact(p.Times)
-	p.Organizations = distinct(p.Organizations, func(a, b UUID) int { return slices.Compare(a[:], b[:]) })
-	p.Brands = distinct(p.Brands, func(a, b UUID) int { return slices.Compare(a[:], b[:]) })
-	return p
+// Origin says which record the row is of.
+func (r CrawlRow) Origin() RowOrigin {
+	return RowOrigin{Key{r.OrganizationID, r.BrandID, r.ID}, r.Day, LogPosition{r.LogTopic, r.LogPartition, r.LogOffset}}
 }
 
 // AICrawlers gives the crawls of the window by facet; within one the most requests

@@ -8,8 +8,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-func keyOfCrawl(c clickhouse.CrawlRow) clickhouse.CrawlKey {
-	return clickhouse.CrawlKey{OrganizationID: c.OrganizationID, BrandID: c.BrandID, ID: c.ID}
+func keyOfCrawl(c clickhouse.CrawlRow) clickhouse.Key {
+	return clickhouse.Key{OrganizationID: c.OrganizationID, BrandID: c.BrandID, ID: c.ID}
 }
 
 // A batch of crawls in two months, sent three times with its token, is there once in
@@ -32,8 +32,8 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 			t.Errorf("%s: %d, %v; want %d", question, got, err, want)
 		}
 	}
-	if last, ok, err := clickhouse.LogPosition(t.Context(), conn, "crawls", 0); err != nil || !ok || last != 2 {
-		t.Errorf("LogPosition() = %d, %v, %v; want 2", last, ok, err)
+	if last, ok, err := clickhouse.LastOffset(t.Context(), conn, "crawls", 0); err != nil || !ok || last != 2 {
+		t.Errorf("LastOffset() = %d, %v, %v; want 2", last, ok, err)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 func TestLandedCrawls(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	var rows []clickhouse.CrawlRow
-	var keys []clickhouse.CrawlKey
+	var keys []clickhouse.Key
 	for n := range int64(5000) {
 		rows = append(rows, warehouse.Crawl(n, warehouse.Day.Add(time.Duration(n)*time.Minute)))
 		keys = append(keys, keyOfCrawl(rows[n]))
@@ -53,18 +53,18 @@ func TestLandedCrawls(t *testing.T) {
 	foreign := keys[0]
 	foreign.OrganizationID = neighbour
 	for name, c := range map[string]struct {
-		keys  []clickhouse.CrawlKey
+		keys  []clickhouse.Key
 		below clickhouse.Below
 		want  int
 	}{
 		"all":                     {keys, clickhouse.Below{}, 5000},
 		"another partition":       {keys, clickhouse.Below{Topic: "crawls", Partition: 1}, 5000},
 		"below its own":           {keys, clickhouse.Below{Topic: "crawls", Offset: 3000}, 3000},
-		"of another organization": {[]clickhouse.CrawlKey{foreign}, clickhouse.Below{}, 0},
+		"of another organization": {[]clickhouse.Key{foreign}, clickhouse.Below{}, 0},
 		"none":                    {nil, clickhouse.Below{}, 0},
-		"what is not there":       {[]clickhouse.CrawlKey{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.Below{}, 0},
+		"what is not there":       {[]clickhouse.Key{keyOfCrawl(warehouse.Crawl(9000, warehouse.Day))}, clickhouse.Below{}, 0},
 	} {
-		landed, err := clickhouse.LandedCrawls(t.Context(), conn, c.keys, made, c.below)
+		landed, err := clickhouse.LandedCrawls(t.Context(), conn, c.keys, c.below)
 		if err != nil || len(landed) != c.want {
 			t.Errorf("%s: %d landed, %v; want %d", name, len(landed), err, c.want)
 		}

@@ -14,9 +14,9 @@ func letters(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	for n, l := range []clickhouse.DeadLetter{
 		{LogTopic: "answers", LogPartition: 1, LogOffset: 7, AppendedAt: warehouse.Day, Key: "k", Value: "\xff\x00raw", HeaderKeys: []string{"h", ""}, HeaderValues: []string{"\xfe", ""}, Reason: "malformed", Detail: "d"},
-		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "refused"},
+		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "month frozen"},
 		{LogTopic: "answers", LogPartition: 1, LogOffset: 10, AppendedAt: warehouse.Day.AddDate(0, 1, 0), Value: "{}", Reason: "malformed"},
-		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: warehouse.Day.AddDate(0, 0, 1), Value: "{}", Reason: "refused"},
+		{LogTopic: "answers", LogPartition: 10, LogOffset: 2, AppendedAt: warehouse.Day.AddDate(0, 0, 1), Value: "{}", Reason: "month frozen"},
 		{LogTopic: "visits", LogPartition: 0, LogOffset: 0, AppendedAt: warehouse.Day, Value: "{}", Reason: "malformed"},
 	} {
 		if err := clickhouse.DeadLetters.Insert(t.Context(), conn, fmt.Sprint("letter ", n), []clickhouse.DeadLetter{l}); err != nil {
@@ -36,7 +36,7 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		"topic":     {clickhouse.DeadLetterFilter{Topics: []string{"visits", "crawls"}}, []string{"visits/0@0"}},
 		"partition": {clickhouse.DeadLetterFilter{Partitions: []int32{0, 10}}, []string{"answers/10@2", "visits/0@0"}},
 		"place":     {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1}, Offsets: []int64{10}}, []string{"answers/1@10"}},
-		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"refused"}}, []string{"answers/1@10", "answers/10@2"}},
+		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"month frozen"}}, []string{"answers/1@10", "answers/10@2"}},
 		"days":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"}, []string{"answers/1@7", "visits/0@0"}},
 		"from":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
 	} {
@@ -49,8 +49,8 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, l := range page {
-					if after = l.Place(); after.Offset == 10 && l.Reason != "refused" {
-						t.Errorf("%s by %d: %s is %s; what was refused waits for its month", name, limit, after, l.Reason)
+					if after = l.LogPosition; after.Offset == 10 && l.Reason != "malformed" && name != "reason" && after.Partition == 1 {
+						t.Errorf("%s by %d: %s is %s, want the first of its reasons", name, limit, after, l.Reason)
 					}
 					got = append(got, after.String())
 				}
@@ -64,7 +64,7 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		}
 	}
 	ends, err := clickhouse.DeadLetterEnds(t.Context(), conn)
-	if want := []clickhouse.RecordPlace{{"answers", 1, 10}, {"answers", 10, 2}, {"visits", 0, 0}}; err != nil || !slices.Equal(ends, want) {
+	if want := []clickhouse.LogPosition{{"answers", 1, 10}, {"answers", 10, 2}, {"visits", 0, 0}}; err != nil || !slices.Equal(ends, want) {
 		t.Errorf("ends %v, %v; want %v", ends, err, want)
 	}
 	page, err := clickhouse.DeadLetterPage(t.Context(), conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1)
@@ -86,46 +86,44 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-// A refused record is suspect from when it is a dead letter until its month was found
-// right; of a record that is none yet the batch is still under way.
-func TestSuspectsAreDeadLettersWhoseMonthWasNotLookedAt(t *testing.T) {
+// The first record of an expired plan is suspect until its month was reconciled, however often it is marked.
+func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
 	conn := warehouse.Migrated(t)
-	letters(t, conn)
-	at := func(partition int32, offset int64) clickhouse.Mark {
-		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603, Detail: "no"}
+	at := func(partition int32, offset int64, mark string) clickhouse.Mark {
+		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: mark, Landing: "answers", Month: 202603}
 	}
-	refused := []clickhouse.Mark{at(1, 10), at(1, 11), at(10, 2)}
+	marks := []clickhouse.Mark{at(1, 10, clickhouse.MarkExpired), at(10, 2, clickhouse.MarkExpired), at(1, 11, clickhouse.MarkReplayed)}
 	for range 2 { // marked again after a crash
-		if err := clickhouse.MarkRecords(t.Context(), conn, refused); err != nil {
+		if err := clickhouse.MarkRecords(t.Context(), conn, marks); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []clickhouse.Suspect{{"answers", 202603, "answers", 1, 10}, {"answers", 202603, "answers", 10, 2}}
+	want := []clickhouse.Suspect{{"answers", 202603, clickhouse.LogPosition{"answers", 1, 10}}, {"answers", 202603, clickhouse.LogPosition{"answers", 10, 2}}}
 	got, err := clickhouse.Suspects(t.Context(), conn)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("suspects %v, %v; want %v", got, err, want)
 	}
-	if err := clickhouse.SettleSuspects(t.Context(), conn, got[:1]); err != nil {
+	if err := clickhouse.ClearSuspects(t.Context(), conn, got[:1]); err != nil {
 		t.Fatal(err)
 	}
 	got, err = clickhouse.Suspects(t.Context(), conn)
 	if err != nil || !slices.Equal(got, want[1:]) {
 		t.Errorf("suspects %v, %v; want %v", got, err, want[1:])
 	}
-	marks, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.RecordPlace{Topic: "answers", Partition: 1, Offset: 10})
-	if err != nil || len(marks) != 3 || marks[0].Mark != refused[0] || marks[2].Mark.Mark != clickhouse.MarkReconciled || marks[2].At.IsZero() {
-		t.Errorf("marks %+v, %v", marks, err)
+	read, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 10})
+	if err != nil || len(read) != 3 || read[0].Mark != marks[0] || read[2].Mark.Mark != clickhouse.MarkReconciled || read[2].At.IsZero() {
+		t.Errorf("marks %+v, %v", read, err)
 	}
 }
 
-func TestAPlaceIsReadAsItIsWritten(t *testing.T) {
-	for _, p := range []clickhouse.RecordPlace{{"answers", 3, 120}, {"a-b.c_d", 0, 0}} {
-		if got, err := clickhouse.ParsePlace(p.String()); err != nil || got != p {
+func TestALogPositionIsReadAsItIsWritten(t *testing.T) {
+	for _, p := range []clickhouse.LogPosition{{"answers", 3, 120}, {"a-b.c_d", 0, 0}} {
+		if got, err := clickhouse.ParseLogPosition(p.String()); err != nil || got != p {
 			t.Errorf("ParsePlace(%s) = %v, %v", p, got, err)
 		}
 	}
 	for _, text := range []string{"", "answers", "answers/3", "answers/3@", "/3@1", "answers/-1@1", "answers/99999999999@1", "answers/1@1 "} {
-		if got, err := clickhouse.ParsePlace(text); err == nil {
+		if got, err := clickhouse.ParseLogPosition(text); err == nil {
 			t.Errorf("ParsePlace(%q) = %v", text, got)
 		}
 	}

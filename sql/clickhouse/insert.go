@@ -40,10 +40,9 @@ func insertSettings(token string) clickhouse.Settings {
 
 // A Table is what rows of one Go type are inserted into.
 type Table[R any] struct {
-	Name     string
-	database string // "" is that of the connection
-	columns  []string
-	fill     func(batch driver.Batch, rows []R) error // of SentAtOnce rows at most
+	Name    string
+	columns []string
+	fill    func(batch driver.Batch, rows []R) error // of SentAtOnce rows at most
 }
 
 // Answers is the landing table of topic answers.
@@ -54,16 +53,12 @@ func table[R any](name string) Table[R] {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
 	}
-	return Table[R]{name, "", columns, fillRows[R]}
+	return Table[R]{name, columns, fillRows[R]}
 }
 
 // into begins an insert into what a server has of the table.
 func (t Table[R]) into(conn *Conn) string {
-	name := conn.Local(t.Name)
-	if t.database != "" {
-		name = quoted(t.database) + "." + name
-	}
-	return "INSERT INTO " + name + " (" + strings.Join(t.columns, ", ") + ")"
+	return "INSERT INTO " + conn.Local(t.Name) + " (" + strings.Join(t.columns, ", ") + ")"
 }
 
 func fillRows[R any](batch driver.Batch, rows []R) error {

@@ -79,8 +79,8 @@ func insertCut[R any](t *testing.T, c clickhouse.Config, table clickhouse.Table[
 	if said := wire.Bytes() - before; err == nil || said < at.after {
 		t.Fatalf("%+v: %v, having said %d bytes", at, err, said)
 	}
-	if blame := clickhouse.BlameOf(err); blame != clickhouse.NotRows {
-		t.Errorf("%+v: blame %d for %v, want NotRows", at, blame, err)
+	if _, refused := clickhouse.Refused(err); refused {
+		t.Errorf("%+v: %v is a refusal, want that of a server that is away", at, err)
 	}
 }
 
@@ -211,14 +211,14 @@ func TestAnswersThatAreCutOffAreTakenOnce(t *testing.T) {
 	}
 	forgotten(t, conn, token)
 	holds(0)
-	if _, ok, err := clickhouse.LogPosition(t.Context(), conn, "answers", 0); ok || err != nil {
-		t.Errorf("LogPosition() after a cut: %v, %v", ok, err)
+	if _, ok, err := clickhouse.LastOffset(t.Context(), conn, "answers", 0); ok || err != nil {
+		t.Errorf("LastOffset() after a cut: %v, %v", ok, err)
 	}
 	if err := clickhouse.Answers.Insert(t.Context(), conn, token, batch); err != nil {
 		t.Fatal(err)
 	}
 	holds(5_000)
-	if last, ok, err := clickhouse.LogPosition(t.Context(), conn, "answers", 0); err != nil || !ok || last != 4_999 {
-		t.Errorf("LogPosition() = %d, %v, %v; want 4999", last, ok, err)
+	if last, ok, err := clickhouse.LastOffset(t.Context(), conn, "answers", 0); err != nil || !ok || last != 4_999 {
+		t.Errorf("LastOffset() = %d, %v, %v; want 4999", last, ok, err)
 	}
 }

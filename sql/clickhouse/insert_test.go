@@ -2,12 +2,9 @@ package clickhouse_test
 
 import (
 	"testing"
-	"time"
 
-	"github.com/gofrs/uuid/v5"
 	"github.com/shopspring/decimal"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -30,12 +27,12 @@ func TestInsertWithATokenIsTakenOnceEverywhere(t *testing.T) {
 			t.Errorf("%s: %d, want 4", table, n)
 		}
 	}
-	last, ok, err := clickhouse.LogPosition(t.Context(), conn, "answers", 0)
+	last, ok, err := clickhouse.LastOffset(t.Context(), conn, "answers", 0)
 	if err != nil || !ok || last != 3 {
-		t.Errorf("LogPosition() = %d, %v, %v; want 3", last, ok, err)
+		t.Errorf("LastOffset() = %d, %v, %v; want 3", last, ok, err)
 	}
-	if _, ok, err := clickhouse.LogPosition(t.Context(), conn, "answers", 1); err != nil || ok {
-		t.Errorf("LogPosition() of a partition without rows = %v, %v", ok, err)
+	if _, ok, err := clickhouse.LastOffset(t.Context(), conn, "answers", 1); err != nil || ok {
+		t.Errorf("LastOffset() of a partition without rows = %v, %v", ok, err)
 	}
 }
 
@@ -99,9 +96,9 @@ func TestTheLogPosition(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	position := func(partition int32, want int64) {
 		t.Helper()
-		last, ok, err := clickhouse.LogPosition(t.Context(), conn, "answers", partition)
+		last, ok, err := clickhouse.LastOffset(t.Context(), conn, "answers", partition)
 		if err != nil || ok != (want >= 0) || ok && last != want {
-			t.Errorf("LogPosition() of partition %d = %d, %v, %v; want %d", partition, last, ok, err, want)
+			t.Errorf("LastOffset() of partition %d = %d, %v, %v; want %d", partition, last, ok, err, want)
 		}
 	}
 	position(0, -1)
@@ -117,7 +114,7 @@ func TestTheLogPosition(t *testing.T) {
 	}
 	position(0, 0)
 	for _, offset := range []int64{2, 2, 1} {
-		if err := clickhouse.MoveLogPosition(t.Context(), conn, clickhouse.RecordPlace{Topic: "answers", Offset: offset}); err != nil {
+		if err := clickhouse.AdvanceLog(t.Context(), conn, clickhouse.LogPosition{Topic: "answers", Offset: offset}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,12 +150,11 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", append(rows, other)); err != nil {
 		t.Fatal(err)
 	}
-	var keys []clickhouse.AnswerKey
+	var keys []clickhouse.Key
 	for _, r := range append(rows, other, unknown) {
-		keys = append(keys, clickhouse.AnswerKey{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: r.ID})
+		keys = append(keys, clickhouse.Key{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: r.ID})
 	}
-	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
-	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys, due, clickhouse.Below{Topic: "answers", Partition: 0, Offset: 5})
+	landed, err := clickhouse.LandedAnswers(t.Context(), conn, keys, clickhouse.Below{Topic: "answers", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -35,15 +34,14 @@ func TestALargeLookupPassesBothProtocols(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), store.OpenWarehouse(t, native), "a", []clickhouse.AnswerRow{landed}); err != nil {
 		t.Fatal(err)
 	}
-	keys := []clickhouse.AnswerKey{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: landed.ID}}
+	keys := []clickhouse.Key{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: landed.ID}}
 	for n := range 20_000 {
 		other := uuid.NewV5(uuid.UUID(warehouse.Brand), fmt.Sprint(n))
 		id := event.RunID(event.Identity{BrandID: other, Sample: 1, Due: warehouse.Day.AddDate(0, 0, n%60)})
-		keys = append(keys, clickhouse.AnswerKey{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other), ID: clickhouse.UUID(id)})
+		keys = append(keys, clickhouse.Key{OrganizationID: clickhouse.UUID(other), BrandID: clickhouse.UUID(other), ID: clickhouse.UUID(id)})
 	}
-	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 	for name, c := range map[string]clickhouse.Config{"native": native, "http": web} {
-		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, due, clickhouse.Below{})
+		found, err := clickhouse.LandedAnswers(t.Context(), store.OpenWarehouse(t, c), keys, clickhouse.Below{})
 		if err != nil || len(found) != 1 {
 			t.Errorf("%s: found %d, %v; want 1", name, len(found), err)
 		}

@@ -62,7 +62,7 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 		provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler))
 		ctx, root := provider.Tracer("test").Start(t.Context(), "root")
 		defer root.End()
-		if _, _, err := clickhouse.LogPosition(ctx, conn, "things", 1); err != nil {
+		if _, _, err := clickhouse.LastOffset(ctx, conn, "things", 1); err != nil {
 			t.Fatal(err)
 		}
 		return root.SpanContext().TraceID(), recorder.Ended()
@@ -104,7 +104,7 @@ func TestAFailedQueryIsAFailedSpan(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	ctx, root := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "root")
 	defer root.End()
-	if _, _, err := clickhouse.LogPosition(ctx, conn, "things", 1); err == nil {
+	if _, _, err := clickhouse.LastOffset(ctx, conn, "things", 1); err == nil {
 		t.Fatal("a table that is not there was read")
 	}
 	span := recorder.Ended()[0]

@@ -12,15 +12,14 @@ import (
 // it is called: <database>_<name>. It has every table that a materialized view
 // reads or fills, and those views, as the server has them now, and no rows: what is
 // inserted there goes the way that it would go here, each time anew, and nobody counts
-// it. Where it is only tried out, and not lasting, nothing waits for the disk: that is
-// most of what an insert of few rows costs.
+// it.
 //
 // Its tables are plain MergeTrees without TTL also where those here are replicated,
 // so that it is of one server; their partitions fit into the tables here.
 //
 // A name is one user's at a time: who makes it anew takes it away from the other,
 // whose inserts then fail.
-func Twin(ctx context.Context, conn *Conn, name string, lasting bool) (database string, err error) {
+func Twin(ctx context.Context, conn *Conn, name string) (database string, err error) {
 	if err := DropTwin(ctx, conn, name); err != nil {
 		return "", err
 	}
@@ -36,7 +35,7 @@ func Twin(ctx context.Context, conn *Conn, name string, lasting bool) (database 
 	statements := []string{"CREATE DATABASE " + quoted(database) + " ENGINE = Atomic"}
 	for _, o := range objects {
 		if !o.view {
-			statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s AS %s ENGINE = %s", quoted(database), quoted(o.name), quoted(o.name), twinEngine(o.engine, lasting)))
+			statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s AS %s ENGINE = %s", quoted(database), quoted(o.name), quoted(o.name), twinEngine(o.engine)))
 		}
 	}
 	into := movedTo(here, database, objects)
@@ -69,12 +68,6 @@ func DropTwin(ctx context.Context, conn *Conn, name string) error {
 		return fmt.Errorf("drop twin %s_%s: %w", here, name, err)
 	}
 	return nil
-}
-
-// In is the same table in another database of the server.
-func (t Table[R]) In(database string) Table[R] {
-	t.database = database
-	return t
 }
 
 // twinObject is a table or a view of which a twin has one too.
@@ -134,11 +127,10 @@ var (
 	replicatedPaths = regexp.MustCompile(`^Replicated(\w*MergeTree)(?:\('[^']*', '[^']*'(?:, )?)?`)
 	timeToLive      = regexp.MustCompile(` TTL .*? SETTINGS `)
 	windowSetting   = regexp.MustCompile(`\bnon_replicated_deduplication_window = \d+`)
-	syncSetting     = regexp.MustCompile(`\b(fsync_after_insert|fsync_part_directory) = 1`)
 )
 
 // twinEngine is the engine of a table's twin.
-func twinEngine(full string, lasting bool) string {
+func twinEngine(full string) string {
 	full = timeToLive.ReplaceAllString(full, " SETTINGS ")
 	if m := replicatedPaths.FindStringSubmatch(full); m != nil {
 		plain := m[1]
@@ -146,9 +138,6 @@ func twinEngine(full string, lasting bool) string {
 			plain += "("
 		}
 		full = plain + strings.TrimPrefix(full, m[0])
-	}
-	if !lasting {
-		full = syncSetting.ReplaceAllString(full, "$1 = 0")
 	}
 	return windowSetting.ReplaceAllString(full, "non_replicated_deduplication_window = 0")
 }

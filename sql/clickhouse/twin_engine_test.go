@@ -12,12 +12,8 @@ func TestATwinIsOfOneServer(t *testing.T) {
 		"ReplicatedAggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192":                                                  "AggregatingMergeTree ORDER BY id SETTINGS index_granularity = 8192",
 		"SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192":                                                        "SummingMergeTree((a, b)) ORDER BY id SETTINGS index_granularity = 8192",
 	} {
-		if got := twinEngine(full, true); got != want {
+		if got := twinEngine(full); got != want {
 			t.Errorf("twin of %s is\n%s, want\n%s", full, got, want)
 		}
-	}
-	const synced, want = "MergeTree ORDER BY id SETTINGS fsync_after_insert = 1, fsync_part_directory = 1", "MergeTree ORDER BY id SETTINGS fsync_after_insert = 0, fsync_part_directory = 0"
-	if got := twinEngine(synced, false); got != want {
-		t.Errorf("a twin that does not last is %s, want %s", got, want)
 	}
 }

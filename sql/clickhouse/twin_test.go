@@ -48,14 +48,14 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 	})
 	for range 2 {
 		var err error
-		if twin, err = clickhouse.Twin(t.Context(), conn, "twin-of.it", true); err != nil {
+		if twin, err = clickhouse.Twin(t.Context(), conn, "twin-of.it"); err != nil {
 			t.Fatal(err)
 		}
 		if twin != here+"_twin-of.it" {
 			t.Errorf("the twin is %s", twin)
 		}
 		for range 2 { // without a window nothing is taken for a repetition
-			if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
+			if err := conn.Exec(t.Context(), "INSERT INTO `"+twin+"`.answers SELECT * FROM answers SETTINGS insert_deduplication_token = 'a'"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -64,9 +64,9 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 			if err := conn.QueryRow(t.Context(), strings.Replace(question, "FROM ", "FROM `"+twin+"`.", 1)).Scan(&got); err != nil {
 				t.Fatal(err)
 			}
-			want := uint64(4)
+			want := uint64(2)
 			if table == "shopping_cards" { // counted by their ids
-				want = 2
+				want = 1
 			}
 			if got != want {
 				t.Errorf("%s of the twin: %d, want %d", table, got, want)
@@ -100,6 +100,11 @@ func TestATwinTakesWhatTheTablesTake(t *testing.T) {
 // tables that they read are read where they are.
 func TestATwinHasTheViewsOfOthers(t *testing.T) {
 	conn := warehouse.Migrated(t)
+	other := warehouse.Answer(1, warehouse.Day)
+	other.BrandID = clickhouse.UUID{9}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), other}); err != nil {
+		t.Fatal(err)
+	}
 	for _, statement := range []string{
 		`CREATE MATERIALIZED VIEW theirs TO log_progress AS
 			SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id IN (SELECT id FROM dimension_brands))) AS last_offset FROM answer_daily`,
@@ -109,16 +114,15 @@ func TestATwinHasTheViewsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	twin, err := clickhouse.Twin(t.Context(), conn, "twin", false)
+	twin, err := clickhouse.Twin(t.Context(), conn, "twin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day)}); err == nil || !strings.Contains(err.Error(), "395") {
+	fill := "INSERT INTO `" + twin + "`.answers SELECT * FROM answers WHERE brand_id IN (SELECT id FROM dimension_brands)"
+	if err := conn.Exec(t.Context(), fill); err == nil || !strings.Contains(err.Error(), "395") {
 		t.Errorf("a row that a view refuses: %v", err)
 	}
-	other := warehouse.Answer(1, warehouse.Day)
-	other.BrandID = clickhouse.UUID{9}
-	if err := clickhouse.Answers.In(twin).Insert(t.Context(), conn, "b", []clickhouse.AnswerRow{other}); err != nil {
+	if err := conn.Exec(t.Context(), strings.Replace(fill, " IN ", " NOT IN ", 1)); err != nil {
 		t.Error(err)
 	}
 	if err := clickhouse.DropTwin(t.Context(), conn, "twin"); err != nil {

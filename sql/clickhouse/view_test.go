@@ -130,7 +130,7 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after_card": warehouse.Brand.String(),
 		"organizations": []string{of.String()}, "brands": []string{warehouse.Brand.String()}, "topic": one(random, "answers", "visits", "crawls"), "partition": 0, "from": 0, "below": one(random, 50, 5000),
 		"days": days, "ids": ids, "times": times,
-		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "refused", "malformed"),
+		"after_topic": "", "after_partition": -1, "after_offset": -1, "partitions": []int32{}, "offsets": offsets, "reasons": some(random, "month frozen", "malformed"),
 		"from_topic": "", "from_partition": 0, "from_offset": 0, "to_topic": "z", "to_partition": 0, "to_offset": 100,
 		"since": "2020-01-01", "after_day": "2020-01-01", "after_id": clickhouse.UUID{}.String(), "most": 1000, "reading_revision": 3, "reading_version": 9,
 		"organization": of.String(), "brand": warehouse.Brand.String(), "first_day": from.Format(time.DateOnly), "last_day": from.AddDate(0, 0, 10).Format(time.DateOnly),
@@ -238,8 +238,8 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	var letters []clickhouse.DeadLetter
 	var marks []clickhouse.Mark
 	for offset := range int64(10) {
-		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "refused", "malformed")})
-		marks = append(marks, clickhouse.Mark{Topic: "answers", Offset: offset, Mark: clickhouse.MarkRefused, Landing: "answers", Month: 202603})
+		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "month frozen", "malformed")})
+		marks = append(marks, clickhouse.Mark{Topic: "answers", Offset: offset, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603})
 	}
 	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
 		t.Fatal(err)

@@ -94,16 +94,11 @@ func (p PackedVisit) text(which int) string {
 // At is when the visit was.
 func (p PackedVisit) At() time.Time { return time.UnixMilli(int64(p.uint64(packedAt))).UTC() }
 
-// Key is what the visit is known by.
-func (p PackedVisit) Key() VisitKey {
-	return VisitKey{p.uuid(packedOrganization), p.uuid(packedBrand), p.uuid(packedID)}
-}
-
-// Place is where the row stands.
-func (p PackedVisit) Place() RowPlace {
-	key := p.Key()
-	record := RecordPlace{p.text(textTopic), int32(p.uint32(packedPartition)), int64(p.uint64(packedOffset))}
-	return RowPlace{key.OrganizationID, key.BrandID, key.ID, p.At().Truncate(24 * time.Hour), record}
+// Origin says which record the row is of.
+func (p PackedVisit) Origin() RowOrigin {
+	key := Key{p.uuid(packedOrganization), p.uuid(packedBrand), p.uuid(packedID)}
+	record := LogPosition{p.text(textTopic), int32(p.uint32(packedPartition)), int64(p.uint64(packedOffset))}
+	return RowOrigin{key, p.At().Truncate(24 * time.Hour), record}
 }
 
 func (p PackedVisit) value() *decimal.Decimal {

@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-func keyOf(v *clickhouse.VisitRow) clickhouse.VisitKey {
-	return clickhouse.VisitKey{OrganizationID: v.OrganizationID, BrandID: v.BrandID, ID: v.ID}
+func keyOf(v *clickhouse.VisitRow) clickhouse.Key {
+	return clickhouse.Key{OrganizationID: v.OrganizationID, BrandID: v.BrandID, ID: v.ID}
 }
 
 func made(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
@@ -43,9 +43,9 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), question).Scan(&visits, &sessions, &sum); err != nil || visits != 3 || sessions != 2 || !sum.Equal(value) {
 		t.Errorf("%d visits, %d sessions, value %s, %v; want 3, 2, %s", visits, sessions, sum, err, value)
 	}
-	last, ok, err := clickhouse.LogPosition(t.Context(), conn, "visits", 0)
+	last, ok, err := clickhouse.LastOffset(t.Context(), conn, "visits", 0)
 	if err != nil || !ok || last != 2 {
-		t.Errorf("LogPosition() = %d, %v, %v; want 2", last, ok, err)
+		t.Errorf("LastOffset() = %d, %v, %v; want 2", last, ok, err)
 	}
 }
 
@@ -174,11 +174,11 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
-	var keys []clickhouse.VisitKey
+	var keys []clickhouse.Key
 	for _, r := range append(rows, unknown) {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys, made, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
+	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 		}
 	}
 	last, err := clickhouse.LastVisits(t.Context(), conn, 4, clickhouse.Below{Topic: "visits", Partition: 0, Offset: 5})
-	if want := []clickhouse.VisitKey{keyOf(rows[1]), keyOf(late), keyOf(early)}; err != nil || !slices.Equal(last, want) {
+	if want := []clickhouse.Key{keyOf(rows[1]), keyOf(late), keyOf(early)}; err != nil || !slices.Equal(last, want) {
 		t.Errorf("LastVisits() = %v, %v; want %v", last, err, want)
 	}
 	at, ok, err := clickhouse.NewestVisit(t.Context(), conn)
@@ -208,11 +208,11 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	if err := clickhouse.Visits.Insert(t.Context(), conn, "a", clickhouse.PackVisits(rows...)); err != nil {
 		t.Fatal(err)
 	}
-	var keys []clickhouse.VisitKey
+	var keys []clickhouse.Key
 	for _, r := range rows[:each] {
 		keys = append(keys, keyOf(r))
 	}
-	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys[:2000], made, clickhouse.Below{})
+	landed, err := clickhouse.LandedVisits(t.Context(), conn, keys[:2000], clickhouse.Below{})
 	if err != nil || len(landed) != 2000 {
 		t.Fatalf("found %d, %v; want 2000", len(landed), err)
 	}

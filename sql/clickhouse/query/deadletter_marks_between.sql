@@ -6,7 +6,6 @@ SELECT
     mark,
     landing,
     month,
-    detail,
     at
 FROM deadletter_marks
 WHERE log_topic BETWEEN {from_topic:String} AND {to_topic:String}

@@ -18,6 +18,6 @@ WHERE log_topic >= {after_topic:String}
   AND answerscope_matches({reasons:Array(String)}, reason)
   AND ({date_from:String} = '' OR appended_at >= parseDateTime64BestEffort(if({date_from:String} = '', '1970-01-01', {date_from:String}), 3, 'UTC'))
   AND ({date_to:String} = '' OR appended_at < parseDateTime64BestEffort(if({date_to:String} = '', '1970-01-01', {date_to:String}), 3, 'UTC') + INTERVAL 1 DAY)
-ORDER BY log_topic, log_partition, log_offset, reason = 'refused' DESC
+ORDER BY log_topic, log_partition, log_offset, reason
 LIMIT 1 BY log_topic, log_partition, log_offset
 LIMIT {limit:UInt32}

@@ -14,5 +14,5 @@ FROM deadletters
 WHERE log_topic = {topic:String}
   AND log_partition = {partition:Int32}
   AND log_offset IN {offsets:Array(Int64)}
-ORDER BY log_offset, reason = 'refused' DESC
+ORDER BY log_offset, reason
 LIMIT 1 BY log_offset

@@ -1,6 +1,5 @@
--- suspect_records: records for which rollups of a month may be wrong until that month is found right.
--- A refused record is refused by one table or view after others have taken it. It is suspect since it became a dead letter, which is the
--- last thing that is done with it. A late one is the first of a batch that some rollups may have taken before and some not.
+-- suspect_records: the first records of late batches, for which rollups of a month may be wrong until the month is found right.
+-- Some rollups may have taken such a batch before, and some not.
 SELECT
     landing,
     month,
@@ -8,8 +7,6 @@ SELECT
     log_partition,
     log_offset
 FROM deadletter_marks
-WHERE mark != 'refused'
-   OR (log_topic, log_partition, log_offset) IN (SELECT log_topic, log_partition, log_offset FROM deadletters WHERE reason = 'refused')
 GROUP BY landing, month, log_topic, log_partition, log_offset
-HAVING countIf(mark IN ('refused', 'late')) > 0 AND countIf(mark = 'reconciled') = 0
+HAVING countIf(mark = 'expired') > 0 AND countIf(mark = 'reconciled') = 0
 ORDER BY landing, month, log_topic, log_partition, log_offset

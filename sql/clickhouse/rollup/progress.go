@@ -60,7 +60,7 @@ func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress
 // The caller holds the sinks.
 func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (err error) {
 	twin := newRebuild()
-	database, err := clickhouse.Twin(ctx, conn, twin, true)
+	database, err := clickhouse.Twin(ctx, conn, twin)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}

@@ -44,7 +44,7 @@ const rebuilds = "rebuild_"
 func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) (*Rebuild, error) {
 	b := &Rebuild{conn: conn, rollup: r, month: month, twin: newRebuild(), filled: Fence{}}
 	var err error
-	if b.in, err = clickhouse.Twin(ctx, conn, b.twin, true); err != nil {
+	if b.in, err = clickhouse.Twin(ctx, conn, b.twin); err != nil {
 		return nil, fmt.Errorf("rebuild %s of %s: %w", month, r.Table, err)
 	}
 	return b, nil

@@ -1163,10 +1163,9 @@ CREATE TABLE IF NOT EXISTS deadletter_marks_local
     log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     log_partition   Int32 COMMENT 'partition of the record',
     log_offset      Int64 COMMENT 'offset of the record in its partition',
-    mark            LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
-    month           UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
-    detail          String COMMENT 'what the server said, of refused',
+    mark            LowCardinality(String) COMMENT 'late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of late and reconciled',
+    month           UInt32 COMMENT 'month of its row as 202603, of late and reconciled',
     at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
@@ -1184,7 +1183,7 @@ ALTER TABLE deadletters_local
     COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
     COMMENT COLUMN IF EXISTS key 'of the record, as it came, empty: none',
     COMMENT COLUMN IF EXISTS value 'of the record, as it came',
-    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed, refused or month frozen',
+    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed or month frozen',
     COMMENT COLUMN IF EXISTS detail 'the reason in full',
     COMMENT COLUMN IF EXISTS headers.key 'keys of its headers, as they came',
     COMMENT COLUMN IF EXISTS headers.value 'values of its headers, as they came',
@@ -1196,7 +1195,7 @@ ALTER TABLE deadletters
     COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
     COMMENT COLUMN IF EXISTS key 'of the record, as it came, empty: none',
     COMMENT COLUMN IF EXISTS value 'of the record, as it came',
-    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed, refused or month frozen',
+    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed or month frozen',
     COMMENT COLUMN IF EXISTS detail 'the reason in full',
     COMMENT COLUMN IF EXISTS headers.key 'keys of its headers, as they came',
     COMMENT COLUMN IF EXISTS headers.value 'values of its headers, as they came',

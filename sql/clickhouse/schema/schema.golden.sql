@@ -692,10 +692,9 @@ CREATE TABLE deadletter_marks
     `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
     `log_offset` Int64 COMMENT 'offset of the record in its partition',
-    `mark` LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
-    `month` UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
-    `detail` String COMMENT 'what the server said, of refused',
+    `mark` LowCardinality(String) COMMENT 'late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of late and reconciled',
+    `month` UInt32 COMMENT 'month of its row as 202603, of late and reconciled',
     `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
@@ -705,7 +704,7 @@ COMMENT 'What became of records that are dead letters, or are about to be, and o
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'what is marked of the records from one place on the log to another, both included. [2ff8bc0a5bbf]'
+COMMENT 'what is marked of the records from one place on the log to another, both included. [4354176295cf]'
 AS SELECT
     log_topic,
     log_partition,
@@ -713,7 +712,6 @@ AS SELECT
     mark,
     landing,
     month,
-    detail,
     at
 FROM deadletter_marks
 WHERE ((log_topic >= {from_topic:String}) AND (log_topic <= {to_topic:String})) AND ((log_topic, log_partition, log_offset) >= ({from_topic:String}, {from_partition:Int32}, {from_offset:Int64})) AND ((log_topic, log_partition, log_offset) <= ({to_topic:String}, {to_partition:Int32}, {to_offset:Int64}))
@@ -725,7 +723,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a place on the log, in its order, without their bytes. One that was kept twice is one. [cfee1f02cd04]'
+COMMENT 'dead letters after a place on the log, in its order, without their bytes. One that was kept twice is one. [34ac2fde92f5]'
 AS SELECT
     log_topic,
     log_partition,
@@ -741,7 +739,7 @@ ORDER BY
     log_topic ASC,
     log_partition ASC,
     log_offset ASC,
-    reason = 'refused' DESC
+    reason ASC
 LIMIT 1 BY
     log_topic,
     log_partition,
@@ -757,7 +755,7 @@ CREATE TABLE deadletters
     `appended_at` DateTime64(3, 'UTC') COMMENT 'the record\'s time on the log',
     `key` String COMMENT 'of the record, as it came, empty: none',
     `value` String COMMENT 'of the record, as it came' CODEC(ZSTD(1)),
-    `reason` LowCardinality(String) COMMENT 'why it is not in the landing table: malformed, refused or month frozen',
+    `reason` LowCardinality(String) COMMENT 'why it is not in the landing table: malformed or month frozen',
     `detail` String COMMENT 'the reason in full',
     `headers.key` Array(String) COMMENT 'keys of its headers, as they came',
     `headers.value` Array(String) COMMENT 'values of its headers, as they came'
@@ -770,7 +768,7 @@ COMMENT 'Records that were read from the log and are in no landing table, byte f
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [88ed862a99d6]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [82948ee50933]'
 AS SELECT
     log_topic,
     log_partition,
@@ -786,7 +784,7 @@ FROM deadletters
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset IN ({offsets:Array(Int64)}))
 ORDER BY
     log_offset ASC,
-    reason = 'refused' DESC
+    reason ASC
 LIMIT 1 BY log_offset;
 
 -- degraded_platforms
@@ -1885,7 +1883,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'records for which rollups of a month may be wrong until that month is found right. [1aabbed3d64c]'
+COMMENT 'the first records of late batches, for which rollups of a month may be wrong until the month is found right. [6f0c02794347]'
 AS SELECT
     landing,
     month,
@@ -1893,21 +1891,13 @@ AS SELECT
     log_partition,
     log_offset
 FROM deadletter_marks
-WHERE (mark != 'refused') OR ((log_topic, log_partition, log_offset) IN (
-    SELECT
-        log_topic,
-        log_partition,
-        log_offset
-    FROM deadletters
-    WHERE reason = 'refused'
-))
 GROUP BY
     landing,
     month,
     log_topic,
     log_partition,
     log_offset
-HAVING (countIf(mark IN ('refused', 'late')) > 0) AND (countIf(mark = 'reconciled') = 0)
+HAVING (countIf(mark = 'late') > 0) AND (countIf(mark = 'reconciled') = 0)
 ORDER BY
     landing ASC,
     month ASC,

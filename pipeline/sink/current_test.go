@@ -16,12 +16,12 @@ import (
 
 var sqlComment = regexp.MustCompile(`--[^\n]*\n`)
 
-// A correction takes back the row that stands as it was read from the table. A column
+// A correction takes back the current row as it was read from the table. A column
 // that is not read there would be taken back as nothing, and what it sums up to would
 // be counted twice. Needs no server.
 func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../sql/clickhouse/query/standing_answers.sql")
+	text, err := os.ReadFile("../../sql/clickhouse/query/current_answers.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 		}
 	}
 	if !slices.Equal(read, want) {
-		t.Errorf("standing_answers reads\n%v\nwant every column but those of an id's first row:\n%v", read, want)
+		t.Errorf("current_answers reads\n%v\nwant every column but those of an id's first row:\n%v", read, want)
 	}
 }
 

@@ -1,4 +1,4 @@
--- standing_answers: the given answers as they stand, which is each one's last row with sign 1, without what stays on an id's first row.
+-- current_answers: the current rows of the given answers, which are their last rows with sign 1, without what stays on an id's first row.
 -- Rows at or after offset below of the asking partition are not seen: a batch that is replayed must find what it found first.
 -- days holds every day from an id's own to two days later, so that the primary key leads to the rows.
 SELECT

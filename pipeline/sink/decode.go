@@ -1,0 +1,62 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Item is a decoded record: a row of the landing table, or a dead letter.
+type Item[R Row] struct {
+	row    R
+	reread bool // row is a new reading of an answer that was recorded before
+	dead   *clickhouse.DeadLetter
+}
+
+// Read decodes a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer version, or a
+// reread for a later extractor, is an error.
+func (s *Sink[R]) Read(version int, r consume.Record) (item Item[R], month int, err error) {
+	row, reread, err := s.topic.decode(version, r)
+	switch {
+	case errors.Is(err, event.ErrNewer), errors.Is(err, consume.ErrNewer):
+		return Item[R]{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
+	case err != nil:
+		dead := deadLetter(&r, "malformed", err.Error())
+		return Item[R]{dead: &dead}, monthOf(dead.AppendedAt), nil
+	}
+	return Item[R]{row: row, reread: reread}, monthOf(row.Origin().Day), nil
+}
+
+// maxDetail bounds what is kept of the reason, in bytes.
+const maxDetail = 4 << 10
+
+// deadLetter keeps a record byte for byte.
+func deadLetter(r *consume.Record, reason, detail string) clickhouse.DeadLetter {
+	at := r.Time.UTC().Truncate(time.Millisecond)
+	if at.Year() < 1970 || at.Year() > 2199 { // whatever a producer's clock said, the column must hold it
+		at = time.UnixMilli(0).UTC()
+	}
+	dead := clickhouse.DeadLetter{
+		LogTopic:     r.Topic,
+		LogPartition: r.Partition,
+		LogOffset:    r.Offset,
+		AppendedAt:   at,
+		Key:          string(r.Key),
+		Value:        string(r.Value),
+		Reason:       reason,
+		Detail:       strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], ""),
+	}
+	for _, h := range r.Headers {
+		dead.HeaderKeys = append(dead.HeaderKeys, h.Key)
+		dead.HeaderValues = append(dead.HeaderValues, string(h.Value))
+	}
+	return dead
+}
+
+// monthOf numbers months without gaps.
+func monthOf(t time.Time) int { return t.Year()*12 + int(t.Month()) }

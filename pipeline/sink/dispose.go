@@ -1,0 +1,106 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A disposition is what the sink does with a record.
+type disposition byte
+
+const (
+	accept      disposition = iota
+	undecodable             // a dead letter since it was decoded
+	deleted                 // of a brand or an organization that was deleted: dropped
+	frozen                  // of a frozen month: a dead letter, or an outdated reread
+)
+
+// dispose decides what is done with each record, and collects the dead letters.
+//
+// A month is frozen only while no plan is open, so that a replay finds the months as the first try found them. A brand
+// may have been deleted since the first try: then some tables have its rows and some do not, until it is purged, and
+// every other row is where it was.
+func (l *landing[R]) dispose(ctx context.Context) error {
+	var brands, organizations distinctIDs
+	for i := range l.Items {
+		if item := &l.Items[i]; item.dead == nil {
+			key := item.row.Origin().Key
+			brands.add(key.BrandID)
+			organizations.add(key.OrganizationID)
+		}
+	}
+	tombstones, err := l.Hold.Tombstones(ctx, l.topic.name, brands.ids, organizations.ids)
+	if err != nil {
+		return err
+	}
+	var frozenMonths []int
+	for _, month := range tombstones.Months {
+		frozenMonths = append(frozenMonths, monthOf(month))
+	}
+	l.dispositions = make([]disposition, len(l.Items))
+	var late []int64 // offsets of first records of a frozen month
+	for i := range l.Items {
+		item := &l.Items[i]
+		if item.dead != nil {
+			l.dispositions[i] = undecodable
+			continue
+		}
+		switch o := item.row.Origin(); {
+		case tombstones.Brands[uuid.UUID(o.BrandID)], tombstones.Organizations[uuid.UUID(o.OrganizationID)]:
+			l.dispositions[i] = deleted
+		case slices.Contains(frozenMonths, monthOf(o.Day)):
+			l.dispositions[i] = frozen
+			if !item.reread {
+				late = append(late, l.First+int64(i))
+			}
+		}
+	}
+	return l.collectDeadLetters(ctx, late)
+}
+
+// collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes of
+// the latter are read from the log once more, since rows do not keep them.
+func (l *landing[R]) collectDeadLetters(ctx context.Context, late []int64) error {
+	for i := range l.Items {
+		if l.dispositions[i] == undecodable {
+			l.deadLetters = append(l.deadLetters, *l.Items[i].dead)
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	records, err := l.FetchAll(ctx, late)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		month := l.Items[r.Offset-l.First].row.Origin().Day.Format("2006-01")
+		l.deadLetters = append(l.deadLetters, deadLetter(r, "month frozen",
+			fmt.Sprintf("the facts of %s in topic %s have expired: their sums do not change any more", month, l.topic.name)))
+	}
+	slices.SortFunc(l.deadLetters, func(a, b clickhouse.DeadLetter) int { return int(a.LogOffset - b.LogOffset) })
+	return nil
+}
+
+// distinctIDs are different ids. Those of a batch come mostly one after the other.
+type distinctIDs struct {
+	ids  []uuid.UUID
+	last clickhouse.UUID
+	seen map[clickhouse.UUID]bool
+}
+
+func (d *distinctIDs) add(id clickhouse.UUID) {
+	if id == d.last || d.seen[id] {
+		return
+	}
+	if d.seen == nil {
+		d.seen = map[clickhouse.UUID]bool{}
+	}
+	d.seen[id], d.last = true, id
+	d.ids = append(d.ids, uuid.UUID(id))
+}

@@ -1,0 +1,162 @@
+package sink
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// CachedVisitIDs is how many ids of a partition are read when it begins; half of them at least stay while it goes on:
+// some 3 MB.
+const CachedVisitIDs = 64_000
+
+// visitCache keeps the ids of the visits that landed last, of partitions with no batch under way: a producer that got no
+// answer sends a visit to the same partition again, mostly soon, and a lookup for each would cost more than the insert.
+// A batch takes its partition's ids along, so that they are lost with a batch that does not land, and are read again. It
+// is safe for concurrent use.
+type visitCache struct {
+	size int // ids of a partition
+
+	mu         sync.Mutex
+	partitions map[partition]*visitIDs
+}
+
+type partition struct {
+	topic string
+	id    int32
+}
+
+func newVisitCache(size int) *visitCache {
+	return &visitCache{size: size, partitions: map[partition]*visitIDs{}}
+}
+
+// warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land anything:
+// of a backlog, a partition that begins later would look up each visit that is no later than theirs.
+func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) error {
+	ids, err := c.take(ctx, conn, below)
+	if err == nil {
+		c.put(below.Topic, below.Partition, ids)
+	}
+	return err
+}
+
+// take removes the ids below an offset from the cache, or reads them.
+func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) (*visitIDs, error) {
+	at := partition{below.Topic, below.Partition}
+	c.mu.Lock()
+	cached := c.partitions[at]
+	delete(c.partitions, at)
+	c.mu.Unlock()
+	if cached != nil && cached.next == below.Offset {
+		return cached, nil
+	}
+	return readVisitIDs(ctx, conn, c.size, below)
+}
+
+func (c *visitCache) put(topic string, id int32, ids *visitIDs) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.partitions[partition{topic, id}] = ids
+}
+
+// Assigned forgets what is cached of the partitions of a topic that are not among those: others read them now. It is a
+// consume.Assigned.
+func (s *Sink[R]) Assigned(topic string, partitions []int32) {
+	if s.cache == nil {
+		return
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	maps.DeleteFunc(s.cache.partitions, func(at partition, _ *visitIDs) bool {
+		return at.topic == topic && !slices.Contains(partitions, at.id)
+	})
+}
+
+// visitIDs are the ids that landed last in one partition, of the rows below one offset: a visit that is not among them,
+// and whose id is later than unknown, has not landed there.
+type visitIDs struct {
+	next    int64 // the offset
+	unknown int64 // milliseconds of the latest id that may have landed and is not among them, -1 none
+	size    int   // of young and old together, but for the batches that they end with
+	young   generation
+	old     generation
+}
+
+// A generation of ids is forgotten as a whole.
+type generation struct {
+	ids    map[visitID]struct{}
+	newest int64 // milliseconds of the latest id, -1 none
+}
+
+func newGeneration(size int) generation {
+	return generation{make(map[visitID]struct{}, size), -1}
+}
+
+// A visitID is the id of a visit with a hash of its organization and brand mixed into its random half: a third of the
+// size of all three ids.
+type visitID clickhouse.UUID
+
+var ownerSeed = maphash.MakeSeed()
+
+func visitIDOf(key clickhouse.Key) visitID {
+	id, random := visitID(key.ID), binary.LittleEndian.Uint64(key.ID[8:])
+	binary.LittleEndian.PutUint64(id[8:], random^maphash.Comparable(ownerSeed, [2]clickhouse.UUID{key.OrganizationID, key.BrandID}))
+	return id
+}
+
+// readVisitIDs reads the last visits of a partition below an offset. What that leaves out, of this partition and of
+// others, is no later than the newest visit of all.
+func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below clickhouse.Below) (*visitIDs, error) {
+	last, err := clickhouse.LastVisits(ctx, conn, int64(size), below)
+	if err != nil {
+		return nil, err
+	}
+	ids := &visitIDs{unknown: -1, size: size, young: newGeneration(len(last)), old: newGeneration(0)}
+	for _, key := range last {
+		ids.add(key)
+	}
+	ids.advance(below.Offset)
+	newest, ok, err := clickhouse.NewestVisit(ctx, conn)
+	if ok {
+		ids.unknown = max(ids.unknown, newest.UnixMilli())
+	}
+	return ids, err
+}
+
+// add adds an id; known says that it was there. Until advance nothing is forgotten: what a batch adds is in no table yet.
+func (v *visitIDs) add(key clickhouse.Key) (known bool) {
+	id, made := visitIDOf(key), milliOf(key.ID)
+	if made <= v.old.newest { // mostly they come later
+		if _, known = v.old.ids[id]; known {
+			return true
+		}
+	}
+	before := len(v.young.ids)
+	v.young.ids[id] = struct{}{}
+	v.young.newest = max(v.young.newest, made)
+	return len(v.young.ids) == before
+}
+
+func (v *visitIDs) mayHaveLanded(id clickhouse.UUID) bool { return milliOf(id) <= v.unknown }
+
+// advance ends a batch that has landed: the older half of the ids makes room, and next is the offset after it.
+func (v *visitIDs) advance(next int64) *visitIDs {
+	if len(v.young.ids) > v.size/2 {
+		v.unknown = max(v.unknown, v.old.newest)
+		v.young, v.old = v.old, v.young
+		clear(v.young.ids)
+		v.young.newest = -1
+	}
+	v.next = next
+	return v
+}
+
+func milliOf(id clickhouse.UUID) int64 { return event.IDTime(uuid.UUID(id)).UnixMilli() }

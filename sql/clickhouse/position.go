@@ -1,0 +1,131 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A LogPosition is that of a record. Positions are ordered by topic, then partition, then offset; BeforeAll is before
+// every one.
+type LogPosition struct {
+	Topic     string `ch:"log_topic" json:"topic"`
+	Partition int32  `ch:"log_partition" json:"partition"`
+	Offset    int64  `ch:"log_offset" json:"offset"`
+}
+
+// BeforeAll is no record's position.
+var BeforeAll = LogPosition{Partition: -1, Offset: -1}
+
+// String is the position as people write it: answers/3@120.
+func (p LogPosition) String() string { return fmt.Sprintf("%s/%d@%d", p.Topic, p.Partition, p.Offset) }
+
+// Compare orders positions as LogPosition says.
+func (p LogPosition) Compare(q LogPosition) int {
+	return cmp.Or(strings.Compare(p.Topic, q.Topic), cmp.Compare(p.Partition, q.Partition), cmp.Compare(p.Offset, q.Offset))
+}
+
+// ParseLogPosition reads what String writes.
+func ParseLogPosition(text string) (LogPosition, error) {
+	m := positionLike.FindStringSubmatch(text)
+	if m != nil {
+		partition, err := strconv.ParseInt(m[2], 10, 32)
+		offset, err2 := strconv.ParseInt(m[3], 10, 64)
+		if err == nil && err2 == nil {
+			return LogPosition{m[1], int32(partition), offset}, nil
+		}
+	}
+	return LogPosition{}, fmt.Errorf("record %q: want TOPIC/PARTITION@OFFSET, such as answers/3@120", text)
+}
+
+var positionLike = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([0-9]+)@([0-9]+)$`)
+
+// A RowOrigin is what a row of a landing table is known by, and the record that it is of.
+type RowOrigin struct {
+	Key
+	Day    time.Time // UTC midnight
+	Record LogPosition
+}
+
+// Month is the row's as 202603.
+func (o RowOrigin) Month() uint32 { return uint32(o.Day.Year()*100 + int(o.Day.Month())) }
+
+// A RowMonth is a month in which a record has rows.
+type RowMonth struct {
+	Offset int64  `ch:"log_offset"`
+	Month  uint32 `ch:"month"` // as 202603
+}
+
+// RowMonth is the record and the month of the row.
+func (o RowOrigin) RowMonth() RowMonth { return RowMonth{o.Record.Offset, o.Month()} }
+
+// Between says where a shard's landing table has rows of the records from one position to another of the same partition,
+// both included, among some months.
+func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []uint32) (map[RowMonth]bool, error) {
+	if err := conn.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	const between = `
+SELECT DISTINCT log_offset, toYYYYMM(day) AS month
+FROM {table:Identifier}
+WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
+SETTINGS log_comment = 'landed of batch'`
+	params := struct {
+		Table     string   `ch:"table"`
+		Topic     string   `ch:"topic"`
+		Partition int32    `ch:"partition"`
+		First     int64    `ch:"first"`
+		Last      int64    `ch:"last"`
+		Months    []uint32 `ch:"months"`
+	}{conn.Local(t.Name), from.Topic, from.Partition, from.Offset, to.Offset, months}
+	var rows []RowMonth
+	if err := conn.Select(ctx, &rows, between, bind(params)...); err != nil {
+		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
+	}
+	landed := make(map[RowMonth]bool, len(rows))
+	for _, r := range rows {
+		landed[r] = true
+	}
+	return landed, nil
+}
+
+type partitionParams struct {
+	Topic     string `ch:"topic"`
+	Partition int32  `ch:"partition"`
+}
+
+type lastOffsetRow struct {
+	LastOffset int64 `ch:"last_offset"`
+}
+
+var logPosition = query[partitionParams, lastOffsetRow]("log_position")
+
+// LastOffset is the largest offset of a partition that has landed; ok is false when none has.
+func LastOffset(ctx context.Context, conn *Conn, topic string, partition int32) (last int64, ok bool, err error) {
+	rows, err := logPosition.All(ctx, conn, partitionParams{topic, partition})
+	if err != nil {
+		return 0, false, fmt.Errorf("read position of %s/%d: %w", topic, partition, err)
+	}
+	if len(rows) == 0 {
+		return 0, false, nil
+	}
+	return rows[0].LastOffset, true, nil
+}
+
+type logProgressRow struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+	Last      int64  `ch:"last_offset"`
+}
+
+var logProgressTable = table[logProgressRow]("log_progress")
+
+// AdvanceLog notes on a shard that everything has landed up to a record, as the views of landing tables do of their rows.
+// Noted twice, or when more has landed, it changes nothing.
+func AdvanceLog(ctx context.Context, conn *Conn, to LogPosition) error {
+	return logProgressTable.Insert(ctx, conn, "", []logProgressRow{{to.Topic, to.Partition, to.Offset}})
+}
