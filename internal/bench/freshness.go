@@ -149,7 +149,7 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 func (s *stack) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
 	var both errgroup.Group
 	ofAnswers, ofVisits := s.consumer("answers", "", event.TopicAnswers), s.consumer("visits", "", event.TopicVisits)
-	ofAnswers.Gate, ofVisits.Lock = consume.LockWith(db.LockSinksShared), db.LockSinksShared
+	ofAnswers.Lock, ofVisits.Lock = consume.LockWith(db.LockSinksShared), consume.LockWith(db.LockSinksShared)
 	answers, err := consume.New(ofAnswers, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return both.Wait, err
@@ -198,7 +198,7 @@ func (w *watch) measure(ctx, until context.Context, log *producer.Producer, p pr
 			return nil, err
 		}
 		begin := time.Now()
-		if _, err := log.AppendAll(ctx, p.topic, []producer.Record{{Key: key, Value: value}}); err != nil {
+		if err := log.Append(ctx, p.topic, key, value); err != nil {
 			return nil, err
 		}
 		err = poll(ctx, flowing.every, func() (bool, error) {

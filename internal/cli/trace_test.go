@@ -115,7 +115,7 @@ func wantBatch(t *testing.T, family family) {
 		t.Errorf("the batch: %+v", batch)
 	}
 	before := batch.Start
-	for _, name := range []string{"collect", "hold", "plan", "land", "commit"} {
+	for _, name := range []string{"collect", "lock", "plan", "land", "commit"} {
 		step := family.one(t, batch.Trace, name)
 		if step.Parent != batch.ID || step.Start.Before(before) || step.End.After(batch.End) {
 			t.Errorf("%s does not follow in the batch: %+v", name, step)

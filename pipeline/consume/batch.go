@@ -7,8 +7,6 @@ import (
 	"hash/crc32"
 	"slices"
 	"time"
-
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Record is one record of a partition. Key and Value are not shared with
@@ -39,14 +37,14 @@ type Batch[T any] struct {
 	Plan      Plan
 	Items     []T
 
-	// Hold is that of the sinks while the batch is landed; nil without a Config.Gate.
-	Hold *postgres.SharedSinkLock
+	// Lock is held while the batch is landed; nil without a Config.Lock.
+	Lock SinkLock
 	// FetchAll reads records of it at rising offsets from the log once more, as they came.
 	FetchAll func(ctx context.Context, offsets []int64) ([]*Record, error)
 
-	trace  *journey  // nil when nobody traces it
-	oldest time.Time // when its first record was appended
-	bytes  int       // of keys and values
+	trace  *batchTrace // nil when nobody traces it
+	oldest time.Time   // when its first record was appended
+	bytes  int         // of keys and values
 }
 
 // Token names the batch to a target that takes each token once. The checksum
@@ -81,11 +79,10 @@ type Target[T any] interface {
 	// batch has no gaps; only ErrNewer keeps a record out.
 	Read(version int, r Record) (item T, month int, err error)
 	// Land takes the batch wholly, and what of it was taken before only once. It
-	// is repeated until it returns nil. It calls ours right before each send, and
-	// sends nothing after an error of it: the partition may be another's by then. After
-	// any of these the batch may be late (Plan.Expired): then its token alone does not
-	// keep the target from taking it twice.
-	Land(ctx context.Context, b *Batch[T], ours func() error) error
+	// is repeated until it returns nil. It calls checkOwnership right before each
+	// insert, and inserts nothing after an error of it: the partition may be another's by then. After any of these calls
+	// the plan may have expired (Plan.Expired): then the token alone does not keep the target from taking it twice.
+	Land(ctx context.Context, b *Batch[T], checkOwnership func() error) error
 	// Position is the largest offset of a partition that was ever taken; ok is
 	// false when none was.
 	Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)

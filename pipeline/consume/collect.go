@@ -33,10 +33,10 @@ func (c collected[T]) abandon() {
 
 // collect reads ahead: while one batch lands, the next is fetched and read. At
 // most two batches of a partition are in memory, with what the reader fetched.
-func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) {
+func (p *partition[T]) collect(ctx context.Context, next int64, to prefetch[T]) {
 	f, err := p.open(p.topic, int(p.id), next)
 	if err != nil {
-		to.hand(ctx, collected[T]{stop: err})
+		to.pass(ctx, collected[T]{stop: err})
 		return
 	}
 	defer f.close(p.log)
@@ -49,7 +49,7 @@ func (p *partition[T]) collect(ctx context.Context, next int64, to handover[T]) 
 		if c.batch == nil && c.stop == nil {
 			c.stop = p.shrunk(ctx, next) // nothing came for idleCheck
 		}
-		if ctx.Err() != nil || !to.hand(ctx, c) {
+		if ctx.Err() != nil || !to.pass(ctx, c) {
 			c.abandon()
 			return
 		}
@@ -65,7 +65,7 @@ const idleCheck = 30 * time.Second
 // batch collects one batch: it waits for a first record for idleCheck, after
 // which there is none, and for further ones until the batch is full, or has lingered
 // and is wanted.
-func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, b *builder[T], to handover[T]) (collected[T], *Record) {
+func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *Record, b *builder[T], to prefetch[T]) (collected[T], *Record) {
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = ShardOf(p.id, p.cfg.Shards)
 	b.batch.FetchAll = p.again
@@ -91,7 +91,7 @@ func (p *partition[T]) batch(ctx context.Context, f fetcher, next *int64, held *
 			*next++
 		}
 		if len(b.batch.Items) == 0 {
-			b.batch.trace = p.traces.depart(p.topic, p.id)
+			b.batch.trace = p.traces.begin(p.topic, p.id)
 		}
 		item, month, err := p.read(b.batch.Plan.ExtractVersion, &r, b.batch.trace)
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // Config says what is read and in which portions.
@@ -27,7 +26,7 @@ type Config struct {
 	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
 	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away
 	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
-	Gate           Gate                 // what a batch waits for before it is planned; nil: nothing
+	Lock           LockFunc             // takes the sink lock before a batch is planned; nil: there is none
 	Assigned       Assigned             // is told what is read from now on; may be nil
 }
 
@@ -35,9 +34,26 @@ type Config struct {
 // of others can go. None of them is being read when it is called.
 type Assigned func(topic string, partitions []int32)
 
-// Gate waits until the sinks of a shard may work and keeps them from being stopped,
-// as postgres.DB.LockSinksShared does.
-type Gate func(ctx context.Context, shard int) (*postgres.SharedSinkLock, error)
+// A SinkLock is held shared from before a batch's plan until after its commit. A rebuild takes it exclusively, and then
+// sees that no plan is open.
+type SinkLock interface {
+	Held(ctx context.Context) error // nil while it was never lost
+	Release()
+}
+
+// A LockFunc waits for the sink lock of a shard.
+type LockFunc func(ctx context.Context, shard int) (SinkLock, error)
+
+// LockWith makes a LockFunc of one that returns a lock of its own type.
+func LockWith[L SinkLock](lock func(ctx context.Context, shard int) (L, error)) LockFunc {
+	return func(ctx context.Context, shard int) (SinkLock, error) {
+		l, err := lock(ctx, shard)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+}
 
 // DefaultConfig needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {
@@ -78,7 +94,7 @@ type Consumer[T any] struct {
 
 	joined   atomic.Bool
 	progress progress
-	trouble  trouble
+	failures failures
 	seldom   seldom
 }
 
@@ -145,7 +161,7 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 func (c *Consumer[T]) serve(g *kafka.Generation) {
 	assigned := g.Assignments[c.cfg.Topic]
 	c.log.Info("partitions assigned", "generation", g.ID, "partitions", len(assigned))
-	c.trouble.reset()
+	c.failures.reset()
 	c.progress.reset()
 	c.metrics.reset()
 	c.joined.Store(true)
@@ -178,7 +194,7 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 		metrics:  c.metrics,
 		log:      c.log.With("partition", id),
 		progress: &c.progress,
-		trouble:  &c.trouble,
+		failures: &c.failures,
 		seldom:   &c.seldom,
 		open:     c.reader,
 		traces:   c.traces,
@@ -189,7 +205,7 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	}
 	p.log.Error("partition stopped", "cause", err, "next", "see AnswerscopePartitionStopped in docs/operations.md; do not touch the group's offset before")
 	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
-	c.trouble.stop(int32(id), err)
+	c.failures.stop(int32(id), err)
 	<-ctx.Done()
 }
 
@@ -199,5 +215,5 @@ func (c *Consumer[T]) Ready(context.Context) error {
 	if !c.joined.Load() {
 		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)
 	}
-	return c.trouble.err(time.Now())
+	return c.failures.err(time.Now())
 }

@@ -22,7 +22,7 @@ type landing[T any] struct {
 	refusals int       // how often the target has refused the batch
 }
 
-// land holds the sinks, plans, lands and commits one batch. Once it is planned it is
+// land locks the sinks, plans, lands and commits one batch. Once it is planned it is
 // finished even if the partition is being taken away meanwhile, for a bounded time:
 // that spares the successor a replay.
 func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
@@ -30,13 +30,13 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	l := landing[T]{partition: p, batch: b, began: time.Now()}
 	p.progress.at(p.id, b.First, b.oldest)
 	ctx = b.trace.within(ctx)
-	defer l.letGo()
-	if err := l.repeated(ctx, "hold sinks", l.hold); err != nil {
-		return fmt.Errorf("hold sinks for batch %s: %w", b, err)
+	defer l.unlock()
+	if err := l.repeat(ctx, "lock sinks", l.lock); err != nil {
+		return fmt.Errorf("lock sinks for batch %s: %w", b, err)
 	}
 	ctx, cancel := finishing(ctx, p.cfg.Finish)
 	defer cancel()
-	if err := l.repeated(ctx, "land batch", l.attempt); err != nil {
+	if err := l.repeat(ctx, "land batch", l.attempt); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	fault.Pass(fault.Landed)
@@ -52,11 +52,11 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	return nil
 }
 
-// repeated repeats a step, and lets it be known why the batch does not get past it.
-func (l *landing[T]) repeated(ctx context.Context, what string, do func(context.Context) error) error {
+// repeat repeats a step until it succeeds, and reports why the batch does not get past it.
+func (l *landing[T]) repeat(ctx context.Context, what string, do func(context.Context) error) error {
 	_, err := retry(ctx, l.partition, what, func() (struct{}, error) {
 		err := do(ctx)
-		l.trouble.set(l.id, l.began, err)
+		l.failures.set(l.id, l.began, err)
 		return struct{}{}, err
 	})
 	return err
@@ -68,11 +68,11 @@ const maxRefusals = 7
 
 // attempt plans the batch and sends it to the target.
 func (l *landing[T]) attempt(ctx context.Context) error {
-	ours := func() error { return l.ours(ctx) }
-	if err := ours(); err != nil {
+	check := func() error { return l.checkOwnership(ctx) }
+	if err := check(); err != nil {
 		return err
 	}
-	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, ours) })
+	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, check) })
 	if errors.Is(err, ErrRefused) {
 		if l.refusals++; l.refusals == maxRefusals {
 			return l.stopped(fmt.Sprintf("batch %s is %v", l.batch, err))
@@ -81,22 +81,24 @@ func (l *landing[T]) attempt(ctx context.Context) error {
 	return err
 }
 
-// ours is asked before everything that is sent: whether the batch is planned as one
-// of this consumer's, and was within one hold of the sinks. Whoever stops them looks
-// for open plans once they stand still, so that a hold that was lost before the plan
-// may have let him in unseen; the batch then waits for him.
-func (l *landing[T]) ours(ctx context.Context) error {
-	if err := l.hold(ctx); err != nil {
+// checkOwnership runs before each insert: it retakes a lost sink lock, renews a plan that is old, and rejects a plan made
+// while the lock was lost. A rebuild looks for open plans once it has the lock, and would have missed that one; the batch
+// then waits until the rebuild ends.
+func (l *landing[T]) checkOwnership(ctx context.Context) error {
+	if err := l.lock(ctx); err != nil {
 		return err
 	}
 	if err := l.plan(ctx); err != nil {
 		return err
 	}
-	if err := l.batch.Hold.Held(ctx); err != nil {
-		l.letGo()
-		return err
+	if l.batch.Lock == nil {
+		return nil
 	}
-	return nil
+	err := l.batch.Lock.Held(ctx)
+	if err != nil {
+		l.unlock()
+	}
+	return err
 }
 
 // plan commits where the batch begins and what it is.
@@ -114,23 +116,24 @@ func (l *landing[T]) plan(ctx context.Context) error {
 	return nil
 }
 
-// hold waits while the sinks are stopped.
-func (l *landing[T]) hold(ctx context.Context) error {
-	if l.cfg.Gate == nil || l.batch.Hold != nil {
+// lock waits for the sink lock.
+func (l *landing[T]) lock(ctx context.Context) error {
+	if l.cfg.Lock == nil || l.batch.Lock != nil {
 		return nil
 	}
 	began := time.Now()
 	defer func() { l.metrics.waits.Observe(time.Since(began).Seconds()) }()
-	return step(ctx, "hold", func(ctx context.Context) (err error) {
-		l.batch.Hold, err = l.cfg.Gate(ctx, l.batch.Plan.Shard)
+	return step(ctx, "lock", func(ctx context.Context) (err error) {
+		l.batch.Lock, err = l.cfg.Lock(ctx, l.batch.Plan.Shard)
 		return err
 	})
 }
 
-// letGo has the batch planned again before it is sent. Whoever lost his hold may have
-// lost the partition as well: a machine that was put to sleep does not see by its own
-// clock that the plan is old.
-func (l *landing[T]) letGo() {
-	l.batch.Hold.Release()
-	l.batch.Hold, l.planned = nil, time.Time{}
+// unlock releases the sink lock, and has the batch planned again before it is inserted: a consumer that lost the lock may
+// have lost the partition as well, and a machine that was asleep does not see by its own clock that the plan is old.
+func (l *landing[T]) unlock() {
+	if l.batch.Lock != nil {
+		l.batch.Lock.Release()
+	}
+	l.batch.Lock, l.planned = nil, time.Time{}
 }

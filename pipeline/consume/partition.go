@@ -21,7 +21,7 @@ type partition[T any] struct {
 	metrics  *metrics
 	log      *slog.Logger
 	progress *progress
-	trouble  *trouble
+	failures *failures
 	seldom   *seldom
 	open     func(topic string, partition int, from int64) (fetcher, error)
 	traces   traces
@@ -33,7 +33,7 @@ func (p *partition[T]) run(ctx context.Context) error {
 	began := time.Now()
 	at, err := retry(ctx, p, "start partition", func() (position, error) {
 		at, err := p.start(ctx)
-		p.trouble.set(p.id, began, err)
+		p.failures.set(p.id, began, err)
 		return at, err
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *partition[T]) run(ctx context.Context) error {
 		at.next = at.plan.Last + 1
 	}
 	collecting, stop := context.WithCancel(ctx)
-	from := newHandover[T]()
+	from := newPrefetch[T]()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -73,7 +73,7 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 	return nil
 }
 
-func (p *partition[T]) process(ctx context.Context, from handover[T]) error {
+func (p *partition[T]) process(ctx context.Context, from prefetch[T]) error {
 	for {
 		from.want()
 		select {
@@ -95,7 +95,7 @@ func (p *partition[T]) process(ctx context.Context, from handover[T]) error {
 
 // read makes the item of a record. A panic is a mistake of ours that this record
 // brings out: it stops the partition, and not the process with all the others.
-func (p *partition[T]) read(version int, r *Record, trace *journey) (item T, month int, err error) {
+func (p *partition[T]) read(version int, r *Record, trace *batchTrace) (item T, month int, err error) {
 	began := trace.now()
 	defer func() {
 		trace.read(began)
@@ -121,7 +121,7 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 	if at.plan.Shard < 0 || at.plan.Shard >= p.cfg.Shards {
 		return p.stopped(fmt.Sprintf("batch %d to %d was planned for shard %d, and there are %d, counted from 0", at.next, at.plan.Last, at.plan.Shard, p.cfg.Shards))
 	}
-	trace := p.traces.depart(p.topic, p.id)
+	trace := p.traces.begin(p.topic, p.id)
 	trace.replayed()
 	ctx = trace.within(ctx)
 	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.reread(ctx, at, trace) })
@@ -135,7 +135,7 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 }
 
 // reread fetches exactly the records of a plan.
-func (p *partition[T]) reread(ctx context.Context, at position, trace *journey) (*Batch[T], error) {
+func (p *partition[T]) reread(ctx context.Context, at position, trace *batchTrace) (*Batch[T], error) {
 	f, err := p.open(p.topic, int(p.id), at.next)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 		MaxInterval:         10 * time.Second,
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
-		again(ctx, what, err)
+		traceRetry(ctx, what, err)
 		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err,
 			"next", "nothing for a minute; then see the engine that the cause names")
 	}))

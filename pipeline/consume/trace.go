@@ -16,9 +16,9 @@ import (
 const scope = "github.com/answerscope/answerscope/pipeline/consume"
 
 // errAbandoned ends the trace of a batch that was collected but not planned.
-var errAbandoned = errors.New("the partition was given up before the batch was planned")
+var errAbandoned = errors.New("the partition went to another consumer before the batch was planned")
 
-// traces opens a trace of every batch.
+// traces starts the traces of batches.
 type traces struct {
 	tracer trace.Tracer // nil when nothing is traced
 	group  string
@@ -31,16 +31,16 @@ func newTraces(cfg Config) traces {
 	return traces{cfg.Traces.Tracer(scope), cfg.Group}
 }
 
-// journey is the trace of one batch, from its first record to its commit. A nil
-// journey, of a batch that nobody traces, takes every call and costs nothing.
-type journey struct {
+// batchTrace is the trace of one batch, from its first record to its commit. A nil one, of a batch that is not traced,
+// takes every call and costs nothing.
+type batchTrace struct {
 	root       trace.Span
 	collecting trace.Span
 	reading    time.Duration // of the records, in between their fetches
 }
 
-// depart begins a journey at the first record of a batch; nil when it is not kept.
-func (t traces) depart(topic string, partition int32) *journey {
+// begin starts the trace at the first record of a batch; nil when it is not sampled.
+func (t traces) begin(topic string, partition int32) *batchTrace {
 	if t.tracer == nil {
 		return nil
 	}
@@ -55,35 +55,35 @@ func (t traces) depart(topic string, partition int32) *journey {
 		return nil
 	}
 	_, collecting := t.tracer.Start(ctx, "collect")
-	return &journey{root: root, collecting: collecting}
+	return &batchTrace{root: root, collecting: collecting}
 }
 
 // within puts ctx into the trace.
-func (j *journey) within(ctx context.Context) context.Context {
-	if j == nil {
+func (t *batchTrace) within(ctx context.Context) context.Context {
+	if t == nil {
 		return ctx
 	}
-	return trace.ContextWithSpan(ctx, j.root)
+	return trace.ContextWithSpan(ctx, t.root)
 }
 
 // now is when a record begins to be read.
-func (j *journey) now() time.Time {
-	if j == nil {
+func (t *batchTrace) now() time.Time {
+	if t == nil {
 		return time.Time{}
 	}
 	return time.Now()
 }
 
 // read adds what one record took.
-func (j *journey) read(began time.Time) {
-	if j != nil {
-		j.reading += time.Since(began)
+func (t *batchTrace) read(began time.Time) {
+	if t != nil {
+		t.reading += time.Since(began)
 	}
 }
 
-// collected says that the batch is whole.
-func (j *journey) collected(first, last int64, records, bytes int) {
-	if j == nil {
+// collected notes that the batch is whole.
+func (t *batchTrace) collected(first, last int64, records, bytes int) {
+	if t == nil {
 		return
 	}
 	about := []attribute.KeyValue{
@@ -92,29 +92,29 @@ func (j *journey) collected(first, last int64, records, bytes int) {
 		attribute.Int64("answerscope.batch.last", last),
 		attribute.Int("answerscope.batch.bytes", bytes),
 	}
-	j.root.SetAttributes(about...)
-	j.collecting.SetAttributes(attribute.Float64("answerscope.read.seconds", j.reading.Seconds()))
-	j.collecting.End()
+	t.root.SetAttributes(about...)
+	t.collecting.SetAttributes(attribute.Float64("answerscope.read.seconds", t.reading.Seconds()))
+	t.collecting.End()
 }
 
-// replayed says that a predecessor had planned the batch.
-func (j *journey) replayed() {
-	if j != nil {
-		j.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
+// replayed notes that a predecessor had planned the batch.
+func (t *batchTrace) replayed() {
+	if t != nil {
+		t.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
 	}
 }
 
 // end is the commit of the batch, or why there is none.
-func (j *journey) end(err error) {
-	if j == nil {
+func (t *batchTrace) end(err error) {
+	if t == nil {
 		return
 	}
-	j.collecting.End() // of a batch that never was whole; of another it has ended
-	failed(j.root, err)
-	j.root.End()
+	t.collecting.End() // of a batch that never was whole; of another it has ended
+	failed(t.root, err)
+	t.root.End()
 }
 
-// step is a part of the journey that ctx is in; without one it is only done.
+// step traces do as a part of the batch that ctx belongs to.
 func step(ctx context.Context, name string, do func(context.Context) error) error {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -134,8 +134,8 @@ func failed(span trace.Span, err error) {
 	}
 }
 
-// again notes on the journey that ctx is in that something is tried once more.
-func again(ctx context.Context, what string, cause error) {
+// traceRetry notes on the batch that ctx belongs to that a step is tried again.
+func traceRetry(ctx context.Context, what string, cause error) {
 	span := trace.SpanFromContext(ctx)
 	if span.IsRecording() {
 		span.AddEvent("retry", trace.WithAttributes(attribute.String("step", what), attribute.String("cause", cause.Error())))

@@ -59,14 +59,14 @@ func consumed(t *testing.T, target *shelf, sampler sdk.Sampler, done func(*consu
 	return consumedBy(t, target, nil, sampler, done, values...)
 }
 
-func consumedBy(t *testing.T, target consume.Target[string], gate consume.Gate, sampler sdk.Sampler, done func(*consume.Consumer[string]) bool, values ...string) []sdk.ReadOnlySpan {
+func consumedBy(t *testing.T, target consume.Target[string], lock consume.LockFunc, sampler sdk.Sampler, done func(*consume.Consumer[string]) bool, values ...string) []sdk.ReadOnlySpan {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
 	cfg := consume.DefaultConfig()
 	prefix := testkit.Prefix(t)
 	cfg.Brokers, cfg.Group, cfg.Topic = testkit.Kafka(t), prefix+"group", prefix+"things"
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
-	cfg.Gate = gate
+	cfg.Lock = lock
 	cfg.Traces = sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler))
 	appendTo(t, cfg.Brokers, cfg.Topic, values)
 	consumer, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))

@@ -146,7 +146,6 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 	for i, id := range ids {
 		keys[i] = clickhouse.Key{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
 	}
-	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 	current, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err

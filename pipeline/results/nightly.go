@@ -3,11 +3,9 @@ package results
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -78,7 +76,6 @@ func (r *Results) renewSome(ctx context.Context, brand uuid.UUID, outdated []pos
 			OrganizationID: clickhouse.UUID(o.OrganizationID), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(o.ID),
 		}
 	}
-	due := func(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 	current, err := clickhouse.CurrentAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return err

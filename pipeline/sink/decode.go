@@ -23,7 +23,9 @@ type Item[R Row] struct {
 func (s *Sink[R]) Read(version int, r consume.Record) (item Item[R], month int, err error) {
 	row, reread, err := s.topic.decode(version, r)
 	switch {
-	case errors.Is(err, event.ErrNewer), errors.Is(err, consume.ErrNewer):
+	case errors.Is(err, consume.ErrNewer):
+		return Item[R]{}, 0, err
+	case errors.Is(err, event.ErrNewer):
 		return Item[R]{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	case err != nil:
 		dead := deadLetter(&r, "malformed", err.Error())

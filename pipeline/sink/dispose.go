@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // A disposition is what the sink does with a record.
@@ -34,7 +35,7 @@ func (l *landing[R]) dispose(ctx context.Context) error {
 			organizations.add(key.OrganizationID)
 		}
 	}
-	tombstones, err := l.Hold.Tombstones(ctx, l.topic.name, brands.ids, organizations.ids)
+	tombstones, err := l.tombstones(ctx, brands.ids, organizations.ids)
 	if err != nil {
 		return err
 	}
@@ -61,6 +62,18 @@ func (l *landing[R]) dispose(ctx context.Context) error {
 		}
 	}
 	return l.collectDeadLetters(ctx, late)
+}
+
+// tombstones are read with the sink lock. Without a lock there are none.
+func (l *landing[R]) tombstones(ctx context.Context, brands, organizations []uuid.UUID) (postgres.Tombstones, error) {
+	if l.Lock == nil {
+		return postgres.Tombstones{}, nil
+	}
+	lock, ok := l.Lock.(*postgres.SharedSinkLock)
+	if !ok {
+		return postgres.Tombstones{}, fmt.Errorf("read tombstones: the sink lock is a %T, want one of Postgres", l.Lock)
+	}
+	return lock.Tombstones(ctx, l.topic.name, brands, organizations)
 }
 
 // collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes of

@@ -111,7 +111,7 @@ func TestABatchWhoseHoldWasLostWaits(t *testing.T) {
 	dsn := w.governed(t)
 	w.tell(t, answers(t, 0, 10)...)
 	var stop atomic.Pointer[postgres.ExclusiveSinkLock]
-	w.gate = func(ctx context.Context, shard int) (*postgres.SharedSinkLock, error) {
+	w.lock = func(ctx context.Context, shard int) (consume.SinkLock, error) {
 		h, err := w.control.LockSinksShared(ctx, shard)
 		if err == nil && stop.Load() == nil { // between the first hold and its plan
 			command(t, dsn, "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
@@ -163,14 +163,14 @@ func TestRecordsOfWhatWasDeletedAreDropped(t *testing.T) {
 	}
 	defer hold.Release()
 	batch := w.batch(t, s, 0, 0, of(0, 0, uuid.UUID{11}), of(1, 0, uuid.UUID{12}), of(2, 1, uuid.UUID{13}), of(3, 0, uuid.UUID{12}), reread(of(4, 0, uuid.UUID{11}), 2))
-	batch.Hold = hold
+	batch.Lock = hold
 	if err := s.Land(t.Context(), batch, ours); err != nil {
 		t.Fatal(err)
 	}
 	w.wantEachOnce(t, 2)
 	wantMetric(t, registry, "answerscope_sink_records_total", "answers", map[string]float64{"inserted": 2, "deleted": 3})
 
-	visited := &consume.Batch[sink.Visit]{Topic: w.topic + "-visits", Last: 2, Hold: hold}
+	visited := &consume.Batch[sink.Visit]{Topic: w.topic + "-visits", Last: 2, Lock: hold}
 	for i, brand := range []uuid.UUID{{11}, {12}, {11}} {
 		visited.Items = append(visited.Items, read(t, v, i, brand, day))
 	}
@@ -270,7 +270,7 @@ func TestABrandDeletedBetweenTwoTriesTakesNobodyAlong(t *testing.T) { //nolint:t
 				records = append(records, a)
 			}
 			batch := w.batch(t, s, int32(n), 0, records...)
-			batch.Hold = hold
+			batch.Lock = hold
 			w.breakAt(t, target)
 			if err := s.Land(t.Context(), batch, ours); err == nil {
 				t.Fatal("a view that throws let a batch pass")

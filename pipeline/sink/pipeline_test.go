@@ -286,7 +286,7 @@ func TestTwoConsumersShareTheWork(t *testing.T) {
 				told += 10
 				return false
 			})
-			until(t, func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) })
+			until(t, func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) && len(w.open(t)) == 0 })
 			return true
 		})
 		w.wantEachOnce(t, uint64(told)) // both have ended: no insert is under way
@@ -315,7 +315,7 @@ func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 	w.consume(t, w.sink(t), small, w.landed(t, 9))
 	w.tellTo(t, 1, answers(t, 5, 15)...)
 	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool {
-		return w.number(t, "SELECT uniqExact(id) FROM answers") == 15
+		return w.number(t, "SELECT uniqExact(id) FROM answers") == 15 && len(w.open(t)) == 0
 	})
 	w.wantEachOnce(t, 15)
 }

@@ -29,7 +29,7 @@ type world struct {
 	conn    *clickhouse.Conn
 
 	control *postgres.DB // nil: the sinks ask no gate and nothing is buried; see governed
-	gate    consume.Gate // in place of control's
+	lock    consume.LockFunc // in place of control's
 
 	registry *prometheus.Registry // of the next consumer; nil: nobody looks
 	assigned consume.Assigned     // of consumers
@@ -148,8 +148,8 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
 	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
-	cfg.Gate = w.gate
-	if cfg.Gate == nil && w.control != nil {
+	cfg.Lock = w.lock
+	if cfg.Lock == nil && w.control != nil {
 		cfg.Lock = consume.LockWith(w.control.LockSinksShared)
 	}
 	cfg.Assigned, cfg.Shards = w.assigned, w.conn.Shards()

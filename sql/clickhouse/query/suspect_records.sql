@@ -1,4 +1,4 @@
--- suspect_records: the first records of late batches, for which rollups of a month may be wrong until the month is found right.
+-- suspect_records: the first records of batches whose plan had expired, and the months whose rollups may be wrong for that.
 -- Some rollups may have taken such a batch before, and some not.
 SELECT
     landing,

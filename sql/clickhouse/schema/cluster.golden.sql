@@ -1163,19 +1163,19 @@ CREATE TABLE IF NOT EXISTS deadletter_marks_local
     log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     log_partition   Int32 COMMENT 'partition of the record',
     log_offset      Int64 COMMENT 'offset of the record in its partition',
-    mark            LowCardinality(String) COMMENT 'late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of late and reconciled',
-    month           UInt32 COMMENT 'month of its row as 202603, of late and reconciled',
+    mark            LowCardinality(String) COMMENT 'expired: the first of a batch whose plan had expired when it was inserted, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of expired and reconciled',
+    month           UInt32 COMMENT 'month of its row as 202603, of expired and reconciled',
     at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'deadletter_marks_local')
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
 
 ALTER TABLE deadletters_local
     COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',

@@ -666,6 +666,86 @@ ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
 COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
 
+-- current_answers
+CREATE VIEW current_answers
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [4c22497f86be]'
+AS SELECT
+    organization_id,
+    brand_id,
+    day,
+    id,
+    sign,
+    revision,
+    extract_version,
+    log_topic,
+    log_partition,
+    log_offset,
+    answered_at,
+    platform,
+    model,
+    served_model,
+    region,
+    language,
+    surface,
+    sample,
+    prompt_id,
+    prompt_set_id,
+    topic_id,
+    prompt_text,
+    is_branded,
+    branded,
+    job_id,
+    simulated,
+    given_up,
+    given_up_class,
+    given_up_error,
+    attempts,
+    latency_ms,
+    finish,
+    brand_name,
+    mention_count,
+    position,
+    citation_count,
+    visibility_score,
+    sentiment,
+    sentiment_method,
+    competitors.id,
+    competitors.name,
+    competitors.mention_count,
+    competitors.position,
+    competitors.citation_count,
+    competitors.visibility_score,
+    competitors.sentiment,
+    citations.url,
+    citations.title,
+    citations.cited,
+    citations.host,
+    citations.domain,
+    citations.listed_type,
+    citations.owned,
+    citations.competitor_id,
+    cards.position,
+    cards.title,
+    cards.brand,
+    cards.price_amount,
+    cards.price_currency,
+    cards.image_url,
+    cards.merchant_url,
+    cards.merchant_domain,
+    cards.rating,
+    cards.review_count,
+    cards.matched_id,
+    cards.role
+FROM answers
+WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (sign = 1) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})))
+ORDER BY
+    revision DESC,
+    extract_version DESC
+LIMIT 1 BY
+    organization_id,
+    brand_id,
+    id;
+
 -- deadletter_ends
 CREATE VIEW deadletter_ends
 (
@@ -692,15 +772,15 @@ CREATE TABLE deadletter_marks
     `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
     `log_offset` Int64 COMMENT 'offset of the record in its partition',
-    `mark` LowCardinality(String) COMMENT 'late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of late and reconciled',
-    `month` UInt32 COMMENT 'month of its row as 202603, of late and reconciled',
+    `mark` LowCardinality(String) COMMENT 'expired: the first of a batch whose plan had expired when it was inserted, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of expired and reconciled',
+    `month` UInt32 COMMENT 'month of its row as 202603, of expired and reconciled',
     `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
@@ -1794,86 +1874,6 @@ GROUP BY day
 HAVING sum(sign) > 0
 ORDER BY day ASC;
 
--- standing_answers
-CREATE VIEW standing_answers
-COMMENT 'the given answers as they stand, which is each one’s last row with sign 1, without what stays on an id’s first row. [48fafc1cb4ed]'
-AS SELECT
-    organization_id,
-    brand_id,
-    day,
-    id,
-    sign,
-    revision,
-    extract_version,
-    log_topic,
-    log_partition,
-    log_offset,
-    answered_at,
-    platform,
-    model,
-    served_model,
-    region,
-    language,
-    surface,
-    sample,
-    prompt_id,
-    prompt_set_id,
-    topic_id,
-    prompt_text,
-    is_branded,
-    branded,
-    job_id,
-    simulated,
-    given_up,
-    given_up_class,
-    given_up_error,
-    attempts,
-    latency_ms,
-    finish,
-    brand_name,
-    mention_count,
-    position,
-    citation_count,
-    visibility_score,
-    sentiment,
-    sentiment_method,
-    competitors.id,
-    competitors.name,
-    competitors.mention_count,
-    competitors.position,
-    competitors.citation_count,
-    competitors.visibility_score,
-    competitors.sentiment,
-    citations.url,
-    citations.title,
-    citations.cited,
-    citations.host,
-    citations.domain,
-    citations.listed_type,
-    citations.owned,
-    citations.competitor_id,
-    cards.position,
-    cards.title,
-    cards.brand,
-    cards.price_amount,
-    cards.price_currency,
-    cards.image_url,
-    cards.merchant_url,
-    cards.merchant_domain,
-    cards.rating,
-    cards.review_count,
-    cards.matched_id,
-    cards.role
-FROM answers
-WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (sign = 1) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})))
-ORDER BY
-    revision DESC,
-    extract_version DESC
-LIMIT 1 BY
-    organization_id,
-    brand_id,
-    id;
-
 -- suspect_records
 CREATE VIEW suspect_records
 (
@@ -1883,7 +1883,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of late batches, for which rollups of a month may be wrong until the month is found right. [6f0c02794347]'
+COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that. [05c58c9b1abb]'
 AS SELECT
     landing,
     month,
@@ -1897,7 +1897,7 @@ GROUP BY
     log_topic,
     log_partition,
     log_offset
-HAVING (countIf(mark = 'late') > 0) AND (countIf(mark = 'reconciled') = 0)
+HAVING (countIf(mark = 'expired') > 0) AND (countIf(mark = 'reconciled') = 0)
 ORDER BY
     landing ASC,
     month ASC,

@@ -9,7 +9,7 @@ import (
 func TestAWantIsNotLostToABatchThatIsOver(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()
-	h := newHandover[int]()
+	h := newPrefetch[int]()
 	for range 100 {
 		h.want()
 		h.lingered(over, func() { t.Error("a batch that is over was ended") })

@@ -47,8 +47,8 @@ func TestABatchThatLostItsHoldIsPlannedAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	spans := consumedBy(t, target, db.LockSinksShared, sdk.AlwaysSample(), landed(&target.shelf, 1), "one")
-	want := []string{"collect", "SELECT hold_sinks", "hold", "plan", "land ! exception", "SELECT hold_sinks", "hold", "plan", "land", "commit", "batch things retry"}
+	spans := consumedBy(t, target, consume.LockWith(db.LockSinksShared), sdk.AlwaysSample(), landed(&target.shelf, 1), "one")
+	want := []string{"collect", "SELECT lock_sinks_shared", "lock", "plan", "land ! exception", "SELECT lock_sinks_shared", "lock", "plan", "land", "commit", "batch things retry"}
 	if got := told(spans); !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
 	}
