@@ -286,7 +286,9 @@ func TestTwoConsumersShareTheWork(t *testing.T) {
 				told += 10
 				return false
 			})
-			until(t, func() bool { return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) && len(w.open(t)) == 0 })
+			until(t, func() bool {
+				return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) && len(w.open(t)) == 0
+			})
 			return true
 		})
 		w.wantEachOnce(t, uint64(told)) // both have ended: no insert is under way

@@ -28,7 +28,7 @@ type world struct {
 	group   string
 	conn    *clickhouse.Conn
 
-	control *postgres.DB // nil: the sinks ask no gate and nothing is buried; see governed
+	control *postgres.DB     // nil: the sinks ask no gate and nothing is buried; see governed
 	lock    consume.LockFunc // in place of control's
 
 	registry *prometheus.Registry // of the next consumer; nil: nobody looks
