@@ -90,11 +90,10 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, repor
 			}
 		}
 		if in.ClickHouse {
-			open, err := m.openBatches(ctx, pending)
-			if err != nil {
+			if err := m.suspectOpenBatches(ctx, pending); err != nil {
 				return err
 			}
-			if err := schema.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }, open...); err != nil {
+			if err := schema.Migrate(ctx, m.ClickHouse, func(name string) { report(Step{"clickhouse", name}) }); err != nil {
 				return err
 			}
 		}
@@ -111,26 +110,37 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, repor
 	})
 }
 
-// openBatches lists the batches of answers that were planned and not committed: an upgrade of the warehouse leaves them
-// to their replay on the new tables.
-func (m *Migrator) openBatches(ctx context.Context, pending []Step) ([]clickhouse.Below, error) {
+// suspectOpenBatches marks the months in which batches of answers have rows that were planned and not committed, before
+// rollups are rebuilt: a rebuild counts those rows, and their replay adds them to a rollup that lacks the batch's token.
+// Once they are replayed their months are reconciled.
+func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error {
 	var names []string
 	for _, s := range pending {
 		if s.Store == "clickhouse" {
 			names = append(names, s.Name)
 		}
 	}
-	if !schema.Upgrades(names) {
-		return nil, nil
+	if !schema.Rebuilds(names) {
+		return nil
 	}
 	if len(m.Topics.Brokers) == 0 {
-		return nil, errors.New("the tables of clickhouse are an earlier release's, and kafka's open batches are unknown without its address; run: answerscope migrate")
+		return errors.New("rollups of clickhouse are to be rebuilt, and kafka's open batches are unknown without its address; run: answerscope migrate")
 	}
 	batches, err := consume.OpenBatches(ctx, m.Topics.Connection, m.Group, m.Answers)
-	var open []clickhouse.Below
-	for _, b := range batches {
-		m.Log.Info("open batch is left to its replay", "topic", m.Answers, "partition", b.Partition, "first", b.First)
-		open = append(open, clickhouse.Below{Topic: m.Answers, Partition: b.Partition, Offset: b.First})
+	if err != nil || len(batches) == 0 {
+		return err
 	}
-	return open, err
+	conn, err := clickhouse.Open(ctx, m.ClickHouse)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, b := range batches {
+		first := clickhouse.RecordPlace{Topic: m.Answers, Partition: b.Partition, Offset: b.First}
+		m.Log.Info("months of an open batch are reconciled after its replay", "batch", first.String())
+		if err := clickhouse.SuspectFrom(ctx, conn, clickhouse.Answers.Name, first); err != nil {
+			return err
+		}
+	}
+	return nil
 }

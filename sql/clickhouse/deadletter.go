@@ -2,7 +2,10 @@ package clickhouse
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // DeadLetter is a record of the log that is in no landing table, byte for byte.
@@ -150,6 +153,21 @@ var suspectRecords = query[struct{}, Suspect]("suspect_records")
 // Suspects are those whose month was not reconciled since. What was to be inserted of their batches has been.
 func Suspects(ctx context.Context, conn *Conn) ([]Suspect, error) {
 	return suspectRecords.All(ctx, conn, struct{}{})
+}
+
+// SuspectFrom marks the months in which a landing table has rows of a partition from a record on.
+func SuspectFrom(ctx context.Context, conn *Conn, landing string, from LogPosition) error {
+	var months []uint32
+	err := conn.QueryRow(ctx, "SELECT groupUniqArray(toYYYYMM(day)) FROM "+landing+" WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset >= {offset:Int64}",
+		clickhouse.Named("topic", from.Topic), clickhouse.Named("partition", from.Partition), clickhouse.Named("offset", from.Offset)).Scan(&months)
+	if err != nil {
+		return fmt.Errorf("read months of %s from %s on: %w", landing, from, err)
+	}
+	var marks []Mark
+	for _, month := range months {
+		marks = append(marks, Mark{from.Topic, from.Partition, from.Offset, MarkExpired, landing, month})
+	}
+	return MarkRecords(ctx, conn, marks)
 }
 
 // ClearSuspects marks the months of suspects as reconciled: all rollups of their landing tables were found right there, or

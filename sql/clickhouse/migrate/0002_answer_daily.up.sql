@@ -1,33 +1,38 @@
 -- Runs, answers and score sums of a brand by day and every filter column.
--- inverse_position is the sum of 1/position in units of 1/5354228880, the least
--- common multiple of 1 to 24: whole numbers add up alike in any order, so that
--- a correction cancels to exactly zero. Shopping answers feed only the cards.
+--
+-- inverse_position is the sum of 1/position in units of 1/5354228880, the least common multiple of 1 to 24: whole
+-- numbers add up alike in any order, so that a correction cancels to exactly zero. Shopping answers feed only the cards.
+--
+-- A question about one brand reads a few granules of every column. With one file for all columns of a part
+-- (min_bytes_for_wide_part) it opens as many files as there are months, not a hundred: 14.2 against 17.4 ms of CPU for
+-- the brand's figures (10.8 M rows, a year in twelve parts, 90 days asked).
 CREATE TABLE IF NOT EXISTS answer_daily
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    served_model        LowCardinality(String),
-    runs                Int64,
-    given_up            Int64,
-    answers             Int64,
-    mention_answers     Int64,
-    citation_answers    Int64,
-    inverse_position    Int64,
-    mentions            Int64,
-    citations           Int64,
-    visibility          Int64,
-    visibility_named    Int64
+    organization_id  UUID COMMENT 'organization that the brand belongs to',
+    brand_id         UUID COMMENT 'brand that the answers are read for',
+    day              Date COMMENT 'UTC day of the answers',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region           LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded          Bool COMMENT 'the prompt names the brand',
+    served_model     LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    runs             Int64 COMMENT 'answers and given-up runs',
+    given_up         Int64 COMMENT 'runs that ended without an answer',
+    answers          Int64 COMMENT 'answers, by which rates and averages are divided',
+    mention_answers  Int64 COMMENT 'answers that name the brand',
+    citation_answers Int64 COMMENT 'answers that cite a page of the brand',
+    inverse_position Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
+    mentions         Int64 COMMENT 'occurrences of names of the brand',
+    citations        Int64 COMMENT 'citations of pages on domains of the brand',
+    visibility       Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    visibility_named Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS answer_daily_view TO answer_daily AS
 SELECT
@@ -41,8 +46,8 @@ SELECT
     branded,
     served_model,
     sum(sign)                                                                AS runs,
-    sum(sign * told.given_up)                                                AS given_up,
-    sum(sign * NOT told.given_up)                                            AS answers,
+    sum(sign * landed.given_up)                                                AS given_up,
+    sum(sign * NOT landed.given_up)                                            AS answers,
     sum(sign * (mention_count > 0))                                          AS mention_answers,
     sum(sign * (citation_count > 0))                                         AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position,
@@ -50,6 +55,6 @@ SELECT
     sum(sign * citation_count)                                               AS citations,
     sum(sign * visibility_score)                                             AS visibility,
     sum(sign * if(mention_count > 0, visibility_score, 0))                   AS visibility_named
-FROM answers AS told
+FROM answers AS landed
 WHERE NOT endsWith(platform, '-shopping')
 GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model;

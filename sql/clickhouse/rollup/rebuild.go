@@ -50,6 +50,49 @@ func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month click
 	return b, nil
 }
 
+// RebuildTable rebuilds a rollup whose view was changed, each month that has landing rows and does not expire. No sink
+// runs meanwhile.
+func RebuildTable(ctx context.Context, conn *clickhouse.Conn, table string) error {
+	rollups, err := List(ctx, conn)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(rollups, func(r *Rollup) bool { return r.Table == table })
+	if i < 0 {
+		return fmt.Errorf("rebuild %s: no view fills it", table)
+	}
+	r := rollups[i]
+	var months []int64
+	err = conn.QueryRow(ctx, `
+		SELECT arraySort(groupUniqArray(toInt64(partition_id)))
+		FROM system.parts
+		WHERE database = currentDatabase() AND table = {source:String} AND active AND rows > 0
+		  AND toUInt32(partition_id) >= (
+		        SELECT toUInt32OrZero(replaceAll(extract(any(engine_full), 'TTL if\\(day < toDate\\(.(\\d{4}-\\d{2})'), '-', ''))
+		        FROM system.tables WHERE database = currentDatabase() AND name = {source:String})`,
+		driver.Named("source", r.Source)).Scan(&months)
+	if err != nil {
+		return fmt.Errorf("list months to rebuild of %s: %w", table, err)
+	}
+	for _, month := range months {
+		if err := r.rebuildMonth(ctx, conn, clickhouse.Month(month)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Rollup) rebuildMonth(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) error {
+	b, err := r.Rebuild(ctx, conn, month)
+	if err != nil {
+		return err
+	}
+	if err = b.Fill(ctx, 1); err == nil {
+		err = b.Replace(ctx)
+	}
+	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
+}
+
 // newRebuild is a name of its own for each: who believes to be alone and is not
 // must not replace a month by what another one is still filling.
 func newRebuild() string { return fmt.Sprintf("%s%08x", rebuilds, rand.Uint32()) }

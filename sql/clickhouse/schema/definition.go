@@ -22,10 +22,10 @@ type definition struct {
 	statement string
 }
 
-// staleDefinitions are the functions and views that the server lacks or has in
+// outdatedDefinitions are the functions and views that the server lacks or has in
 // another text, in an order in which each finds what it uses.
-func staleDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) ([]definition, error) {
-	stale, err := forgottenViews(ctx, conn)
+func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) ([]definition, error) {
+	outdated, err := leftoverViews(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func staleDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) ([]d
 			return nil, fmt.Errorf("read function %s: %w", name, err)
 		}
 		if fresh == 0 {
-			stale = append(stale, d)
+			outdated = append(outdated, d)
 		}
 	}
 	for _, name := range byUse(definitionNames("query")) {
@@ -56,34 +56,32 @@ func staleDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) ([]d
 		}
 		if fresh == 0 {
 			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
-			stale = append(stale, definition{name, create})
+			outdated = append(outdated, definition{name, create})
 		}
 	}
-	return stale, nil
+	return outdated, nil
 }
 
-// forgottenViews are those that an earlier release made of a file which is no
-// more: left behind, they would go on telling figures by an old definition.
-func forgottenViews(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
+// leftoverViews are those of an earlier release's files: left behind, they would keep answering by an old definition.
+func leftoverViews(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
 	var names []string
 	err := conn.QueryRow(ctx,
 		"SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = currentDatabase() AND engine = 'View' AND match(comment, '\\[[0-9a-f]{12}\\]$')").Scan(&names)
 	if err != nil {
 		return nil, fmt.Errorf("list views: %w", err)
 	}
-	var forgotten []definition
+	var leftover []definition
 	for _, name := range names {
 		if !slices.Contains(definitionNames("query"), name) {
-			forgotten = append(forgotten, definition{name, "DROP VIEW IF EXISTS " + name})
+			leftover = append(leftover, definition{name, "DROP VIEW IF EXISTS " + name})
 		}
 	}
-	return forgotten, nil
+	return leftover, nil
 }
 
-// comment is what the server shows beside a view: what it answers, and by which
-// texts, so that a changed one is seen: its own and those of the functions, which
-// the server writes into a view when it is made. The views that it calls it finds
-// by their names whenever it is asked.
+// comment is what the server shows beside a view: what it answers, and a hash of the texts that it depends on, so that a
+// changed one is noticed. These are its own and those of the functions, which the server copies into a view when it is
+// created; the views that it calls are looked up by name with every question.
 func comment(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))

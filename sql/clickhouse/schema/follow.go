@@ -81,8 +81,8 @@ func behind(ctx context.Context, c clickhouse.Config, l layout, leader, follower
 		steps = append(steps, definition{"schema_migrations", fmt.Sprintf(
 			"INSERT INTO schema_migrations (version, dirty, sequence) SELECT %d, 0, max(sequence) + 1 FROM schema_migrations", version)})
 	}
-	stale, err := staleDefinitions(ctx, to, l)
-	for _, d := range stale {
+	outdated, err := outdatedDefinitions(ctx, to, l)
+	for _, d := range outdated {
 		steps = append(steps, definition{name: d.name})
 	}
 	return steps, err
@@ -93,7 +93,7 @@ func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err erro
 	err = conn.Select(ctx, &all, `
 		SELECT name, engine, engine_full, comment, create_table_query
 		FROM system.tables
-		WHERE database = currentDatabase() AND engine != 'View' AND name != 'open_batches'
+		WHERE database = currentDatabase() AND engine != 'View'
 		ORDER BY multiIf(endsWith(engine, 'MergeTree'), 0, engine = 'Distributed', 1, 2), name`)
 	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)

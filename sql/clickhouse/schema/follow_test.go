@@ -30,7 +30,7 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 	if steps, err := behind(t.Context(), c, l, leader, follower); err != nil || len(steps) > 0 {
 		t.Errorf("behind by %v, %v before there is anything", steps, err)
 	}
-	if err := migrateServer(t.Context(), c.At(leader), l, quiet, nil); err != nil {
+	if err := migrateServer(t.Context(), c.At(leader), l, quiet); err != nil {
 		t.Fatal(err)
 	}
 	follows()
@@ -67,6 +67,8 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	files = release{"migrate/9999_drop.up.sql": "DROP TABLE IF EXISTS prompt_daily;\n"}
+	defer func() { files = clickhouse.Files }()
 	steps, err := behind(t.Context(), c, l, leader, follower)
 	if err != nil || len(steps) != 5 {
 		t.Errorf("behind by %v, %v", steps, err)
@@ -135,10 +137,10 @@ func TestWhoStartsDoesWithoutALostReplica(t *testing.T) {
 		}
 	}
 	c.Shards = lost.String() + "," + servers[0] + ";" + servers[1]
-	if _, err := (layout{cluster: c.Cluster, replicated: true}).standing(t.Context(), c.At(servers[0])); err == nil || !strings.Contains(err.Error(), "is not replicated") {
+	if _, err := (layout{cluster: c.Cluster, replicated: true}).asFound(t.Context(), c.At(servers[0])); err == nil || !strings.Contains(err.Error(), "is not replicated") {
 		t.Errorf("a replica of tables that copy nothing: %v", err)
 	}
-	if stands, err := (layout{cluster: c.Cluster}).standing(t.Context(), c.At(servers[0])); err != nil || stands.replicated {
+	if stands, err := (layout{cluster: c.Cluster}).asFound(t.Context(), c.At(servers[0])); err != nil || stands.replicated {
 		t.Errorf("%+v, %v", stands, err)
 	}
 }

@@ -42,7 +42,6 @@ var (
 	createTable  = regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS (\w+)`)
 	createView   = regexp.MustCompile(`^(CREATE MATERIALIZED VIEW IF NOT EXISTS \w+ TO )(\w+)`)
 	alterTable   = regexp.MustCompile(`^ALTER TABLE (\w+)`)
-	fillTable    = regexp.MustCompile(`^(TRUNCATE TABLE|INSERT INTO) (\w+)`)
 	dropTable    = regexp.MustCompile(`^DROP TABLE IF EXISTS (\w+)$`)
 	dropView     = regexp.MustCompile(`^DROP VIEW IF EXISTS \w+$`)
 	readsTable   = regexp.MustCompile(`\bFROM (\w+)\b`)
@@ -91,9 +90,6 @@ func (l layout) statements(s string, facts map[string]bool) ([]string, error) {
 		return []string{m[1] + l.local(m[2]) + l.reading(s[len(m[0]):], facts)}, nil
 	case alterTable.MatchString(s):
 		return l.alter(s)
-	case fillTable.MatchString(s):
-		m := fillTable.FindStringSubmatch(s)
-		return []string{m[1] + " " + l.local(m[2]) + l.reading(s[len(m[0]):], facts)}, nil
 	case dropTable.MatchString(s):
 		return l.drop(dropTable.FindStringSubmatch(s)[1]), nil
 	case dropView.MatchString(s):
@@ -157,7 +153,7 @@ func (l layout) drop(name string) []string {
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
 }
 
-// reading lets a view or a filling read what its own shard has.
+// reading lets a view read what its own shard has.
 func (l layout) reading(text string, facts map[string]bool) string {
 	return readsTable.ReplaceAllStringFunc(text, func(from string) string {
 		name := strings.TrimPrefix(from, "FROM ")

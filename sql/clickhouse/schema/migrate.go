@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/golang-migrate/migrate/v4"
 	target "github.com/golang-migrate/migrate/v4/database/clickhouse"
 	"github.com/golang-migrate/migrate/v4/source"
@@ -19,71 +18,43 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Migrate brings the schema up: the numbered files of migrate/, then function/
-// and query/ as they are in this binary. It may be killed and run again at any
-// point. Two runs at once would race: the caller holds the migration lock of
-// Postgres, since the driver's own lock is local to the process.
-//
-// open are the batches of topic answers that were planned and not committed, each
-// by its first offset. They will be replayed, and then bring all their rows to a
-// table that a migration adds: what has landed of them is not filled in there.
-func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string), open ...clickhouse.Below) error {
+// Migrate brings the schema up: the numbered files of migrate/, then the rollups whose view a migration has changed are
+// rebuilt, then function/ and query/ as they are in this binary. It may be killed and run again at any point. Two runs
+// at once would race: the caller holds the migration lock of Postgres, since the driver's own lock is local to the
+// process.
+func Migrate(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
 	if c.Shards != "" {
-		return migrateCluster(ctx, c, progress, open)
+		return migrateCluster(ctx, c, progress)
 	}
-	return migrateServer(ctx, c, layout{}, progress, open)
+	return migrateServer(ctx, c, layout{}, progress)
 }
 
 // migrateServer brings up one server, alone or of a cluster.
-func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress func(step string), open []clickhouse.Below) error {
+func migrateServer(ctx context.Context, c clickhouse.Config, l layout, progress func(step string)) error {
+	if err := runNumbered(c, l, progress); err != nil {
+		return err
+	}
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := noteOpen(ctx, conn, open); err != nil {
+	if err := rebuildMarked(ctx, conn, progress); err != nil {
 		return err
-	}
-	if err := runNumbered(c, l, progress); err != nil {
-		return err
-	}
-	if err := conn.Exec(ctx, "DROP TABLE IF EXISTS open_batches"); err != nil {
-		return fmt.Errorf("forget open batches: %w", err)
 	}
 	return define(ctx, conn, l, progress)
 }
 
 // define gives a server the functions and views that it should have.
 func define(ctx context.Context, conn *clickhouse.Conn, l layout, progress func(step string)) error {
-	stale, err := staleDefinitions(ctx, conn, l)
+	outdated, err := outdatedDefinitions(ctx, conn, l)
 	if err != nil {
 		return err
 	}
-	for _, d := range stale {
+	for _, d := range outdated {
 		progress(d.name)
 		if err := conn.Exec(ctx, d.statement); err != nil {
 			return fmt.Errorf("define %s: %w", d.name, err)
-		}
-	}
-	return nil
-}
-
-// noteOpen tells migrations which batches are open. The table is there while they
-// run; one that a killed run left behind is emptied first.
-func noteOpen(ctx context.Context, conn *clickhouse.Conn, open []clickhouse.Below) error {
-	for _, statement := range []string{
-		"CREATE TABLE IF NOT EXISTS open_batches (log_topic String, log_partition Int32, first_offset Int64) ENGINE = Memory",
-		"TRUNCATE TABLE open_batches",
-	} {
-		if err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("note open batches: %w", err)
-		}
-	}
-	for _, b := range open {
-		err := conn.Exec(ctx, "INSERT INTO open_batches SELECT {topic:String}, {partition:Int32}, {first:Int64}",
-			driver.Named("topic", b.Topic), driver.Named("partition", b.Partition), driver.Named("first", b.Offset))
-		if err != nil {
-			return fmt.Errorf("note open batch %s/%d@%d: %w", b.Topic, b.Partition, b.Offset, err)
 		}
 	}
 	return nil
@@ -121,36 +92,21 @@ func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, er
 			pending = append(pending, strings.TrimSuffix(name, ".up.sql"))
 		}
 	}
-	stale, err := staleDefinitions(ctx, conn, l)
+	marked, err := markedForRebuild(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range stale {
+	for _, table := range marked {
+		pending = append(pending, rebuildStep+table.Name)
+	}
+	outdated, err := outdatedDefinitions(ctx, conn, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range outdated {
 		pending = append(pending, d.name)
 	}
 	return pending, nil
-}
-
-// Upgrades says of what is Pending whether it changes tables that an earlier
-// release has made, and may have filled.
-func Upgrades(pending []string) bool {
-	servers := map[string][]string{}
-	for _, step := range pending {
-		server, name, of := strings.Cut(step, stepOf)
-		if !of {
-			server, name = "", step
-		}
-		servers[server] = append(servers[server], name)
-	}
-	for _, steps := range servers {
-		names := numbered()
-		if !slices.Contains(steps, strings.TrimSuffix(names[0], ".up.sql")) && slices.ContainsFunc(names, func(name string) bool {
-			return slices.Contains(steps, strings.TrimSuffix(name, ".up.sql"))
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 func runNumbered(c clickhouse.Config, l layout, progress func(step string)) error {
@@ -163,7 +119,7 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 		return errors.Join(err, db.Close())
 	}
 	defer m.Close() // closes db too
-	if err := mend(m); err != nil {
+	if err := stepBack(m); err != nil {
 		return err
 	}
 	for {
@@ -199,9 +155,9 @@ func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
 	return m, nil
 }
 
-// mend steps back from a migration that did not end. Every statement of ours
+// stepBack steps back from a migration that did not end. Every statement of ours
 // can be run twice, so that the file can be run again from its start.
-func mend(m *migrate.Migrate) error {
+func stepBack(m *migrate.Migrate) error {
 	version, dirty, err := m.Version()
 	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {
 		return nil

@@ -19,7 +19,7 @@ const stepOf = ": "
 // told of each. All must be there. Of the replicas of a shard one runs the migrations, of
 // which some fill tables; the others are then given what it has, since tables that are
 // replicated copy their changes and rows by themselves.
-func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step string), open []clickhouse.Below) error {
+func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
 	if err := checkCluster(ctx, c); err != nil {
 		return err
 	}
@@ -29,15 +29,15 @@ func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
-		if l, err = l.standing(ctx, c.At(leader)); err != nil {
+		if l, err = l.asFound(ctx, c.At(leader)); err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
-		tell := func(step string) { progress(shardStep(n, step)) }
-		if err := migrateServer(ctx, c.At(leader), l, tell, open); err != nil {
+		report := func(step string) { progress(shardStep(n, step)) }
+		if err := migrateServer(ctx, c.At(leader), l, report); err != nil {
 			return fmt.Errorf("shard %d: %w", n, err)
 		}
 		for _, follower := range followers {
-			if err := follow(ctx, c, l, leader, follower, tell); err != nil {
+			if err := follow(ctx, c, l, leader, follower, report); err != nil {
 				return fmt.Errorf("shard %d, replica: %w", n, err)
 			}
 		}
@@ -50,10 +50,10 @@ func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step
 
 func shardStep(n int, step string) string { return fmt.Sprintf("shard %d%s%s", n, stepOf, step) }
 
-// standing is l as the tables of a server stand that are there: a table more is of their
+// asFound is l as the existing tables of a server are: a table more is of their
 // kind, also while a shard is given without a replica that it has. Tables that copy
 // nothing a replica would only have without their rows.
-func (l layout) standing(ctx context.Context, c clickhouse.Config) (layout, error) {
+func (l layout) asFound(ctx context.Context, c clickhouse.Config) (layout, error) {
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return l, err
@@ -66,7 +66,7 @@ func (l layout) standing(ctx context.Context, c clickhouse.Config) (layout, erro
 		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND (endsWith(name, '_local') OR startsWith(name, 'dimension_'))`).Scan(&replicated, &plain)
 	switch {
 	case err != nil:
-		return l, fmt.Errorf("look how tables stand: %w", err)
+		return l, fmt.Errorf("read the engines of tables: %w", err)
 	case len(plain) > 0 && (l.replicated || len(replicated) > 0):
 		return l, fmt.Errorf("table %s is not replicated, and replicas are: ATTACH TABLE … AS REPLICATED first", plain[0])
 	}

@@ -2,11 +2,9 @@ package schema
 
 import (
 	"context"
-	"embed"
 	"io/fs"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -26,6 +24,21 @@ func (r release) Open(name string) (fs.File, error) {
 		return fstest.MapFS{name: {Data: []byte(text)}}.Open(name)
 	}
 	return clickhouse.Files.Open(name)
+}
+
+// ReadDir is what golang-migrate lists migrations by.
+func (r release) ReadDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := clickhouse.Files.ReadDir(dir)
+	for name, text := range r {
+		if path.Dir(name) == dir {
+			added, statErr := fs.Stat(fstest.MapFS{name: {Data: []byte(text)}}, name)
+			if statErr != nil {
+				return nil, statErr
+			}
+			entries = append(entries, fs.FileInfoToDirEntry(added))
+		}
+	}
+	return entries, err
 }
 
 // Glob is what Migrate lists a folder by.
@@ -97,185 +110,63 @@ func TestAnEditedFunctionReachesTheViewsThatUseIt(t *testing.T) {
 	}
 }
 
-// until is this release with no migration after one, and with no questions yet.
-type until struct {
-	embed.FS
-	last uint
-}
-
-func (u until) ReadDir(name string) ([]fs.DirEntry, error) {
-	entries, err := u.FS.ReadDir(name)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return versionOf(e.Name()) > u.last }), err
-}
-
-func (u until) Glob(pattern string) ([]string, error) {
-	if path.Dir(pattern) != "migrate" {
-		return nil, nil
+// visitsOf counts the visits of a month in visit_daily, and those of path /x.
+func visitsOf(t *testing.T, conn *clickhouse.Conn, month int) (all, ofPath int64) {
+	t.Helper()
+	const question = "SELECT toInt64(sum(visits)), toInt64(sumIf(visits, path = '/x')) FROM visit_daily WHERE toYYYYMM(day) = {month:UInt32}"
+	if err := conn.QueryRow(t.Context(), question, driver.Named("month", month)).Scan(&all, &ofPath); err != nil {
+		t.Fatal(err)
 	}
-	names, err := fs.Glob(u.FS, pattern)
-	return slices.DeleteFunc(names, func(name string) bool { return versionOf(path.Base(name)) > u.last }), err
+	return all, ofPath
 }
 
-// A table that a migration adds knows the answers that landed before it.
-func TestATableThatComesLaterIsFilled(t *testing.T) {
+// A migration that changes a view rebuilds what the view filled before, but not a month whose landing rows expire, and
+// the rebuilt table knows the tokens of its batches still.
+func TestAMigrationThatChangesAViewRebuildsItsTarget(t *testing.T) {
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	const firstRelease = 9
-	files = until{clickhouse.Files, firstRelease}
-	err = Migrate(t.Context(), c, func(string) {})
-	files = clickhouse.Files
-	if err != nil {
-		t.Fatal(err)
-	}
-	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	answer := clickhouse.AnswerRow{
-		OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", CitationCount: 1,
-		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, true},
-		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
-		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]clickhouse.UUID, 2),
-	}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "before", []clickhouse.AnswerRow{answer}); err != nil {
-		t.Fatal(err)
-	}
 	release{}.migrate(t, c)
-	answer.ID = clickhouse.UUID{4}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "after", []clickhouse.AnswerRow{answer}); err != nil {
-		t.Fatal(err)
-	}
-	march := clickhouse.Filter{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
-	entities, err := clickhouse.EntityVisibility.All(t.Context(), conn, march)
-	if err != nil || entities[0].Answers != 2 || entities[0].CitationAnswers != 2 || entities[0].PromptCount != 1 {
-		t.Errorf("%+v, %v", entities, err)
-	}
-	rows, err := clickhouse.CitationSources.All(t.Context(), conn, clickhouse.CitationFilter{Filter: march, Source: clickhouse.AllSources, Limit: 1})
-	if err != nil || rows[0].Answers != 2 || rows[0].Citations != 4 || rows[0].CitingAnswers != 2 || rows[0].Domains != 2 {
-		t.Errorf("%+v, %v", rows, err)
-	}
-}
-
-// What a migration fills in is what its view makes of the same answers: a correction, a competitor and a given-up run
-// among them.
-func TestATableIsFilledAsItsViewWouldFillIt(t *testing.T) {
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
 	conn, err := clickhouse.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	const firstRelease = 9
-	files = until{clickhouse.Files, firstRelease}
-	err = Migrate(t.Context(), c, func(string) {})
-	files = clickhouse.Files
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after := clickhouse.UUID{2}, clickhouse.UUID{3}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "before", someAnswers(before)); err != nil {
-		t.Fatal(err)
-	}
-	release{}.migrate(t, c)
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "after", someAnswers(after)); err != nil {
-		t.Fatal(err)
-	}
-	for table, columns := range map[string]string{
-		"citation_daily":      "* EXCEPT (brand_id)",
-		"entity_prompt_daily": "* EXCEPT (brand_id, entity_id), entity_id = brand_id",
-	} {
-		rows := func(brand clickhouse.UUID) (all []string) {
-			question := "SELECT arraySort(groupArray(toString(tuple(" + columns + ")))) FROM " + table + " FINAL WHERE brand_id = {brand:UUID}"
-			if err := conn.QueryRow(t.Context(), question, driver.Named("brand", brand.String())).Scan(&all); err != nil {
-				t.Fatal(err)
-			}
-			return all
+	insert := func() {
+		t.Helper()
+		var rows []*clickhouse.VisitRow
+		for n := range 6 {
+			at := time.Date(2026, time.Month(2+n%3), 2, 9, 0, 0, 0, time.UTC)
+			rows = append(rows, &clickhouse.VisitRow{
+				OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, ID: clickhouse.UUID{byte(n)}, LogTopic: "visits", LogOffset: int64(n),
+				At: at, Event: "view", Platform: "chatgpt", Path: "/y",
+			})
 		}
-		if filled, made := rows(before), rows(after); len(made) < 3 || !slices.Equal(filled, made) {
-			t.Errorf("%s: filled in are\n%q\nthe view makes\n%q", table, filled, made)
-		}
-	}
-}
-
-// someAnswers are those to two prompts about a brand: two alike, one that was read again, one of a shopping platform
-// and a run that was given up.
-func someAnswers(brand clickhouse.UUID) []clickhouse.AnswerRow {
-	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	answer := clickhouse.AnswerRow{
-		OrganizationID: clickhouse.UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: clickhouse.UUID{7},
-		MentionCount: 3, Position: 2, CitationCount: 1, VisibilityScore: 60,
-		CompetitorIDs: []clickhouse.UUID{{11}, {12}}, CompetitorNames: []string{"Glow", "Beam"}, CompetitorMentionCounts: []uint32{2, 0}, CompetitorPositions: []uint32{1, 0},
-		CompetitorCitationCounts: []uint32{0, 0}, CompetitorVisibilityScores: []uint16{27, 0}, CompetitorSentiments: []string{"", ""},
-		CitationURLs: []string{"https://a.example/", "https://b.example/"}, CitationTitles: []string{"", "B"}, CitationCited: []bool{true, false},
-		CitationHosts: []string{"a.example", "b.example"}, CitationDomains: []string{"a.example", "b.example"},
-		CitationListedTypes: []string{"editorial", "forum"}, CitationOwned: []bool{true, false}, CitationCompetitorIDs: make([]clickhouse.UUID, 2),
-	}
-	alike, takenBack, again, shown, lost := answer, answer, answer, answer, clickhouse.AnswerRow{
-		OrganizationID: clickhouse.UUID{1}, BrandID: brand, Day: day, AnsweredAt: day, ID: clickhouse.UUID{6}, Sign: 1, LogTopic: "answers", Platform: "openai", PromptID: clickhouse.UUID{8}, GivenUp: true,
-	}
-	alike.ID, shown.ID = clickhouse.UUID{4}, clickhouse.UUID{5}
-	shown.Platform = "chatgpt-shopping"
-	takenBack.Sign = -1
-	again.Revision, again.MentionCount, again.Position, again.VisibilityScore = 2, 0, 0, 15
-	again.CitationOwned = []bool{false, false}
-	return []clickhouse.AnswerRow{answer, alike, takenBack, again, shown, lost}
-}
-
-// A consumer died between its insert and its commit, and the next one is of a release that has more tables: it replays
-// the batch, of which the old tables have everything and the new ones nothing. Filled in, it was there twice.
-func TestABatchThatIsOpenAtAnUpgradeCountsOnce(t *testing.T) {
-	c := clickhouse.DefaultConfig()
-	c.DSN = testkit.ClickHouse(t)
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	const firstRelease = 9
-	files = until{clickhouse.Files, firstRelease}
-	err = Migrate(t.Context(), c, func(string) {})
-	files = clickhouse.Files
-	if err != nil {
-		t.Fatal(err)
-	}
-	committed, planned := someAnswers(clickhouse.UUID{2}), someAnswers(clickhouse.UUID{3})
-	elsewhere := someAnswers(clickhouse.UUID{4}) // in another partition, of which nothing is open
-	for i := range committed {
-		committed[i].LogOffset, planned[i].LogOffset, elsewhere[i].LogOffset, elsewhere[i].LogPartition = int64(i), int64(100+i), int64(200+i), 1
-	}
-	for token, rows := range map[string][]clickhouse.AnswerRow{"committed": committed, "planned": planned, "elsewhere": elsewhere} {
-		if err := clickhouse.Answers.Insert(t.Context(), conn, token, rows); err != nil {
+		if err := clickhouse.Visits.Insert(t.Context(), conn, "visits/0@0-5/1", clickhouse.PackVisits(rows...)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if pending, err := Pending(t.Context(), c); err != nil || !Upgrades(pending) || Upgrades(append(pending, "0001_answers")) {
-		t.Errorf("upgrades %v of %v, %v", Upgrades(pending), pending, err)
-	}
-	if err := Migrate(t.Context(), c, func(string) {}, clickhouse.Below{Topic: "answers", Partition: 0, Offset: 100}); err != nil {
+	insert()
+	if err := clickhouse.Expire(t.Context(), conn, clickhouse.ExpiringVisits, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
-	if err := clickhouse.Answers.Insert(t.Context(), conn, "planned", planned); err != nil {
-		t.Fatal(err)
+	view := mustRead("migrate/0008_visit_daily.up.sql")
+	view = strings.Replace(view[strings.Index(view, "CREATE MATERIALIZED VIEW"):], "    path,\n", "    '/x' AS path,\n", 1)
+	next := release{"migrate/9999_paths.up.sql": "DROP VIEW IF EXISTS visit_daily_view;\n\n" + view +
+		"\nALTER TABLE visit_daily MODIFY COMMENT 'Visits by day." + rebuildMark + "';\n"}
+	files = next
+	pending, err := Pending(t.Context(), c)
+	if err != nil || !Rebuilds(pending) || Rebuilds([]string{"0001_answers", "visit_traffic"}) || !Rebuilds([]string{"shard 1: rebuild visit_daily_local"}) {
+		t.Errorf("pending %q, %v: rebuilds %v", pending, err, Rebuilds(pending))
 	}
-	for _, brand := range []clickhouse.UUID{{2}, {3}, {4}} {
-		for _, question := range []string{
-			"SELECT toInt64(sum(answers)) FROM answer_daily", "SELECT toInt64(sum(answers)) FROM citation_daily", "SELECT toInt64(sum(citations)) FROM citation_daily",
-			"SELECT toInt64(sum(answers)) FROM entity_prompt_daily", "SELECT toInt64(sum(mention_answers)) FROM entity_prompt_daily WHERE entity_id = '0b000000-0000-0000-0000-000000000000'",
-		} {
-			var got int64
-			where := " WHERE "
-			if strings.Contains(question, where) {
-				where = " AND "
-			}
-			if err := conn.QueryRow(t.Context(), question+where+"brand_id = {brand:UUID}", driver.Named("brand", brand.String())).Scan(&got); err != nil || got != 2 {
-				t.Errorf("%s of brand %v: %d, %v; want 2", question, brand, got, err)
-			}
+	next.migrate(t, c)
+	insert()
+	for month, want := range map[int][2]int64{202602: {2, 0}, 202603: {2, 2}, 202604: {2, 2}} {
+		if all, ofPath := visitsOf(t, conn, month); all != want[0] || ofPath != want[1] {
+			t.Errorf("%d: %d visits, %d of the new path; want %v", month, all, ofPath, want)
 		}
 	}
-	if err := conn.Exec(t.Context(), "SELECT * FROM open_batches"); err == nil {
-		t.Error("the migration's own table is still there")
+	var comment string
+	if err := conn.QueryRow(t.Context(), "SELECT comment FROM system.tables WHERE database = currentDatabase() AND name = 'visit_daily'").Scan(&comment); err != nil || comment != "Visits by day." {
+		t.Errorf("comment %q, %v", comment, err)
 	}
 }

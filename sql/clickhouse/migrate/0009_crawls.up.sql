@@ -1,7 +1,6 @@
--- The landing table of topic crawls: one row per request of an AI crawler that an
--- access log tells. Nothing merges rows away, since a replay looks up what has
--- landed. The time in an id is at, and is in the sorting key so that an id is found
--- by it.
+-- The landing table of topic crawls: one row per request of an AI crawler in an access log. Nothing merges rows away,
+-- since a replay looks up what has landed. The time in an id is at, and is in the sorting key so that an id is found by
+-- it.
 CREATE TABLE IF NOT EXISTS crawls
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -30,12 +29,4 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
-COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_crawls_view TO log_progress AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM crawls
-GROUP BY log_topic, log_partition;
+COMMENT 'Requests of AI crawlers, one row each, from access logs. For figures crawl_daily is faster.';

@@ -1,5 +1,4 @@
--- Requests of AI crawlers by day and everything they are told apart by. Who runs a
--- crawler and what it fetches for is as it was said at the time.
+-- Requests of AI crawlers by day and every key of a figure. Operator and purpose are as the record says.
 CREATE TABLE IF NOT EXISTS crawl_daily
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -36,8 +35,8 @@ SELECT
     path,
     status,
     toInt64(count())                                   AS requests,
-    toInt64(countIf(ifNull(told.verified, false)))     AS verified,
-    toInt64(countIf(NOT ifNull(told.verified, true)))  AS unverified,
-    sum(told.bytes)                                    AS bytes
-FROM crawls AS told
+    toInt64(countIf(ifNull(landed.verified, false)))     AS verified,
+    toInt64(countIf(NOT ifNull(landed.verified, true)))  AS unverified,
+    sum(landed.bytes)                                    AS bytes
+FROM crawls AS landed
 GROUP BY organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status;

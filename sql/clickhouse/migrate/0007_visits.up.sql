@@ -1,7 +1,6 @@
--- The landing table of topic visits: one row per beacon that the collector
--- accepted. Nothing merges rows away, since a replay looks up what has landed.
--- The time in an id is its first 48 bits. It is in the sorting key so that an id
--- is found by it, whatever its other bits say of its version.
+-- The landing table of topic visits: one row per beacon that the collector accepted. Nothing merges rows away, since a
+-- replay looks up what has landed. The time in an id is its first 48 bits. It is in the sorting key so that an id is
+-- found by it, whatever its other bits say of its version.
 CREATE TABLE IF NOT EXISTS visits
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -15,12 +14,12 @@ CREATE TABLE IF NOT EXISTS visits
     at              DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta, ZSTD(1)),
     event           LowCardinality(String) COMMENT 'view or goal',
     platform        LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
-    platform_by     LowCardinality(String) COMMENT 'what told the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    platform_by     LowCardinality(String) COMMENT 'what the platform was read from: referrer, utm, parameter, referrer_utm or session, empty: not said',
     host            LowCardinality(String) COMMENT 'host of the page',
     path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     referrer_host   LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
     country         LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
-    country_by      LowCardinality(String) COMMENT 'what told the country: database, header or time_zone, empty: unknown',
+    country_by      LowCardinality(String) COMMENT 'what the country was read from: database, header or time_zone, empty: unknown',
     language        LowCardinality(String) COMMENT 'of the browser, empty: unknown',
     screen          LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
     time_zone       LowCardinality(String) COMMENT 'IANA name, empty: unknown',
@@ -28,8 +27,8 @@ CREATE TABLE IF NOT EXISTS visits
     new_session     Bool COMMENT 'first view of its session',
     visitor         UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
     goal_name       LowCardinality(String) COMMENT 'name of the goal, empty: a view',
-    goal_value      Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none was told',
-    goal_currency   LowCardinality(String) COMMENT 'ISO 4217, empty: none was told',
+    goal_value      Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none',
+    goal_currency   LowCardinality(String) COMMENT 'ISO 4217, empty: none',
     simulated       Bool COMMENT 'made by the simulator, nobody visited',
 
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
@@ -37,13 +36,5 @@ CREATE TABLE IF NOT EXISTS visits
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_visits_view TO log_progress AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM visits
-GROUP BY log_topic, log_partition;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';

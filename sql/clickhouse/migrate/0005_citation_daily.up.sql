@@ -1,0 +1,79 @@
+-- What the answers of a brand cite, by day, page and every filter column. The rows without a page count answers.
+-- Unlike the rows of citations, the sums of a corrected reading merge away.
+--
+-- An answer counts once in whatever it cites twice, and which citation is its first there is known only as long as it is
+-- whole. So each citation says whether it is the first of the answer, of the domain in it, and both again among those of
+-- one source: owned, a competitor's, or external.
+--
+-- entry stands for domain, url, title, source_type and model, which together cost as much to group by as all else of a
+-- question. The view sums nothing: the table does, as it writes.
+CREATE TABLE IF NOT EXISTS citation_daily
+(
+    organization_id       UUID COMMENT 'organization that the brand belongs to',
+    brand_id              UUID COMMENT 'brand that the answers are read for',
+    day                   Date COMMENT 'UTC day of the answers',
+    domain                LowCardinality(String) COMMENT 'registrable domain of the cited host',
+    url                   String COMMENT 'cited URL, normalised, empty: the row counts answers',
+    title                 String COMMENT 'as the answers give it, empty: none',
+    source_type           LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
+    competitor_id         UUID COMMENT 'competitor whose domain it is, nil: no competitor''s',
+    platform              LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model                 LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region                LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id              UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded               Bool COMMENT 'the prompt names the brand',
+    entry                 UInt128 COMMENT 'hash of domain, url, title, source_type and model',
+    answers               Int64 COMMENT 'answers, whatever they cite: in rows without a url',
+    citations             Int64 COMMENT 'citations, which are answers that cite the url',
+    citing_answers        Int64 COMMENT 'citations that are the first of their answer',
+    citing_answers_source Int64 COMMENT 'the first of their answer among owned, a competitor''s or external ones',
+    domain_answers        Int64 COMMENT 'the first of their answer to the domain',
+    domain_answers_source Int64 COMMENT 'the first of their answer to the domain among owned, a competitor''s or external ones'
+)
+ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily AS
+WITH arrayMap(
+        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
+        landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
+    arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    domain,
+    url,
+    title,
+    source_type,
+    competitor_id,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
+    sign * (url = '')               AS answers,
+    sign * (url != '')              AS citations,
+    sign * (of_answer = 1)          AS citing_answers,
+    sign * (of_answer_source = 1)   AS citing_answers_source,
+    sign * (of_domain = 1)          AS domain_answers,
+    sign * (of_domain_source = 1)   AS domain_answers_source
+FROM answers AS landed
+ARRAY JOIN
+    arrayPushFront(landed.citations.url, '') AS url,
+    arrayPushFront(landed.citations.title, '') AS title,
+    arrayPushFront(landed.citations.cited, true) AS cited,
+    arrayPushFront(landed.citations.domain, '') AS domain,
+    arrayPushFront(types, '') AS source_type,
+    arrayPushFront(landed.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
+WHERE NOT endsWith(platform, '-shopping')
+  AND NOT given_up
+  AND cited;

@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
+)
+
+// A migration that changes a view ends the comment of the view's target with rebuildMark. The mark is removed once the
+// target has been rebuilt, so a run that was killed in between is continued by the next one.
+const rebuildMark = " [rebuild]"
+
+// rebuildStep begins the pending step of a marked table.
+const rebuildStep = "rebuild "
+
+// Rebuilds reports whether one of the pending steps rebuilds rollups from their landing rows.
+func Rebuilds(pending []string) bool {
+	return slices.ContainsFunc(pending, func(step string) bool {
+		if _, ofServer, found := strings.Cut(step, stepOf); found {
+			step = ofServer
+		}
+		return strings.HasPrefix(step, rebuildStep) || slices.Contains(numbered(), step+".up.sql") && strings.Contains(mustRead("migrate/"+step+".up.sql"), rebuildMark)
+	})
+}
+
+// A markedTable is a rollup whose comment has the mark, or the Distributed table over it.
+type markedTable struct {
+	Name   string `ch:"name"`
+	Engine string `ch:"engine"`
+	Text   string `ch:"text"` // the comment without the mark
+}
+
+func markedForRebuild(ctx context.Context, conn *clickhouse.Conn) (tables []markedTable, err error) {
+	err = conn.Select(ctx, &tables, "SELECT name, engine, replaceOne(comment, '"+rebuildMark+"', '') AS text FROM system.tables "+
+		"WHERE database = currentDatabase() AND endsWith(comment, '"+rebuildMark+"') ORDER BY name DESC")
+	if err != nil {
+		return nil, fmt.Errorf("list tables to rebuild: %w", err)
+	}
+	return tables, nil
+}
+
+// rebuildMarked rebuilds the marked rollups of a server. No sink runs meanwhile.
+func rebuildMarked(ctx context.Context, conn *clickhouse.Conn, progress func(step string)) error {
+	tables, err := markedForRebuild(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if table.Engine != "Distributed" {
+			if err := rollup.RebuildTable(ctx, conn, table.Name); err != nil {
+				return err
+			}
+		}
+		if err := conn.Exec(ctx, "ALTER TABLE "+clickhouse.QuoteName(table.Name)+" MODIFY COMMENT "+clickhouse.QuoteText(table.Text)); err != nil {
+			return fmt.Errorf("remove the rebuild mark of %s: %w", table.Name, err)
+		}
+		progress(rebuildStep + table.Name)
+	}
+	return nil
+}
