@@ -9,15 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A recorder is a connection to the warehouse that keeps the queries of each request, so that the driver can be asked the
 // same without the service.
 type recorder struct {
-	driver.Conn
+	clickhouse.Server
 	mu    sync.Mutex
 	calls map[string][]call // by the request's id
 }
@@ -33,7 +32,7 @@ type call struct {
 
 func (r *recorder) Select(ctx context.Context, rows any, text string, params ...any) error {
 	c := call{ctx: context.WithoutCancel(ctx), rows: reflect.TypeOf(rows).Elem(), text: text, params: params, begin: time.Now()}
-	err := r.Conn.Select(ctx, rows, text, params...)
+	err := r.Server.Select(ctx, rows, text, params...)
 	c.end = time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +61,7 @@ func (r *recorder) take(id string) [][]call {
 }
 
 // replay asks conn what a request asked, step by step.
-func replay(conn driver.Conn, steps [][]call) error {
+func replay(conn clickhouse.Server, steps [][]call) error {
 	for _, step := range steps {
 		if len(step) == 1 {
 			if err := step[0].replay(conn); err != nil {
@@ -83,7 +82,7 @@ func replay(conn driver.Conn, steps [][]call) error {
 	return nil
 }
 
-func (c call) replay(conn driver.Conn) error {
+func (c call) replay(conn clickhouse.Server) error {
 	if err := conn.Select(c.ctx, reflect.New(c.rows).Interface(), c.text, c.params...); err != nil {
 		return fmt.Errorf("ask by the driver: %w", err)
 	}

@@ -111,8 +111,8 @@ func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 // learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench needs
 // no list of endpoints and of the views that they run.
 func learn(ctx context.Context, log *slog.Logger, db *postgres.DB, warehouse *clickhouse.Conn, all []question) (_ []endpoint, err error) {
-	r := &recorder{Conn: warehouse.Conn, calls: map[string][]call{}}
-	s, err := serve(ctx, log, db, &clickhouse.Conn{Conn: r})
+	r := &recorder{Server: warehouse.Server, calls: map[string][]call{}}
+	s, err := serve(ctx, log, db, &clickhouse.Conn{Server: r})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
-			scope.Whose = rollup.Whose{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
+			scope.Owner = rollup.Owner{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
 		}
 		reconciler, err := p.reconciler(on.engines, on.db, on.warehouse, prometheus.NewRegistry())
 		if err != nil {
@@ -82,7 +82,7 @@ func (c *reconciles) scope() (s reconcile.Scope, err error) {
 		return s, errors.New("--brand needs --org")
 	}
 	if c.Fix {
-		s.Mend = reconcile.Everything
+		s.Repair = reconcile.RepairAll
 	}
 	month := func(text string) (m clickhouse.Month) {
 		if text == "" {
@@ -104,7 +104,7 @@ func (c *reconciles) report(p *process, report *reconcile.Report) error {
 	for _, f := range report.Findings {
 		lines = append(lines, findingLine(&f))
 	}
-	lines = append(lines, fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Mended, report.Open, len(report.Frozen)))
+	lines = append(lines, fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
 	if err := p.printResult(c.JSON, report, strings.Join(lines, "\n")); err != nil || report.Open == 0 {
 		return err
 	}
@@ -162,6 +162,6 @@ func assembleReconcile(s *service) error {
 		return err
 	}
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.timetable.Every("reconcile suspect months", timetable.Interval(suspicionsEvery), reconciler.Suspicions)
+	s.timetable.Every("reconcile suspect months", timetable.Interval(suspicionsEvery), reconciler.Suspects)
 	return nil
 }

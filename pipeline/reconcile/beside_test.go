@@ -136,12 +136,12 @@ func TestReconcileBesideInserts(t *testing.T) {
 		"ALTER TABLE visit_daily DELETE WHERE path = '/7' AND toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1",
 		"ALTER TABLE visit_daily UPDATE sessions = sessions - 1 WHERE path = '/9' AND toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1",
 	}
-	if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything}); len(r.Findings) != 0 {
+	if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); len(r.Findings) != 0 {
 		t.Errorf("before anything was planted: %s", places(r))
 	}
 	for _, plant := range plants {
 		w.exec(t, plant)
-		if r := w.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Mend: reconcile.Everything}); places(r) != "visit_daily 2026-03 mended" {
+		if r := w.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairAll}); places(r) != "visit_daily 2026-03 mended" {
 			t.Errorf("after %s: %s", plant, places(r))
 		}
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// reconcile compares a cell, and mends it where it should. A nil finding is that all
-// is well.
+// reconcile compares a cell and repairs it if the scope says so. Without a difference the finding is nil.
 func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
-	f := &Finding{Place: Place{Table: c.rollup.Table, Month: c.month}, State: Differs}
+	f := &Finding{RollupMonth: RollupMonth{Table: c.rollup.Table, Month: c.month}, State: Differs}
 	for range 2 {
 		same, err := r.same(ctx, c)
 		if err != nil {
@@ -37,43 +36,43 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	case frozen[c.month]:
 		r.report.leave(c.rollup.Table, c.month)
 		return nil, nil
-	case r.scope.Mend == Nothing:
+	case r.scope.Repair == RepairNothing:
 		return f, nil
-	case r.scope.Mend == Missing && tooMuch(f.Differences):
+	case r.scope.Repair == RepairMissing && tooMuch(f.Differences):
 		f.State = Kept
 		return f, nil
 	}
-	if err := r.mend(ctx, c); err != nil {
+	if err := r.repair(ctx, c); err != nil {
 		return f, err
 	}
-	f.State = Mended
+	f.State = Repaired
 	return f, nil
 }
 
-// same compares beside the sinks. That it is false means little.
+// same compares beside the sinks: false may only mean that rows came meanwhile.
 func (r *run) same(ctx context.Context, c *cell) (bool, error) {
-	want, settled, err := c.wanted.Tally(ctx, r.cfg.Calm)
-	if err != nil || !settled {
+	want, stable, err := c.expected.Checksum(ctx, r.cfg.BackgroundThreads)
+	if err != nil || !stable {
 		return false, err
 	}
-	have, settled, err := c.kept.Tally(ctx, r.cfg.Calm)
-	return settled && want.Equal(have), err
+	have, stable, err := c.actual.Checksum(ctx, r.cfg.BackgroundThreads)
+	return stable && want.Equal(have), err
 }
 
-// confirm compares while the sinks are held, and says what differs.
+// confirm compares under the lock and notes what differs.
 func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
-	return r.held(ctx, task{
+	return r.locked(ctx, work{
 		prepare: func(ctx context.Context) error {
 			_, err := r.same(ctx, c)
 			return err
 		},
-		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.wanted, c.kept) },
+		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			want, err := r.atRest(ctx, c.wanted)
+			want, err := r.lockedChecksum(ctx, c.expected)
 			if err != nil {
 				return err
 			}
-			have, err := r.atRest(ctx, c.kept)
+			have, err := r.lockedChecksum(ctx, c.actual)
 			if err != nil {
 				return err
 			}
@@ -85,9 +84,9 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 	})
 }
 
-// unread is how many rows ledgers have to read, about.
-func unread(ctx context.Context, ledgers ...*rollup.Ledger) (rows uint64, err error) {
-	for _, l := range ledgers {
+// unread is about how many rows the caches have to read.
+func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, err error) {
+	for _, l := range caches {
 		n, err := l.Unread(ctx)
 		if err != nil {
 			return 0, err
@@ -100,27 +99,27 @@ func unread(ctx context.Context, ledgers ...*rollup.Ledger) (rows uint64, err er
 // merges is how often parts may be merged while they are read.
 const merges = 20
 
-// atRest tallies a table into which nothing is inserted. Its parts may be merged.
-func (r *run) atRest(ctx context.Context, l *rollup.Ledger) (rollup.Tally, error) {
+// lockedChecksum is the checksum of a table into which nothing is inserted. Its parts may be merged.
+func (r *run) lockedChecksum(ctx context.Context, l *rollup.ChecksumCache) (rollup.Checksum, error) {
 	for range merges {
-		tally, settled, err := l.Tally(ctx, r.cfg.Hurry)
-		if err != nil || settled {
-			return tally, err
+		checksum, stable, err := l.Checksum(ctx, r.cfg.ForegroundThreads)
+		if err != nil || stable {
+			return checksum, err
 		}
 	}
-	return rollup.Tally{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotHeld, merges)
+	return rollup.Checksum{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
 }
 
-// brandsPatience is how much longer sinks are held to learn which brands differ.
-const brandsPatience = 5 * time.Second
+// brandsTimeout is how much longer the lock is held to learn which brands differ.
+const brandsTimeout = 5 * time.Second
 
-// brands are those that differ; none when it takes too long to ask.
+// brands are those that differ; none if the query takes too long.
 func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
-	ctx, cancel := context.WithTimeout(ctx, brandsPatience)
+	ctx, cancel := context.WithTimeout(ctx, brandsTimeout)
 	defer cancel()
-	brands, err := c.rollup.Brands(ctx, r.conn, c.month, r.scope.Whose, mostBrands)
+	brands, err := c.rollup.Brands(ctx, r.conn, c.month, r.scope.Owner, mostBrands)
 	if err != nil {
-		r.log.Info("brands that differ are not known", "table", c.rollup.Table, "month", c.month, "cause", err)
+		r.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
 	}
 	return brands
 }

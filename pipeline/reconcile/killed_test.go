@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// A process that mends is killed at one of some hundred places, where it has said so
+// A process that repairs is killed at one of some hundred places, where it has said so
 // much to the warehouse, beside sinks that go on as soon as they may: the rollup is as
 // it was found or as it should be, and no row is lost.
 func TestKilledWhileMending(t *testing.T) {
@@ -64,7 +64,7 @@ func surplus(r *reconcile.Report, planted int64) rollup.Difference {
 	return rollup.Difference{Column: "visits", Want: want, Have: rollup.Amount{Units: want.Units + planted}}
 }
 
-// mendUntilKilled mends in a process that is killed once it has said something to the
+// mendUntilKilled repairs in a process that is killed once it has said something to the
 // warehouse so many times; false when it was through before.
 func (w *world) mendUntilKilled(t *testing.T, most int) (killed bool) {
 	t.Helper()
@@ -76,7 +76,7 @@ func (w *world) mendUntilKilled(t *testing.T, most int) (killed bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Reconcile(ctx, reconcile.Scope{From: 202603, To: 202603, Landing: "visits", Mend: reconcile.Everything}, func(int, int) {})
+		_, err := r.Reconcile(ctx, reconcile.Scope{From: 202603, To: 202603, Landing: "visits", Repair: reconcile.RepairAll}, func(int, int) {})
 		done <- err
 	}()
 	var err error

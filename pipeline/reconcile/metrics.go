@@ -12,7 +12,7 @@ type metrics struct {
 	open     prometheus.Gauge
 	last     prometheus.Gauge
 	seconds  prometheus.Gauge
-	held     prometheus.Histogram
+	locked   prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -24,17 +24,17 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		open:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_reconcile_open", Help: "Months of a rollup that the last nightly run of this process found wrong and left so."}),
 		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_reconcile_last_run_timestamp_seconds", Help: "When the last nightly run of this process ended, in Unix time."}),
 		seconds:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_reconcile_last_run_seconds", Help: "Seconds that the last nightly run of this process took."}),
-		held: prometheus.NewHistogram(prometheus.HistogramOpts{
+		locked: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "answerscope_reconcile_held_seconds", Help: "Seconds for which the sinks were stopped.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12),
 		}),
 	}
-	registerer.MustRegister(m.findings, m.compared, m.open, m.last, m.seconds, m.held)
+	registerer.MustRegister(m.findings, m.compared, m.open, m.last, m.seconds, m.locked)
 	return m
 }
 
 func (m *metrics) found(f *Finding) { m.findings.WithLabelValues(f.Table, f.State).Inc() }
 
-// ended tells of a run. One of a few months says nothing of the others.
+// ended reports a run. The gauges are of runs of everything.
 func (m *metrics) ended(s Scope, r *Report, took time.Duration) {
 	m.compared.Add(float64(r.Compared))
 	if !s.all() {

@@ -11,11 +11,10 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// progress compares log_progress. It has no months, and rows that were purged or have
-// expired are rightly in it still: of each log it must have no less than the rows that
-// are there tell, and no more than its group of consumers has reached.
+// progress compares log_progress. It has no months, and rightly still has rows that were purged or have expired: for each
+// partition it must have no less than the landing rows, and no more than its consumer group has inserted.
 func (r *run) progress(ctx context.Context) (*Finding, error) {
-	f := &Finding{Place: Place{Table: "log_progress"}, State: Differs}
+	f := &Finding{RollupMonth: RollupMonth{Table: "log_progress"}, State: Differs}
 	for range 2 {
 		logs, _, err := r.logs(ctx)
 		if err != nil {
@@ -25,7 +24,7 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 			return nil, nil
 		}
 	}
-	err := r.held(ctx, task{
+	err := r.locked(ctx, work{
 		prepare: func(context.Context) error { return nil },
 		left:    func(context.Context) (uint64, error) { return 0, nil },
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
@@ -34,14 +33,14 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 				return err
 			}
 			f.Logs = logs
-			if r.scope.Mend == Nothing {
+			if r.scope.Repair == RepairNothing {
 				return nil
 			}
 			replace := func(ctx context.Context) error { return rollup.ReplaceProgress(ctx, r.conn, right) }
-			if err := r.standing(ctx, stop, replace); err != nil {
+			if err := r.replaceLocked(ctx, stop, replace); err != nil {
 				return err
 			}
-			f.State = Mended
+			f.State = Repaired
 			return nil
 		},
 	})
@@ -51,9 +50,8 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 	return f, err
 }
 
-// logs are those of which log_progress has another offset than it should, and all
-// offsets as they should be. What has landed is asked first, and what was reached
-// last, so that both bounds hold beside the sinks but for batches half landed.
+// logs are the partitions of which log_progress has a wrong offset, and all offsets as they should be. Landing rows are
+// asked first and the consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
 func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err error) {
 	landed, err := rollup.LandedProgress(ctx, r.conn)
 	if err != nil {
@@ -63,7 +61,7 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err
 	if err != nil {
 		return nil, nil, err
 	}
-	reached, err := r.reached(ctx)
+	inserted, err := r.inserted(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +70,7 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err
 		right[log] = max(last, withDefault(kept, log, last))
 	}
 	for log, have := range right {
-		if last, ok := reached[log]; ok && have > last {
+		if last, ok := inserted[log]; ok && have > last {
 			right[log] = max(last, withDefault(landed, log, last))
 		}
 	}
@@ -94,8 +92,8 @@ func withDefault(p rollup.Progress, log rollup.Log, none int64) int64 {
 	return none
 }
 
-// reached is how far the sinks are.
-func (r *run) reached(ctx context.Context) (rollup.Progress, error) {
+// inserted is how far each consumer group has inserted.
+func (r *run) inserted(ctx context.Context) (rollup.Progress, error) {
 	all := rollup.Progress{}
 	for _, sink := range r.cfg.Sinks {
 		partitions, err := consume.LastReached(ctx, r.cfg.Connection, sink.Group, sink.Topic)

@@ -17,18 +17,18 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says whose sinks are held, and how long.
+// Config says which sinks are stopped, and for how long.
 type Config struct {
 	producer.Connection
-	Sinks    []Sink        // every group that inserts into landing tables
-	Patience time.Duration // to wait for the batches under way
-	Hold     time.Duration // to hold the sinks, at most
-	Outlast  time.Duration // to hold them when this process is killed while the server replaces a month
-	Tries    int           // to hold the sinks, for one month of one rollup
-	Between  time.Duration // two tries
-	Unread   uint64        // rows that may be left to read while the sinks are held
-	Calm     int           // threads of the server beside the sinks
-	Hurry    int           // threads of the server while the sinks are held
+	Sinks             []Sink        // every consumer group that inserts into landing tables
+	LockTimeout       time.Duration // to wait for the batches under way
+	LockedTimeout     time.Duration // to stop the sinks, at most
+	Outlast           time.Duration // to stop them when this process is killed while the server replaces a month
+	Tries             int           // to stop the sinks, for one month of one rollup
+	Pause             time.Duration // between two tries
+	MaxUnread         uint64        // rows that may be left to read under the lock
+	BackgroundThreads int           // of the server, beside the sinks
+	ForegroundThreads int           // of the server, under the lock
 }
 
 // A Sink is a group of consumers and its topic, both with their prefix.
@@ -37,8 +37,8 @@ type Sink struct{ Group, Topic string }
 // DefaultConfig needs Brokers and Sinks.
 func DefaultConfig() Config {
 	return Config{
-		Patience: 5 * time.Second, Hold: 30 * time.Second, Outlast: time.Minute, Tries: 6, Between: 5 * time.Second,
-		Unread: 2_000_000, Calm: 1, Hurry: 4,
+		LockTimeout: 5 * time.Second, LockedTimeout: 30 * time.Second, Outlast: time.Minute, Tries: 6, Pause: 5 * time.Second,
+		MaxUnread: 2_000_000, BackgroundThreads: 1, ForegroundThreads: 4,
 	}
 }
 
@@ -51,33 +51,32 @@ func (c Config) Validate() error {
 		}
 	}
 	check(len(c.Sinks) > 0, "reconcile sinks: want those that insert")
-	check(c.Patience > 0 && c.Hold > 0 && c.Outlast > 0 && c.Between > 0, "reconcile patience %v, hold %v, outlast %v, between %v: want more than 0",
-		c.Patience, c.Hold, c.Outlast, c.Between)
-	check(c.Tries > 0 && c.Unread > 0, "reconcile tries %d, unread %d: want at least 1", c.Tries, c.Unread)
-	check(c.Calm > 0 && c.Hurry > 0, "reconcile threads %d and %d: want at least 1", c.Calm, c.Hurry)
+	check(c.LockTimeout > 0 && c.LockedTimeout > 0 && c.Outlast > 0 && c.Pause > 0, "reconcile lock timeout %v, locked timeout %v, outlast %v, pause %v: want more than 0",
+		c.LockTimeout, c.LockedTimeout, c.Outlast, c.Pause)
+	check(c.Tries > 0 && c.MaxUnread > 0, "reconcile tries %d, max unread %d: want at least 1", c.Tries, c.MaxUnread)
+	check(c.BackgroundThreads > 0 && c.ForegroundThreads > 0, "reconcile threads %d and %d: want at least 1", c.BackgroundThreads, c.ForegroundThreads)
 	return errors.Join(errs...)
 }
 
-// Mending says which differences are mended.
-type Mending int
+// Repairs says which differences are repaired.
+type Repairs int
 
 const (
-	// Nothing is mended: what differs is told.
-	Nothing Mending = iota
-	// Missing is what can be mended without anybody looking: a rollup that has less
-	// than its landing rows make, or as much under other keys.
-	Missing
-	// Everything is also what a rollup has too much. It may be landing rows that were
-	// lost, and the rollup all that is left of them.
-	Everything
+	// RepairNothing only reports.
+	RepairNothing Repairs = iota
+	// RepairMissing repairs a rollup that has less than its landing rows make, or as much under other keys.
+	RepairMissing
+	// RepairAll also repairs a rollup that has too much: landing rows may have been lost, and the rollup be all that is
+	// left of them.
+	RepairAll
 )
 
-// Scope says what is compared; its zero value is everything, mending nothing.
+// Scope says what is compared and repaired; its zero value compares everything.
 type Scope struct {
 	From, To clickhouse.Month // both included; 0: no bound
 	Landing  string           // landing table whose rollups are compared; "": all
-	Whose    rollup.Whose     // whose rows are compared; a month is mended for everybody
-	Mend     Mending
+	Owner    rollup.Owner     // whose rows are compared; a month is repaired as a whole
+	Repair   Repairs
 }
 
 func (s Scope) has(month clickhouse.Month) bool {
@@ -86,10 +85,10 @@ func (s Scope) has(month clickhouse.Month) bool {
 
 // all says that log_progress is compared too, which knows no months and no brands.
 func (s Scope) all() bool {
-	return s.From == 0 && s.To == 0 && s.Whose == rollup.Whose{} && s.Landing == ""
+	return s.From == 0 && s.To == 0 && s.Owner == rollup.Owner{} && s.Landing == ""
 }
 
-// Reconciler compares and mends. It is safe for concurrent use.
+// Reconciler compares and repairs. It is safe for concurrent use.
 type Reconciler struct {
 	cfg       Config
 	db        *postgres.DB
@@ -106,12 +105,11 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, registerer pro
 	return &Reconciler{cfg, db, warehouse, newMetrics(registerer), log}, nil
 }
 
-// ErrBusy says that another process reconciles.
+// ErrBusy is returned while another process reconciles.
 var ErrBusy = errors.New("another process reconciles; try again when it has ended")
 
-// Reconcile compares what is in scope and mends what it should. step is told after
-// each month of each rollup. What could not be compared or mended is in the report,
-// and the rest is done nevertheless; an error is that of the whole.
+// Reconcile compares and repairs what is in scope, and calls step after each month of each rollup. What could not be
+// compared or repaired is in the report, and the rest is done nevertheless; an error is that of the whole.
 func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done, total int)) (report *Report, err error) {
 	lead := c.db.NewLeader("reconcile")
 	defer func() { err = errors.Join(err, lead.Close()) }()
@@ -136,12 +134,12 @@ func (c *Reconciler) Reconcile(ctx context.Context, scope Scope, step func(done,
 	return report, nil
 }
 
-// lingering is how long a process that has just ended may seem to reconcile still.
-const lingering = 2 * time.Second
+// leaderTimeout is how long the leadership of a process that has just ended may last.
+const leaderTimeout = 2 * time.Second
 
-// alone is nil when nobody else reconciles.
+// alone waits until no other process reconciles.
 func alone(ctx context.Context, lead *postgres.Leader) error {
-	patience, cancel := context.WithTimeout(ctx, lingering)
+	waiting, cancel := context.WithTimeout(ctx, leaderTimeout)
 	defer cancel()
 	for {
 		switch leads, err := lead.Leads(ctx); {
@@ -150,13 +148,13 @@ func alone(ctx context.Context, lead *postgres.Leader) error {
 		case leads:
 			return nil
 		}
-		if lifecycle.Pause(patience, 50*time.Millisecond) != nil {
+		if lifecycle.Pause(waiting, 50*time.Millisecond) != nil {
 			return ErrBusy
 		}
 	}
 }
 
-// A run is what is done of one shard.
+// A run reconciles one shard.
 type run struct {
 	*Reconciler
 	shard  int
@@ -174,7 +172,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 		return err
 	}
 	r := &run{c, shard, conn, scope, report}
-	if scope.Mend != Nothing {
+	if scope.Repair != RepairNothing {
 		if err := rollup.DropRebuilds(ctx, conn); err != nil {
 			return err
 		}
@@ -190,7 +188,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.tell(finding, err)
+		r.add(finding, err)
 		step(done+i+1, total)
 	}
 	if scope.all() {
@@ -198,7 +196,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.tell(finding, err)
+		r.add(finding, err)
 	}
 	step(done+len(cells)+1, total)
 	return nil
@@ -206,14 +204,13 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 
 // A cell is a month of a rollup, with what has been read of both sides.
 type cell struct {
-	rollup       *rollup.Rollup
-	month        clickhouse.Month
-	topic        string // of the landing table, without prefix
-	wanted, kept *rollup.Ledger
+	rollup           *rollup.Rollup
+	month            clickhouse.Month
+	topic            string // of the landing table, without prefix
+	expected, actual *rollup.ChecksumCache
 }
 
-// cells are what is in scope, a rollup's months the latest last. Frozen months are
-// noted in the report.
+// cells are what is in scope, the latest month of a rollup last. Frozen months are noted in the report.
 func (r *run) cells(ctx context.Context) ([]*cell, error) {
 	rollups, err := rollup.List(ctx, r.conn)
 	if err != nil {
@@ -239,7 +236,7 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 			case frozen[month]:
 				r.report.leave(of.Table, month)
 			default:
-				cells = append(cells, &cell{of, month, topic, of.Wanted(r.conn, month, r.scope.Whose), of.Kept(r.conn, month, r.scope.Whose)})
+				cells = append(cells, &cell{of, month, topic, of.Expected(r.conn, month, r.scope.Owner), of.Actual(r.conn, month, r.scope.Owner)})
 			}
 		}
 	}
@@ -260,21 +257,20 @@ func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickho
 	return frozen, err
 }
 
-// settle says of the suspects that were there before anything was compared that the
-// rollups of their months are right.
+// settle clears the suspects that were marked before anything was compared and whose months are right.
 func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickhouse.Suspect, report *Report) error {
-	if scope.Whose != (rollup.Whose{}) {
+	if scope.Owner != (rollup.Owner{}) {
 		return nil
 	}
-	var settled []clickhouse.Suspect
+	var reconciled []clickhouse.Suspect
 	for _, s := range suspects {
 		month := clickhouse.Month(s.Month)
 		if scope.has(month) && (scope.Landing == "" || scope.Landing == s.Landing) && !report.open(month) {
-			settled = append(settled, s)
+			reconciled = append(reconciled, s)
 		}
 	}
-	if len(settled) == 0 {
+	if len(reconciled) == 0 {
 		return nil
 	}
-	return clickhouse.ClearSuspects(ctx, c.warehouse, settled)
+	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
 }

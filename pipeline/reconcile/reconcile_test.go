@@ -20,7 +20,7 @@ import (
 func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
 	w := newWorld(t)
 	w.land(t, 0, 3000)
-	if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything}); r.Compared != 13 || len(r.Findings) != 0 {
+	if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 13 || len(r.Findings) != 0 {
 		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, places(r))
 	}
 	const ofBrand = "brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = 202603"
@@ -64,10 +64,10 @@ func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
 				}
 			}
 			states := strings.Fields(c.night)
-			if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Missing}); places(r) != expected(states) {
+			if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing}); places(r) != expected(states) {
 				t.Errorf("by night: %s, want %s", places(r), expected(states))
 			}
-			if r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything}); r.Open != 0 || r.Mended != strings.Count(c.night, "kept") {
+			if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Open != 0 || r.Repaired != strings.Count(c.night, "kept") {
 				t.Errorf("mended: %s", places(r))
 			}
 		})
@@ -76,7 +76,7 @@ func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
 		t.Errorf("in the end: %s", places(r))
 	}
 	if n := w.number(t, "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"); n != 0 {
-		t.Errorf("%d twins are left", n)
+		t.Errorf("%d shadow schemas are left", n)
 	}
 }
 
@@ -93,12 +93,12 @@ func TestAScopeIsKeptTo(t *testing.T) {
 		scope reconcile.Scope
 		want  string
 	}{
-		{reconcile.Scope{Whose: rollup.Whose{OrganizationID: organization, BrandID: first}}, ""},
-		{reconcile.Scope{Whose: rollup.Whose{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
+		{reconcile.Scope{Owner: rollup.Owner{OrganizationID: organization, BrandID: first}}, ""},
+		{reconcile.Scope{Owner: rollup.Owner{OrganizationID: organization, BrandID: second}}, "visit_daily 2026-03 differs, visit_daily 2026-04 differs"},
 		{reconcile.Scope{Landing: "answers"}, ""},
 		{reconcile.Scope{Landing: "visits", From: 202604}, "visit_daily 2026-04 differs"},
 		{reconcile.Scope{To: 202602}, ""},
-		{reconcile.Scope{To: 202603, Mend: reconcile.Missing}, "visit_daily 2026-03 mended"},
+		{reconcile.Scope{To: 202603, Repair: reconcile.RepairMissing}, "visit_daily 2026-03 mended"},
 		{reconcile.Scope{}, "visit_daily 2026-04 differs"},
 	} {
 		if got := places(w.reconcile(t, c.scope)); got != c.want {
@@ -123,7 +123,7 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	}
 	before := w.number(t, "(SELECT sum(visits) FROM visit_daily)")
 	w.exec(t, "ALTER TABLE visits DELETE WHERE toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1")
-	r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Everything})
+	r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll})
 	if len(r.Findings) != 0 || fmt.Sprint(r.Frozen) != "[{visit_daily 2026-03 0}]" {
 		t.Errorf("found %s, frozen %v", places(r), r.Frozen)
 	}
@@ -139,7 +139,7 @@ func TestProgressIsMended(t *testing.T) {
 	w.land(t, 0, 999)
 	w.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
 	w.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
-	r := w.reconcile(t, reconcile.Scope{Mend: reconcile.Missing})
+	r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
 	if places(r) != "log_progress 0000-00 mended" || fmt.Sprint(r.Findings[0].Logs) != "[{visits 1 997 -1}]" {
 		t.Errorf("%s %+v", places(r), r.Findings)
 	}
@@ -181,9 +181,9 @@ func TestSinksThatStayBusyAreTold(t *testing.T) {
 	defer hold.Release()
 	cfg := reconcile.DefaultConfig()
 	cfg.Brokers, cfg.Sinks = w.brokers, []reconcile.Sink{{Group: w.prefix + "sink", Topic: w.prefix + "visits"}}
-	cfg.Patience, cfg.Between, cfg.Tries = 20*time.Millisecond, time.Millisecond, 2
+	cfg.LockTimeout, cfg.Pause, cfg.Tries = 20*time.Millisecond, time.Millisecond, 2
 	r := reconcilerOf(t, cfg, w.conn, w.db)
-	report, err := r.Reconcile(t.Context(), reconcile.Scope{Mend: reconcile.Everything}, func(int, int) {})
+	report, err := r.Reconcile(t.Context(), reconcile.Scope{Repair: reconcile.RepairAll}, func(int, int) {})
 	if err != nil || report.Open != 1 || report.Findings[0].State != reconcile.Unknown {
 		t.Fatalf("%v, %+v", err, report)
 	}
@@ -194,7 +194,7 @@ func TestSinksThatStayBusyAreTold(t *testing.T) {
 }
 
 // A batch that landed late may be in a rollup twice: its month is repaired, also of what is too much.
-func TestSuspicionsAreSettled(t *testing.T) {
+func TestSuspectsAreSettled(t *testing.T) {
 	w := newWorld(t)
 	w.land(t, 0, 100)
 	w.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
@@ -203,7 +203,7 @@ func TestSuspicionsAreSettled(t *testing.T) {
 	if err := clickhouse.MarkRecords(t.Context(), w.conn, []clickhouse.Mark{mark}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.reconciler(t, w.conn, w.db).Suspicions(t.Context()); err != nil {
+	if err := w.reconciler(t, w.conn, w.db).Suspects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(left) != 0 {

@@ -7,31 +7,31 @@ import (
 
 // A Report is what was compared and found.
 type Report struct {
-	Compared int       `json:"compared"` // months of rollups that were compared
-	Mended   int       `json:"mended"`   // of Findings
-	Open     int       `json:"open"`     // of Findings: that are as they were found
-	Frozen   []Place   `json:"frozen"`   // months of rollups that were left alone
-	Findings []Finding `json:"findings"` // what differed, or could not be told
+	Compared int           `json:"compared"` // months of rollups that were compared
+	Repaired int           `json:"mended"`   // of Findings
+	Open     int           `json:"open"`     // of Findings: that are as they were found
+	Frozen   []RollupMonth `json:"frozen"`   // months of rollups that were left alone
+	Findings []Finding     `json:"findings"` // what differed, or could not be compared
 }
 
-// A Place is a month of a rollup.
-type Place struct {
+// A RollupMonth is one month of one rollup.
+type RollupMonth struct {
 	Table string           `json:"table"`
 	Month clickhouse.Month `json:"month,omitzero"` // none of log_progress
 	Shard int              `json:"shard"`
 }
 
-// What became of a finding.
+// The states of a finding.
 const (
-	Differs = "differs" // and is as it was found
-	Mended  = "mended"  // and is as it should be
-	Kept    = "kept"    // has what its landing rows do not make: a person must say whether it goes
-	Unknown = "unknown" // could not be compared, or not be mended: the cause says why
+	Differs  = "differs" // left as found
+	Repaired = "mended"  // rebuilt
+	Kept     = "kept"    // has more than its landing rows make: a person decides whether it goes
+	Unknown  = "unknown" // not compared, or not repaired: the cause says why
 )
 
-// A Finding is a place that is not as it should be.
+// A Finding is a month of a rollup that was not as it should be.
 type Finding struct {
-	Place
+	RollupMonth
 	State       string              `json:"state"`
 	Differences []rollup.Difference `json:"differences,omitempty"`
 	Brands      []rollup.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
@@ -51,21 +51,21 @@ type Log struct {
 const mostBrands = 100
 
 func (r *Report) leave(table string, month clickhouse.Month) {
-	r.Frozen = append(r.Frozen, Place{Table: table, Month: month})
+	r.Frozen = append(r.Frozen, RollupMonth{Table: table, Month: month})
 }
 
 // open says whether anything of a month is not as it should be.
 func (r *Report) open(month clickhouse.Month) bool {
 	for _, f := range r.Findings {
-		if f.Month == month && f.State != Mended {
+		if f.Month == month && f.State != Repaired {
 			return true
 		}
 	}
 	return false
 }
 
-// tell adds what came of a place; a nil finding is that all is well.
-func (r *run) tell(f *Finding, err error) {
+// add notes the outcome of one month; a nil finding is no difference.
+func (r *run) add(f *Finding, err error) {
 	r.report.Compared++
 	if f == nil {
 		return
@@ -73,8 +73,8 @@ func (r *run) tell(f *Finding, err error) {
 	if err != nil {
 		f.State, f.Cause = Unknown, err.Error()
 	}
-	if f.State == Mended {
-		r.report.Mended++
+	if f.State == Repaired {
+		r.report.Repaired++
 	} else {
 		r.report.Open++
 	}
@@ -95,8 +95,8 @@ func (r *run) logFinding(f *Finding) {
 	switch f.State {
 	case Unknown:
 		r.log.Error("rollup not reconciled", append(of, "cause", f.Cause, "next", "read the cause; the next run tries again")...)
-	case Mended:
-		r.log.Warn("rollup mended", append(of, "next", "nothing: it is as it should be; ask what had happened to it")...)
+	case Repaired:
+		r.log.Warn("rollup repaired", append(of, "next", "nothing: it is as it should be; find out what had happened to it")...)
 	case Kept:
 		r.log.Error("rollup has more than its landing rows", append(of,
 			"next", "see whether landing rows were lost, and restore them; if not, run: answerscope reconcile --fix")...)

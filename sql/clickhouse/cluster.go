@@ -105,7 +105,7 @@ func openCluster(ctx context.Context, c Config) (*Conn, error) {
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
-		all.shards = append(all.shards, &Conn{Conn: shard, cluster: all.cluster})
+		all.shards = append(all.shards, &Conn{Server: shard, cluster: all.cluster})
 	}
 	o, err := options(c.At(c.Servers()[0]))
 	if err != nil {
@@ -120,7 +120,7 @@ func openCluster(ctx context.Context, c Config) (*Conn, error) {
 		}
 		o.Addr = append(o.Addr, one.Addr...)
 	}
-	if all.Conn, err = clickhouse.Open(o); err != nil {
+	if all.Server, err = clickhouse.Open(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open clickhouse: %w", err), all.Close())
 	}
 	if err := Retry(ctx, func() error { return all.Ping(ctx) }); err != nil {
@@ -189,7 +189,7 @@ func (c *Conn) Ping(ctx context.Context) error {
 	if c.shards != nil {
 		return c.EachShard(func(shard *Conn) error { return shard.Ping(ctx) })
 	}
-	return c.Conn.Ping(ctx)
+	return c.Server.Ping(ctx)
 }
 
 // Close closes all connections.
@@ -198,8 +198,8 @@ func (c *Conn) Close() error {
 	for _, shard := range c.shards {
 		errs = append(errs, shard.Close())
 	}
-	if c.Conn != nil {
-		errs = append(errs, c.Conn.Close())
+	if c.Server != nil {
+		errs = append(errs, c.Server.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -207,7 +207,7 @@ func (c *Conn) Close() error {
 // CatchUp returns once a shard's server has what the others of the shard took before:
 // called before rows are looked up that somebody else may have inserted elsewhere.
 func (c *Conn) CatchUp(ctx context.Context) error {
-	if r, ok := c.Conn.(*replicas); ok {
+	if r, ok := c.Server.(*replicas); ok {
 		return r.catchUp(ctx)
 	}
 	return nil

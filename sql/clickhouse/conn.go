@@ -87,10 +87,22 @@ func parse(dsn string) (*clickhouse.Options, error) {
 	return clickhouse.ParseDSN(dsn)
 }
 
+// A Server is what is used of the driver: one server, or the replicas of a shard as if they were one.
+type Server interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+	Select(ctx context.Context, dest any, query string, args ...any) error
+	QueryRow(ctx context.Context, query string, args ...any) driver.Row
+	QueryFormat(ctx context.Context, format, query string, args ...any) (io.ReadCloser, error)
+	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
+	Exec(ctx context.Context, query string, args ...any) error
+	Ping(ctx context.Context) error
+	Close() error
+}
+
 // Conn is a pool of connections to one server, or to a cluster as if it were one for
 // whoever asks questions; see Shard for whoever inserts. It is safe for concurrent use.
 type Conn struct {
-	driver.Conn
+	Server
 
 	cluster string  // its name; "" of one server
 	shards  []*Conn // of a cluster
@@ -118,7 +130,7 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
-	return &Conn{Conn: conn}, nil
+	return &Conn{Server: conn}, nil
 }
 
 // OpenDB connects by the standard library's interface, which migrations are run by.

@@ -158,11 +158,6 @@ func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
 	return r.use(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
 }
 
-// AsyncInsert inserts at the current server.
-func (r *replicas) AsyncInsert(ctx context.Context, query string, wait bool, args ...any) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.AsyncInsert(ctx, query, wait, args...) }) //nolint:staticcheck // the interface has it
-}
-
 // QueryFormat asks the current server for text.
 func (r *replicas) QueryFormat(ctx context.Context, format, query string, args ...any) (text io.ReadCloser, err error) {
 	err = r.use(ctx, func(node driver.Conn) error {
@@ -172,39 +167,9 @@ func (r *replicas) QueryFormat(ctx context.Context, format, query string, args .
 	return text, err
 }
 
-// InsertFormat inserts text at the current server.
-func (r *replicas) InsertFormat(ctx context.Context, format, query string, data io.Reader) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.InsertFormat(ctx, format, query, data) })
-}
-
 // Ping asks the current server.
 func (r *replicas) Ping(ctx context.Context) error {
 	return r.use(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
-}
-
-// ServerVersion is the current server's.
-func (r *replicas) ServerVersion() (version *driver.ServerVersion, err error) {
-	err = r.use(context.Background(), func(node driver.Conn) error {
-		version, err = node.ServerVersion()
-		return err
-	})
-	return version, err
-}
-
-// Contributors is the driver's.
-func (r *replicas) Contributors() []string { return r.nodes[0].Contributors() }
-
-// Stats are the connections to all servers of the shard.
-func (r *replicas) Stats() driver.Stats {
-	var all driver.Stats
-	for _, node := range r.nodes {
-		s := node.Stats()
-		all.MaxOpenConns += s.MaxOpenConns
-		all.MaxIdleConns += s.MaxIdleConns
-		all.Open += s.Open
-		all.Idle += s.Idle
-	}
-	return all
 }
 
 // Close closes the connections to all servers of the shard.

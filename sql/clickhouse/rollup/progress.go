@@ -57,17 +57,17 @@ func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress
 }
 
 // ReplaceProgress puts other offsets in the place of those of a shard's log_progress.
-// The caller holds the sinks.
+// The caller has the exclusive sink lock.
 func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (err error) {
-	twin := newRebuild()
-	database, err := clickhouse.Twin(ctx, conn, twin)
+	shadow := newRebuild()
+	database, err := clickhouse.Twin(ctx, conn, shadow)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	defer func() { err = errors.Join(err, clickhouse.DropTwin(context.WithoutCancel(ctx), conn, twin)) }()
+	defer func() { err = errors.Join(err, clickhouse.DropTwin(context.WithoutCancel(ctx), conn, shadow)) }()
 	table := conn.Local(logProgress)
-	anew := clickhouse.QuoteName(database) + "." + table
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+anew+" (log_topic, log_partition, last_offset)")
+	rebuilt := clickhouse.QuoteName(database) + "." + table
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+rebuilt+" (log_topic, log_partition, last_offset)")
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
@@ -80,7 +80,7 @@ func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (er
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+anew+" SETTINGS alter_sync = 1"); err != nil {
+	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+rebuilt+" SETTINGS alter_sync = 1"); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}
 	return nil

@@ -15,9 +15,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Fence says up to which offsets, those included, the landing rows of a month are
-// meant. A batch lands in a month as one part and the batches of a partition in
-// their order, so that nothing comes to be below a fence later.
+// A Fence is the offset of each log up to which, inclusive, landing rows of a month are meant. A batch lands in a month as
+// one part, and the batches of a partition in their order, so that nothing is added below a fence later.
 type Fence map[Log]int64
 
 // A Log is one partition of a topic.
@@ -26,25 +25,24 @@ type Log struct {
 	Partition int32  `ch:"log_partition"`
 }
 
-// A Rebuild makes a month of a rollup anew in a twin and puts it in its place. It is
-// not safe for concurrent use.
+// A Rebuild makes a month of a rollup again in a shadow schema, and replaces the month. It is not safe for concurrent use.
 type Rebuild struct {
 	conn   *clickhouse.Conn
 	rollup *Rollup
 	month  clickhouse.Month
-	twin   string // its name, which nobody else uses
-	in     string // the twin's database
+	shadow string // the name of its shadow schema
+	in     string // the database of the shadow schema
 	filled Fence
 }
 
-// rebuilds begins the names of all twins in which something is rebuilt.
+// rebuilds begins the names of the shadow schemas of rebuilds.
 const rebuilds = "rebuild_"
 
 // Rebuild begins with an empty month.
 func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) (*Rebuild, error) {
-	b := &Rebuild{conn: conn, rollup: r, month: month, twin: newRebuild(), filled: Fence{}}
+	b := &Rebuild{conn: conn, rollup: r, month: month, shadow: newRebuild(), filled: Fence{}}
 	var err error
-	if b.in, err = clickhouse.Twin(ctx, conn, b.twin); err != nil {
+	if b.in, err = clickhouse.Twin(ctx, conn, b.shadow); err != nil {
 		return nil, fmt.Errorf("rebuild %s of %s: %w", month, r.Table, err)
 	}
 	return b, nil
@@ -93,15 +91,13 @@ func (r *Rollup) rebuildMonth(ctx context.Context, conn *clickhouse.Conn, month 
 	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
 }
 
-// newRebuild is a name of its own for each: who believes to be alone and is not
-// must not replace a month by what another one is still filling.
+// newRebuild is a name of its own for each rebuild: two at once must not replace a month by what the other still fills.
 func newRebuild() string { return fmt.Sprintf("%s%08x", rebuilds, rand.Uint32()) }
 
 // Close drops what was made.
-func (b *Rebuild) Close(ctx context.Context) error { return clickhouse.DropTwin(ctx, b.conn, b.twin) }
+func (b *Rebuild) Close(ctx context.Context) error { return clickhouse.DropTwin(ctx, b.conn, b.shadow) }
 
-// DropRebuilds drops what rebuilds that were cut short have left. One that is still
-// under way fails.
+// DropRebuilds drops the shadow schemas that interrupted rebuilds have left. One that is still running fails.
 func DropRebuilds(ctx context.Context, conn *clickhouse.Conn) error {
 	here, err := clickhouse.CurrentDatabase(ctx, conn)
 	if err != nil {
@@ -121,18 +117,18 @@ func DropRebuilds(ctx context.Context, conn *clickhouse.Conn) error {
 	return nil
 }
 
-// Ledger tallies what has been made.
-func (b *Rebuild) Ledger() *Ledger {
-	return &Ledger{conn: b.conn, rollup: b.rollup, month: b.month, database: b.in, table: b.rollup.Table}
+// Checksums is of what has been rebuilt.
+func (b *Rebuild) Checksums() *ChecksumCache {
+	return &ChecksumCache{conn: b.conn, rollup: b.rollup, month: b.month, database: b.in, table: b.rollup.Table}
 }
 
-// Behind is how many landing rows of the month are not in the rebuild yet.
-func (b *Rebuild) Behind(ctx context.Context) (rows uint64, err error) {
+// MissingRows is how many landing rows of the month are not in the rebuild yet.
+func (b *Rebuild) MissingRows(ctx context.Context) (rows uint64, err error) {
 	fence, err := b.fence(ctx)
 	if err != nil || len(fence) == 0 {
 		return 0, err
 	}
-	question := fmt.Sprintf("SELECT count() FROM %s.%s WHERE %s SETTINGS log_comment = 'behind of rebuild', max_query_size = 16777216",
+	question := fmt.Sprintf("SELECT count() FROM %s.%s WHERE %s SETTINGS log_comment = 'missing of rebuild', max_query_size = 16777216",
 		clickhouse.QuoteName(b.rollup.database), clickhouse.QuoteName(b.rollup.Source), b.between(fence))
 	if err := b.conn.QueryRow(ctx, question).Scan(&rows); err != nil {
 		return 0, fmt.Errorf("count rows that the rebuild of %s in %s lacks: %w", b.rollup.Table, b.month, err)
@@ -173,10 +169,10 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	if err != nil || maps.Equal(fence, b.filled) {
 		return err
 	}
-	text, narrowed := b.rollup.wanted(b.between(fence))
-	settings := calm("rebuild "+b.rollup.Table, threads)
-	maps.Copy(settings, narrowed)
-	maps.Copy(settings, driver.Settings{ // two blocks that are alike are two: a twin remembers none
+	text, filters := b.rollup.expected(b.between(fence))
+	settings := limited("rebuild "+b.rollup.Table, threads)
+	maps.Copy(settings, filters)
+	maps.Copy(settings, driver.Settings{ // equal blocks both count: a shadow schema has no deduplication window
 		"async_insert":                0,
 		"max_insert_threads":          1,
 		"min_insert_block_size_rows":  1 << 20,
@@ -195,8 +191,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	return nil
 }
 
-// between is fulfilled by the month's rows that are not filled in and at or below a
-// fence.
+// between is the condition of the month's rows at or below a fence that are not filled in yet.
 func (b *Rebuild) between(fence Fence) string {
 	var logs []string
 	for log, last := range fence {
@@ -207,14 +202,13 @@ func (b *Rebuild) between(fence Fence) string {
 		logs = append(logs, "("+condition+")")
 	}
 	slices.Sort(logs)
-	return ofMonth(b.month, Whose{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
+	return ofMonth(b.month, Owner{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
 }
 
-// Replace puts the rebuilt month in the place of the other, and returns when the
-// server does nothing more of it. The caller holds the sinks: rows that land meanwhile
-// would be lost. The table's tokens stay.
+// Replace puts the rebuilt month in the place of the old one, and returns when the server is done with it. The caller has
+// the exclusive sink lock: rows inserted meanwhile would be lost. The table's tokens stay.
 func (b *Rebuild) Replace(ctx context.Context) error {
-	parts, err := b.Ledger().parts(ctx)
+	parts, err := b.Checksums().parts(ctx)
 	if err != nil {
 		return err
 	}
@@ -229,16 +223,15 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	return nil
 }
 
-// finished runs a statement that the server may go on with when nobody waits for it,
-// and returns once it does so no more: when it has answered, or, where the connection
-// was lost, when it knows of it no more.
+// finished runs a statement that the server continues when its client is gone, and returns once it does not run any more:
+// after its answer or, if the connection was lost, when the server does not list it.
 func finished(ctx context.Context, conn *clickhouse.Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
 	err := conn.Exec(driver.Context(ctx, driver.WithQueryID(id)), statement)
 	if _, answered := errors.AsType[*driver.Exception](err); err == nil || answered {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), vanishing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
 	defer cancel()
 	for {
 		var running uint64
@@ -254,5 +247,5 @@ func finished(ctx context.Context, conn *clickhouse.Conn, statement string) erro
 	}
 }
 
-// vanishing bounds how long a statement is waited for that has lost its connection.
-const vanishing = time.Minute
+// goneTimeout bounds the wait for a statement that has lost its connection.
+const goneTimeout = time.Minute

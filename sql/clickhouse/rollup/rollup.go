@@ -129,8 +129,7 @@ func rollupOf(row rollupRow) (*Rollup, error) {
 	return r, nil
 }
 
-// Sums names what a Tally has sums of: columns, or the rows themselves where merges
-// leave them alone.
+// Sums names what a Checksum sums: columns, or the rows themselves where merges leave them alone.
 func (r *Rollup) Sums() []string {
 	if !r.summed {
 		return []string{"rows"}
@@ -154,21 +153,20 @@ func (r *Rollup) cast() string {
 	return strings.Join(list, ", ")
 }
 
-// Whose narrows a comparison to an organization, or to one of its brands. Nil ids
-// are everybody's.
-type Whose struct {
+// Owner restricts a comparison to an organization, or to one of its brands. Nil ids restrict nothing.
+type Owner struct {
 	OrganizationID clickhouse.UUID
 	BrandID        clickhouse.UUID
 }
 
-// condition is what a row of theirs fulfils; "" for everybody.
-func (w Whose) condition() string {
+// condition is of the owner's rows; "" for all.
+func (o Owner) condition() string {
 	var conditions []string
-	if w.OrganizationID != (clickhouse.UUID{}) {
-		conditions = append(conditions, "organization_id = toUUID('"+w.OrganizationID.String()+"')")
+	if o.OrganizationID != (clickhouse.UUID{}) {
+		conditions = append(conditions, "organization_id = toUUID('"+o.OrganizationID.String()+"')")
 	}
-	if w.BrandID != (clickhouse.UUID{}) {
-		conditions = append(conditions, "brand_id = toUUID('"+w.BrandID.String()+"')")
+	if o.BrandID != (clickhouse.UUID{}) {
+		conditions = append(conditions, "brand_id = toUUID('"+o.BrandID.String()+"')")
 	}
 	return strings.Join(conditions, " AND ")
 }

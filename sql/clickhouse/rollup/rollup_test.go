@@ -14,18 +14,18 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// tell inserts a batch of answers of three brands in two months, some corrected, and of
+// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of
 // visits and crawls: whatever feeds a rollup is in it.
-func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
+func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
 	var visits []*clickhouse.VisitRow
 	var crawls []clickhouse.CrawlRow
 	for offset := first; offset < first+int64(n); offset++ {
 		at := warehouse.Day.AddDate(0, r.IntN(2), r.IntN(3))
-		whose := clickhouse.UUID{2, byte(r.IntN(3))}
+		owner := clickhouse.UUID{2, byte(r.IntN(3))}
 		a := warehouse.Answer(offset, at)
-		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = whose, uint32(r.IntN(3)), uint32(r.IntN(4)), uint8(r.IntN(101))
+		a.BrandID, a.MentionCount, a.Position, a.VisibilityScore = owner, uint32(r.IntN(3)), uint32(r.IntN(4)), uint8(r.IntN(101))
 		if r.IntN(5) == 0 {
 			a.CardPriceAmounts[0], a.GivenUp, a.Platform = nil, true, "amazon-shopping"
 		}
@@ -36,11 +36,11 @@ func tell(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int)
 			answers = append(answers, before, after)
 		}
 		c := warehouse.Crawl(offset, at)
-		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = whose, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)), uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
+		c.BrandID, c.LogPartition, c.Path, c.Status, c.Verified = owner, int32(r.IntN(2)), fmt.Sprint("/", r.IntN(3)), uint16(200+r.IntN(2)), []*bool{nil, new(true), new(false)}[r.IntN(3)]
 		crawls = append(crawls, c)
 		worth := decimal.New(int64(r.IntN(1e6)), -4)
 		visits = append(visits, &clickhouse.VisitRow{
-			OrganizationID: warehouse.Organization, BrandID: whose, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
+			OrganizationID: warehouse.Organization, BrandID: owner, ID: clickhouse.UUID(event.RunID(event.Identity{Sample: offset, Due: at})),
 			LogTopic: "visits", LogPartition: int32(r.IntN(2)), LogOffset: offset, At: at, Event: []string{"view", "goal"}[r.IntN(2)],
 			Platform: "chatgpt", Host: "a.example", Path: fmt.Sprint("/", r.IntN(3)), NewSession: r.IntN(2) == 0, GoalValue: &worth,
 		})
@@ -65,16 +65,16 @@ func rollups(t *testing.T, conn *clickhouse.Conn) []*rollup.Rollup {
 	return all
 }
 
-// tallied is what a ledger comes to once no merge comes between.
-func tallied(t *testing.T, l *rollup.Ledger) rollup.Tally {
+// tallied is what a checksum cache comes to once no merge comes between.
+func checksum(t *testing.T, l *rollup.ChecksumCache) rollup.Checksum {
 	t.Helper()
 	for range 100 {
-		tally, settled, err := l.Tally(t.Context(), 1)
+		checksum, stable, err := l.Checksum(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if settled {
-			return tally
+		if stable {
+			return checksum
 		}
 	}
 	t.Fatal("the parts do not come to rest")
@@ -103,15 +103,15 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 	}
 }
 
-// However rows are split into parts and merged, a rollup tallies to what its view
-// makes of the landing rows; and a ledger that has read before to what a new one does.
+// However rows are split into parts and merged, a rollup checksums to what its view
+// makes of the landing rows; and a checksum cache that has read before to what a new one does.
 func TestARollupTalliesToItsLandingRows(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	type sides struct{ wanted, kept *rollup.Ledger }
-	ledgers := map[string]sides{}
+	type sides struct{ expected, kept *rollup.ChecksumCache }
+	caches := map[string]sides{}
 	for batch := range int64(3) {
-		tell(t, conn, r, batch*500, 500)
+		insertBatch(t, conn, r, batch*500, 500)
 		for _, of := range rollups(t, conn) {
 			if batch == 1 {
 				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
@@ -122,20 +122,20 @@ func TestARollupTalliesToItsLandingRows(t *testing.T) {
 			if err != nil || !slices.Equal(months, []clickhouse.Month{202603, 202604}) {
 				t.Fatalf("months of %s: %v, %v", of.Table, months, err)
 			}
-			for _, whose := range []rollup.Whose{{}, {OrganizationID: warehouse.Organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
+			for _, owner := range []rollup.Owner{{}, {OrganizationID: warehouse.Organization, BrandID: clickhouse.UUID{2, 1}}, {OrganizationID: clickhouse.UUID{9}}} {
 				for _, month := range months {
-					name := fmt.Sprint(of.Table, month, whose)
+					name := fmt.Sprint(of.Table, month, owner)
 					if batch == 0 {
-						ledgers[name] = sides{of.Wanted(conn, month, whose), of.Kept(conn, month, whose)}
+						caches[name] = sides{of.Expected(conn, month, owner), of.Actual(conn, month, owner)}
 					}
-					want, have := tallied(t, ledgers[name].wanted), tallied(t, ledgers[name].kept)
+					want, have := checksum(t, caches[name].expected), checksum(t, caches[name].kept)
 					if d := of.Differences(want, have); d != nil || !want.Equal(have) {
 						t.Errorf("batch %d, %s: %+v", batch, name, d)
 					}
-					if anew := tallied(t, of.Wanted(conn, month, whose)); !anew.Equal(want) {
-						t.Errorf("batch %d, %s: a ledger with a memory tells %v, one without %v", batch, name, want, anew)
+					if rebuilt := checksum(t, of.Expected(conn, month, owner)); !rebuilt.Equal(want) {
+						t.Errorf("batch %d, %s: the used cache has %v, a new one %v", batch, name, want, rebuilt)
 					}
-					if some := want.Sums[0] != 0; some == (whose.OrganizationID == clickhouse.UUID{9}) {
+					if some := want.Sums[0] != 0; some == (owner.OrganizationID == clickhouse.UUID{9}) {
 						t.Errorf("batch %d, %s: %v", batch, name, want.Sums)
 					}
 				}
@@ -155,7 +155,7 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	offset := int64(0)
-	next := func() { tell(t, conn, r, offset, 300); offset += 300 }
+	next := func() { insertBatch(t, conn, r, offset, 300); offset += 300 }
 	next()
 	for _, of := range rollups(t, conn) {
 		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
@@ -184,7 +184,7 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	}
 	for _, of := range rollups(t, conn) {
 		for _, month := range []clickhouse.Month{202601, 202603, 202604} {
-			want, have := tallied(t, of.Wanted(conn, month, rollup.Whose{})), tallied(t, of.Kept(conn, month, rollup.Whose{}))
+			want, have := checksum(t, of.Expected(conn, month, rollup.Owner{})), checksum(t, of.Actual(conn, month, rollup.Owner{}))
 			if d := of.Differences(want, have); d != nil {
 				t.Errorf("in the end %s of %s: %+v", month, of.Table, d)
 			}
@@ -197,45 +197,45 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil strin
 	if spoil == "orphaned" {
 		month = 202601
 	}
-	wanted, kept := of.Wanted(conn, month, rollup.Whose{}), of.Kept(conn, month, rollup.Whose{})
-	if d := of.Differences(tallied(t, wanted), tallied(t, kept)); d == nil {
+	expected, kept := of.Expected(conn, month, rollup.Owner{}), of.Actual(conn, month, rollup.Owner{})
+	if d := of.Differences(checksum(t, expected), checksum(t, kept)); d == nil {
 		t.Error("nothing is seen")
 	}
-	brands, err := of.Brands(t.Context(), conn, month, rollup.Whose{}, 100)
+	brands, err := of.Brands(t.Context(), conn, month, rollup.Owner{}, 100)
 	if err != nil || (len(brands) != 1 || brands[0].BrandID != clickhouse.UUID{2, 1}) && spoil != "all" {
 		t.Errorf("brands that differ: %v, %v", brands, err)
 	}
-	anew, err := of.Rebuild(t.Context(), conn, month)
+	rebuilt, err := of.Rebuild(t.Context(), conn, month)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := anew.Fill(t.Context(), 2); err != nil {
+		if err := rebuilt.Fill(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
 		next()
 	}
-	if n, err := anew.Behind(t.Context()); err != nil || (n == 0) != (spoil == "orphaned") {
+	if n, err := rebuilt.MissingRows(t.Context()); err != nil || (n == 0) != (spoil == "orphaned") {
 		t.Errorf("Behind() = %d, %v", n, err)
 	}
-	if err := anew.Fill(t.Context(), 2); err != nil {
+	if err := rebuilt.Fill(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
-	if want, have := tallied(t, wanted), tallied(t, anew.Ledger()); !want.Equal(have) {
+	if want, have := checksum(t, expected), checksum(t, rebuilt.Checksums()); !want.Equal(have) {
 		t.Errorf("rebuilt: %+v", of.Differences(want, have))
 	}
-	if err := anew.Replace(t.Context()); err != nil {
+	if err := rebuilt.Replace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want, have := tallied(t, wanted), tallied(t, kept); !want.Equal(have) {
+	if want, have := checksum(t, expected), checksum(t, kept); !want.Equal(have) {
 		t.Errorf("replaced: %+v", of.Differences(want, have))
 	}
-	if err := anew.Close(t.Context()); err != nil {
+	if err := rebuilt.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A batch that is told again after its months were made anew is known by its token
+// A batch that is inserted again after its months were rebuilt is known by its token
 // still, in the rollup too.
 func TestTokensOutliveARebuild(t *testing.T) {
 	conn := warehouse.Migrated(t)
@@ -250,17 +250,17 @@ func TestTokensOutliveARebuild(t *testing.T) {
 		if of.Source != "answers" {
 			continue
 		}
-		anew, err := of.Rebuild(t.Context(), conn, 202603)
+		rebuilt, err := of.Rebuild(t.Context(), conn, 202603)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := anew.Fill(t.Context(), 1); err != nil {
+		if err := rebuilt.Fill(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := anew.Replace(t.Context()); err != nil {
+		if err := rebuilt.Replace(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := anew.Close(t.Context()); err != nil {
+		if err := rebuilt.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {

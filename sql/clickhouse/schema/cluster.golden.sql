@@ -1,100 +1,138 @@
 -- 0001_answers.up.sql
 CREATE TABLE IF NOT EXISTS answers_local
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date COMMENT 'UTC day of answered_at',
-    id                  UUID,
-    sign                Int8,
-    revision            Int64 COMMENT 'of the brand names, aliases, domains and competitors that judged the row',
-    extract_version     UInt16,
-    log_topic           LowCardinality(String),
-    log_partition       Int32,
-    log_offset          Int64 CODEC(Delta, ZSTD(1)),
+    organization_id                UUID COMMENT 'organization that the brand belongs to',
+    brand_id                       UUID COMMENT 'brand that the answers are read for',
+    day                            Date COMMENT 'UTC day of answered_at',
+    id                             UUID COMMENT 'of the run, the same in all its rows',
+    sign                           Int8 COMMENT '1: this reading counts, -1: an earlier reading is taken back. Figures are sums of sign x value',
+    revision                       Int64 COMMENT 'of the brand names, aliases, domains and competitors that judged the row',
+    extract_version                UInt16 COMMENT 'of the rules by which the row was read',
+    log_topic                      LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    log_partition                  Int32 COMMENT 'partition of the record',
+    log_offset                     Int64 COMMENT 'offset of the record in its partition' CODEC(Delta, ZSTD(1)),
 
-    answered_at         DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-    platform            LowCardinality(String),
-    model               LowCardinality(String) COMMENT 'requested slug',
-    served_model        LowCardinality(String),
-    region              LowCardinality(String),
-    language            LowCardinality(String),
-    surface             LowCardinality(String),
-    sample              Int64,
-    prompt_id           UUID,
-    prompt_set_id       UUID,
-    topic_id            UUID,
-    prompt_text         String CODEC(ZSTD(1)),
-    is_branded          Nullable(Bool) COMMENT 'as set on the prompt, NULL: decided by its text',
-    branded             Bool COMMENT 'as read',
-    job_id              UUID,
-    simulated           Bool,
+    answered_at                    DateTime64(3, 'UTC') COMMENT 'when the answer came, or the run was given up, UTC' CODEC(Delta, ZSTD(1)),
+    platform                       LowCardinality(String) COMMENT 'slug of the AI platform that was asked',
+    model                          LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    served_model                   LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    region                         LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    language                       LowCardinality(String) COMMENT 'language that was asked in, empty: not said',
+    surface                        LowCardinality(String) COMMENT 'api or consumer: where the answer was taken, empty: not said',
+    sample                         Int64 COMMENT '1-based: of runs that are alike but for it',
+    prompt_id                      UUID COMMENT 'prompt that was asked',
+    prompt_set_id                  UUID COMMENT 'set that the prompt was in when it was asked',
+    topic_id                       UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    prompt_text                    String COMMENT 'what was asked' CODEC(ZSTD(1)),
+    is_branded                     Nullable(Bool) COMMENT 'as set on the prompt, NULL: decided by its text',
+    branded                        Bool COMMENT 'the prompt names the brand, as set on it or as read from its text',
+    job_id                         UUID COMMENT 'job that asked, nil: none',
+    simulated                      Bool COMMENT 'made by the simulator, no platform was asked',
 
-    given_up            Bool,
-    given_up_class      LowCardinality(String),
-    given_up_error      String CODEC(ZSTD(1)),
-    attempts            UInt32,
-    latency_ms          Int64,
-    finish              LowCardinality(String),
+    given_up                       Bool COMMENT 'the run ended without an answer. Such rows are in no figure but runs and given_up',
+    given_up_class                 LowCardinality(String) COMMENT 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
+    given_up_error                 String COMMENT 'what the platform said, empty: not given up' CODEC(ZSTD(1)),
+    attempts                       UInt32 COMMENT 'how often the platform was asked until the run ended',
+    latency_ms                     Int64 COMMENT 'milliseconds until the answer was there, 0: not said',
+    finish                         LowCardinality(String) COMMENT 'how the text ended: complete, truncated or content_filtered, empty: not said',
 
-    text                String CODEC(ZSTD(3)),
-    search_queries      Array(String) CODEC(ZSTD(1)),
-    raw_citations       Nested(url String, title String, cited Bool),
-    raw_products        String COMMENT 'JSON, as told' CODEC(ZSTD(1)),
-    input_tokens        Int64,
-    output_tokens       Int64,
-    searches            Int64,
-    cost_usd            Decimal(18, 6),
+    text                           String COMMENT 'the answer, on the first row of an id only' CODEC(ZSTD(3)),
+    search_queries                 Array(String) COMMENT 'what the platform searched for, on the first row of an id only' CODEC(ZSTD(1)),
+    `raw_citations.url`            Array(String) COMMENT 'citations as returned, in order, on the first row of an id only',
+    `raw_citations.title`          Array(String) COMMENT 'of raw_citations.url',
+    `raw_citations.cited`          Array(Bool) COMMENT 'of raw_citations.url, false: only consulted',
+    raw_products                   String COMMENT 'shopping cards as returned, JSON, on the first row of an id only' CODEC(ZSTD(1)),
+    input_tokens                   Int64 COMMENT 'tokens of what was asked, on the first row of an id only',
+    output_tokens                  Int64 COMMENT 'tokens of the answer, on the first row of an id only',
+    searches                       Int64 COMMENT 'searches that the platform made, on the first row of an id only',
+    cost_usd                       Decimal(18, 6) COMMENT 'cost of the run in US dollars, on the first row of an id only',
 
-    brand_name          String CODEC(ZSTD(1)),
-    mention_count       UInt32,
-    position            UInt32 COMMENT '1-based among the tracked entities, 0: not named',
-    citation_count      UInt32 COMMENT 'citations to the brand''s own domains',
-    visibility_score    UInt8,
-    sentiment           LowCardinality(String),
-    sentiment_method    LowCardinality(String),
+    brand_name                     String COMMENT 'name of the brand when the row was read' CODEC(ZSTD(1)),
+    mention_count                  UInt32 COMMENT 'occurrences of names of the brand in the text',
+    position                       UInt32 COMMENT '1-based among the tracked entities, 0: not named',
+    citation_count                 UInt32 COMMENT 'citations to the brand''s own domains',
+    visibility_score               UInt8 COMMENT 'legacy intensity of the brand in the answer, 0 to 100',
+    sentiment                      LowCardinality(String) COMMENT 'of the sentences that name the brand: positive, neutral, negative or unknown',
+    sentiment_method               LowCardinality(String) COMMENT 'what the sentiment was read from',
 
-    competitors         Nested(id UUID, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String),
-    citations           Nested(url String, title String, cited Bool, host String, domain String, listed_type String, owned Bool, competitor_id UUID),
-    cards               Nested(position UInt32, title String, brand String, price_amount Nullable(Decimal(18, 4)), price_currency String, image_url String, merchant_url String, merchant_domain String, rating Nullable(Float64), review_count Nullable(Int64), matched_id UUID, role String)
+    `competitors.id`               Array(UUID) COMMENT 'competitors that the answer was read for, named or not',
+    `competitors.name`             Array(String) COMMENT 'of competitors.id, when the row was read',
+    `competitors.mention_count`    Array(UInt32) COMMENT 'of competitors.id: occurrences of their names',
+    `competitors.position`         Array(UInt32) COMMENT 'of competitors.id: 1-based among the tracked entities, 0: not named',
+    `competitors.citation_count`   Array(UInt32) COMMENT 'of competitors.id: citations of pages on their domains',
+    `competitors.visibility_score` Array(UInt16) COMMENT 'of competitors.id: legacy intensity, 0 to 100',
+    `competitors.sentiment`        Array(String) COMMENT 'of competitors.id: positive, neutral, negative or unknown',
+
+    `citations.url`                Array(String) COMMENT 'URLs of the answer, normalised, once each',
+    `citations.title`              Array(String) COMMENT 'of citations.url: the first non-empty one, empty: none has one',
+    `citations.cited`              Array(Bool) COMMENT 'of citations.url, false: only consulted, in no figure',
+    `citations.host`               Array(String) COMMENT 'of citations.url, without www.',
+    `citations.domain`             Array(String) COMMENT 'of citations.url: registrable domain of the host',
+    `citations.listed_type`        Array(String) COMMENT 'of citations.url: forum, social, review, institutional or editorial, without regard to who owns the domain',
+    `citations.owned`              Array(Bool) COMMENT 'of citations.url: it is on a domain of the brand',
+    `citations.competitor_id`      Array(UUID) COMMENT 'of citations.url: competitor on whose domain it is, nil: no competitor''s',
+
+    `cards.position`               Array(UInt32) COMMENT 'shopping cards: 1-based place in the answer',
+    `cards.title`                  Array(String) COMMENT 'of a card: title of the product',
+    `cards.brand`                  Array(String) COMMENT 'of a card: brand of the product as returned, empty: not said',
+    `cards.price_amount`           Array(Nullable(Decimal(18, 4))) COMMENT 'of a card: price in cards.price_currency, NULL: not said',
+    `cards.price_currency`         Array(String) COMMENT 'of a card: ISO 4217, empty: not said',
+    `cards.image_url`              Array(String) COMMENT 'of a card, empty: not said',
+    `cards.merchant_url`           Array(String) COMMENT 'of a card: where it is sold, empty: not said',
+    `cards.merchant_domain`        Array(String) COMMENT 'of a card: registrable domain of cards.merchant_url',
+    `cards.rating`                 Array(Nullable(Float64)) COMMENT 'of a card: as returned, NULL: not said',
+    `cards.review_count`           Array(Nullable(Int64)) COMMENT 'of a card: as returned, NULL: not said',
+    `cards.matched_id`             Array(UUID) COMMENT 'of a card: brand or competitor whose product it is, nil: neither',
+    `cards.role`                   Array(String) COMMENT 'of a card: own, competitor or other',
+
+    PROJECTION readings
+    (
+        SELECT organization_id, brand_id, day, revision, extract_version, sum(sign)
+        GROUP BY organization_id, brand_id, day, revision, extract_version
+    )
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/answers', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
+COMMENT 'Every record of every run, as it came and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 CREATE TABLE IF NOT EXISTS answers AS answers_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'answers_local');
+ENGINE = Distributed('answerscope', currentDatabase(), 'answers_local')
+COMMENT 'Every record of every run, as it came and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- 0002_answer_daily.up.sql
 CREATE TABLE IF NOT EXISTS answer_daily_local
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    served_model        LowCardinality(String),
-    runs                Int64,
-    given_up            Int64,
-    answers             Int64,
-    mention_answers     Int64,
-    citation_answers    Int64,
-    inverse_position    Int64,
-    mentions            Int64,
-    citations           Int64,
-    visibility          Int64,
-    visibility_named    Int64
+    organization_id  UUID COMMENT 'organization that the brand belongs to',
+    brand_id         UUID COMMENT 'brand that the answers are read for',
+    day              Date COMMENT 'UTC day of the answers',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region           LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded          Bool COMMENT 'the prompt names the brand',
+    served_model     LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    runs             Int64 COMMENT 'answers and given-up runs',
+    given_up         Int64 COMMENT 'runs that ended without an answer',
+    answers          Int64 COMMENT 'answers, by which rates and averages are divided',
+    mention_answers  Int64 COMMENT 'answers that name the brand',
+    citation_answers Int64 COMMENT 'answers that cite a page of the brand',
+    inverse_position Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
+    mentions         Int64 COMMENT 'occurrences of names of the brand',
+    citations        Int64 COMMENT 'citations of pages on domains of the brand',
+    visibility       Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    visibility_named Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
 )
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/answer_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 CREATE TABLE IF NOT EXISTS answer_daily AS answer_daily_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'answer_daily_local');
+ENGINE = Distributed('answerscope', currentDatabase(), 'answer_daily_local')
+COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS answer_daily_view TO answer_daily_local AS
 SELECT
@@ -108,8 +146,8 @@ SELECT
     branded,
     served_model,
     sum(sign)                                                                AS runs,
-    sum(sign * told.given_up)                                                AS given_up,
-    sum(sign * NOT told.given_up)                                            AS answers,
+    sum(sign * landed.given_up)                                                AS given_up,
+    sum(sign * NOT landed.given_up)                                            AS answers,
     sum(sign * (mention_count > 0))                                          AS mention_answers,
     sum(sign * (citation_count > 0))                                         AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position,
@@ -117,43 +155,46 @@ SELECT
     sum(sign * citation_count)                                               AS citations,
     sum(sign * visibility_score)                                             AS visibility,
     sum(sign * if(mention_count > 0, visibility_score, 0))                   AS visibility_named
-FROM answers_local AS told
+FROM answers_local AS landed
 WHERE NOT endsWith(platform, '-shopping')
 GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model;
 
--- 0003_prompt_daily.up.sql
-CREATE TABLE IF NOT EXISTS prompt_daily_local
+-- 0003_entity_prompt_daily.up.sql
+CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    prompt_id           UUID,
-    runs                Int64,
-    given_up            Int64,
-    answers             Int64,
-    mention_answers     Int64,
-    citation_answers    Int64,
-    visible_answers     Int64 COMMENT 'that name or cite the brand',
-    inverse_position    Int64,
-    mentions            Int64,
-    citations           Int64,
-    visibility          Int64,
-    visibility_named    Int64
+    organization_id  UUID COMMENT 'organization that the brand belongs to',
+    brand_id         UUID COMMENT 'brand that the answers are read for',
+    day              Date COMMENT 'UTC day of the answers',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region           LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded          Bool COMMENT 'the prompt names the brand',
+    prompt_id        UUID COMMENT 'prompt that was asked',
+    entity_id        UUID COMMENT 'whose sums these are: the brand itself (its brand_id), or a competitor, deleted ones too',
+    runs             Int64 COMMENT 'answers and given-up runs, 0 on rows of competitors',
+    given_up         Int64 COMMENT 'runs that ended without an answer, 0 on rows of competitors',
+    answers          Int64 COMMENT 'answers, by which rates and averages of everybody are divided, 0 on rows of competitors',
+    mention_answers  Int64 COMMENT 'answers that name the entity',
+    citation_answers Int64 COMMENT 'answers that cite a page of the entity',
+    visible_answers  Int64 COMMENT 'answers that name the entity or cite a page of it',
+    inverse_position Int64 COMMENT 'sum of 1/position over the answers that name the entity, in 1/5354228880ths',
+    mentions         Int64 COMMENT 'occurrences of names of the entity',
+    citations        Int64 COMMENT 'citations of pages on domains of the entity',
+    visibility       Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
+    visibility_named Int64 COMMENT 'sum of visibility_score over the answers that name the entity, each 0 to 100'
 )
-ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/prompt_daily', '{replica}')
+ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/entity_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
+ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
 
-CREATE TABLE IF NOT EXISTS prompt_daily AS prompt_daily_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'prompt_daily_local');
+CREATE TABLE IF NOT EXISTS entity_prompt_daily AS entity_prompt_daily_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'entity_prompt_daily_local')
+COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS prompt_daily_view TO prompt_daily_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS entity_prompt_daily_view TO entity_prompt_daily_local AS
 SELECT
     organization_id,
     brand_id,
@@ -164,105 +205,60 @@ SELECT
     topic_id,
     branded,
     prompt_id,
-    sum(sign)                                                                AS runs,
-    sum(sign * told.given_up)                                                AS given_up,
-    sum(sign * NOT told.given_up)                                            AS answers,
-    sum(sign * (mention_count > 0))                                          AS mention_answers,
-    sum(sign * (citation_count > 0))                                         AS citation_answers,
-    sum(sign * (mention_count > 0 OR citation_count > 0))                    AS visible_answers,
-    sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position))))   AS inverse_position,
-    sum(sign * mention_count)                                                AS mentions,
-    sum(sign * citation_count)                                               AS citations,
-    sum(sign * visibility_score)                                             AS visibility,
-    sum(sign * if(mention_count > 0, visibility_score, 0))                   AS visibility_named
-FROM answers_local AS told
+    entity_id,
+    sum(sign * own)                                                                         AS runs,
+    sum(sign * (own AND landed.given_up))                                                     AS given_up,
+    sum(sign * (own AND NOT landed.given_up))                                                 AS answers,
+    sum(sign * (named > 0))                                                                 AS mention_answers,
+    sum(sign * (cited > 0))                                                                 AS citation_answers,
+    sum(sign * (named > 0 OR cited > 0))                                                    AS visible_answers,
+    sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place))))                        AS inverse_position,
+    sum(sign * named)                                                                       AS mentions,
+    sum(sign * cited)                                                                       AS citations,
+    sum(sign * score)                                                                       AS visibility,
+    sum(sign * if(named > 0, score, 0))                                                     AS visibility_named
+FROM answers_local AS landed
+ARRAY JOIN
+    arrayPushFront(landed.competitors.id, brand_id)                                           AS entity_id,
+    arrayPushFront(landed.competitors.mention_count, landed.mention_count)                      AS named,
+    arrayPushFront(landed.competitors.position, landed.position)                                AS place,
+    arrayPushFront(landed.competitors.citation_count, landed.citation_count)                    AS cited,
+    arrayPushFront(landed.competitors.visibility_score, toUInt16(landed.visibility_score))      AS score,
+    arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(landed.competitors.id, brand_id)))     AS own
 WHERE NOT endsWith(platform, '-shopping')
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id;
+  AND (own OR named > 0 OR cited > 0)
+GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id;
 
--- 0004_competitor_prompt_daily.up.sql
-CREATE TABLE IF NOT EXISTS competitor_prompt_daily_local
-(
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    prompt_id           UUID,
-    competitor_id       UUID,
-    visible_answers     Int64,
-    mention_answers     Int64,
-    citation_answers    Int64,
-    inverse_position    Int64,
-    mentions            Int64,
-    citations           Int64,
-    visibility          Int64,
-    visibility_named    Int64
-)
-ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/competitor_prompt_daily', '{replica}')
-PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS competitor_prompt_daily AS competitor_prompt_daily_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'competitor_prompt_daily_local');
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS competitor_prompt_daily_view TO competitor_prompt_daily_local AS
-SELECT
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    c.id                                                                         AS competitor_id,
-    sum(sign)                                                                    AS visible_answers,
-    sum(sign * (c.mention_count > 0))                                            AS mention_answers,
-    sum(sign * (c.citation_count > 0))                                           AS citation_answers,
-    sum(sign * if(c.position = 0, 0, toInt64(round(5354228880 / c.position))))   AS inverse_position,
-    sum(sign * c.mention_count)                                                  AS mentions,
-    sum(sign * c.citation_count)                                                 AS citations,
-    sum(sign * c.visibility_score)                                               AS visibility,
-    sum(sign * if(c.mention_count > 0, c.visibility_score, 0))                   AS visibility_named
-FROM answers_local
-ARRAY JOIN competitors AS c
-WHERE NOT endsWith(platform, '-shopping')
-  AND (c.mention_count > 0 OR c.citation_count > 0)
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, competitor_id;
-
--- 0005_citations.up.sql
+-- 0004_citations.up.sql
 CREATE TABLE IF NOT EXISTS citations_local
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    prompt_id           UUID,
-    answer_id           UUID,
-    url                 String CODEC(ZSTD(1)),
-    domain              LowCardinality(String) COMMENT 'registrable domain of the host',
-    title               String CODEC(ZSTD(1)),
-    listed_type         LowCardinality(String) COMMENT 'source type without regard to who owns the domain',
-    owned               Bool,
-    competitor_id       UUID COMMENT 'nil: no competitor''s',
-    sign                Int8
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand that the answers are read for',
+    day             Date COMMENT 'UTC day of the answers',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model           LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region          LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id        UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded         Bool COMMENT 'the prompt names the brand',
+    prompt_id       UUID COMMENT 'prompt that was asked',
+    answer_id       UUID COMMENT 'id of the answer',
+    url             String COMMENT 'cited URL, normalised' CODEC(ZSTD(1)),
+    domain          LowCardinality(String) COMMENT 'registrable domain of the host',
+    title           String COMMENT 'as the answer gives it, empty: none' CODEC(ZSTD(1)),
+    listed_type     LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, without regard to who owns the domain',
+    owned           Bool COMMENT 'it is on a domain of the brand',
+    competitor_id   UUID COMMENT 'competitor on whose domain it is, nil: no competitor''s',
+    sign            Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/citations', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS citations AS citations_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'citations_local');
+ENGINE = Distributed('answerscope', currentDatabase(), 'citations_local')
+COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citations_view TO citations_local AS
 SELECT
@@ -288,41 +284,119 @@ ARRAY JOIN citations AS c
 WHERE NOT endsWith(platform, '-shopping')
   AND c.cited;
 
+-- 0005_citation_daily.up.sql
+CREATE TABLE IF NOT EXISTS citation_daily_local
+(
+    organization_id       UUID COMMENT 'organization that the brand belongs to',
+    brand_id              UUID COMMENT 'brand that the answers are read for',
+    day                   Date COMMENT 'UTC day of the answers',
+    domain                LowCardinality(String) COMMENT 'registrable domain of the cited host',
+    url                   String COMMENT 'cited URL, normalised, empty: the row counts answers',
+    title                 String COMMENT 'as the answers give it, empty: none',
+    source_type           LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
+    competitor_id         UUID COMMENT 'competitor whose domain it is, nil: no competitor''s',
+    platform              LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model                 LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region                LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id              UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded               Bool COMMENT 'the prompt names the brand',
+    entry                 UInt128 COMMENT 'hash of domain, url, title, source_type and model',
+    answers               Int64 COMMENT 'answers, whatever they cite: in rows without a url',
+    citations             Int64 COMMENT 'citations, which are answers that cite the url',
+    citing_answers        Int64 COMMENT 'citations that are the first of their answer',
+    citing_answers_source Int64 COMMENT 'the first of their answer among owned, a competitor''s or external ones',
+    domain_answers        Int64 COMMENT 'the first of their answer to the domain',
+    domain_answers_source Int64 COMMENT 'the first of their answer to the domain among owned, a competitor''s or external ones'
+)
+ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/citation_daily', '{replica}', (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
+PARTITION BY toYYYYMM(day)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
+
+CREATE TABLE IF NOT EXISTS citation_daily AS citation_daily_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'citation_daily_local')
+COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily_local AS
+WITH arrayMap(
+        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
+        landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
+    arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
+SELECT
+    organization_id,
+    brand_id,
+    day,
+    domain,
+    url,
+    title,
+    source_type,
+    competitor_id,
+    platform,
+    model,
+    region,
+    topic_id,
+    branded,
+    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
+    sign * (url = '')               AS answers,
+    sign * (url != '')              AS citations,
+    sign * (of_answer = 1)          AS citing_answers,
+    sign * (of_answer_source = 1)   AS citing_answers_source,
+    sign * (of_domain = 1)          AS domain_answers,
+    sign * (of_domain_source = 1)   AS domain_answers_source
+FROM answers_local AS landed
+ARRAY JOIN
+    arrayPushFront(landed.citations.url, '') AS url,
+    arrayPushFront(landed.citations.title, '') AS title,
+    arrayPushFront(landed.citations.cited, true) AS cited,
+    arrayPushFront(landed.citations.domain, '') AS domain,
+    arrayPushFront(types, '') AS source_type,
+    arrayPushFront(landed.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
+WHERE NOT endsWith(platform, '-shopping')
+  AND NOT given_up
+  AND cited;
+
 -- 0006_shopping_cards.up.sql
 CREATE TABLE IF NOT EXISTS shopping_cards_local
 (
-    organization_id     UUID,
-    brand_id            UUID,
-    day                 Date,
-    platform            LowCardinality(String),
-    model               LowCardinality(String),
-    region              LowCardinality(String),
-    topic_id            UUID,
-    branded             Bool,
-    answered_at         DateTime64(3, 'UTC'),
-    answer_id           UUID,
-    id                  UUID,
-    position            UInt32,
-    title               String CODEC(ZSTD(1)),
-    product_brand       String CODEC(ZSTD(1)),
-    price_amount        Nullable(Decimal(18, 4)),
-    price_currency      LowCardinality(String),
-    image_url           String CODEC(ZSTD(1)),
-    merchant_url        String CODEC(ZSTD(1)),
-    merchant_domain     String CODEC(ZSTD(1)),
-    rating              Nullable(Float64),
-    review_count        Nullable(Int64),
-    matched_id          UUID COMMENT 'the brand or competitor it was matched with, nil: none',
-    role                LowCardinality(String),
-    sign                Int8
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand that the answers are read for',
+    day             Date COMMENT 'UTC day of the answers',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform that answered',
+    model           LowCardinality(String) COMMENT 'requested model, empty: none was named',
+    region          LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    topic_id        UUID COMMENT 'topic of the prompt when it was asked, nil: none',
+    branded         Bool COMMENT 'the prompt names the brand',
+    answered_at     DateTime64(3, 'UTC') COMMENT 'when the answer came, UTC',
+    answer_id       UUID COMMENT 'id of the answer',
+    id              UUID COMMENT 'of the card, from the id of the answer and the place in it',
+    position        UInt32 COMMENT '1-based place in the answer',
+    title           String COMMENT 'title of the product' CODEC(ZSTD(1)),
+    product_brand   String COMMENT 'brand of the product as returned, empty: not said' CODEC(ZSTD(1)),
+    price_amount    Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not said',
+    price_currency  LowCardinality(String) COMMENT 'ISO 4217, empty: not said',
+    image_url       String COMMENT 'empty: not said' CODEC(ZSTD(1)),
+    merchant_url    String COMMENT 'where it is sold, empty: not said' CODEC(ZSTD(1)),
+    merchant_domain String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
+    rating          Nullable(Float64) COMMENT 'as returned, NULL: not said',
+    review_count    Nullable(Int64) COMMENT 'as returned, NULL: not said',
+    matched_id      UUID COMMENT 'brand or competitor whose product it is, nil: neither',
+    role            LowCardinality(String) COMMENT 'own, competitor or other',
+    sign            Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/shopping_cards', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
 
 CREATE TABLE IF NOT EXISTS shopping_cards AS shopping_cards_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'shopping_cards_local');
+ENGINE = Distributed('answerscope', currentDatabase(), 'shopping_cards_local')
+COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS shopping_cards_view TO shopping_cards_local AS
 SELECT
@@ -335,8 +409,8 @@ SELECT
     topic_id,
     branded,
     answered_at,
-    told.id AS answer_id,
-    reinterpretAsUUID(sipHash128(told.id, place)) AS id,
+    landed.id AS answer_id,
+    reinterpretAsUUID(sipHash128(landed.id, place)) AS id,
     c.position AS position,
     c.title AS title,
     c.brand AS product_brand,
@@ -350,128 +424,12 @@ SELECT
     c.matched_id AS matched_id,
     c.role AS role,
     sign
-FROM answers_local AS told
+FROM answers_local AS landed
 ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
 
--- 0007_log_progress.up.sql
-CREATE TABLE IF NOT EXISTS log_progress_local
-(
-    log_topic       LowCardinality(String),
-    log_partition   Int32,
-    last_offset     SimpleAggregateFunction(max, Int64)
-)
-ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/answerscope/{database}/{shard}/log_progress', '{replica}')
-ORDER BY (log_topic, log_partition)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS log_progress AS log_progress_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'log_progress_local');
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_answers_view TO log_progress_local AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM answers_local
-GROUP BY log_topic, log_partition;
-
--- 0008_deadletters.up.sql
-CREATE TABLE IF NOT EXISTS deadletters_local
-(
-    log_topic       LowCardinality(String),
-    log_partition   Int32,
-    log_offset      Int64,
-    appended_at     DateTime64(3, 'UTC') COMMENT 'the record''s time on the log',
-    key             String,
-    value           String CODEC(ZSTD(1)),
-    reason          LowCardinality(String),
-    detail          String
-)
-ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletters', '{replica}')
-PARTITION BY toYYYYMM(appended_at)
-ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS deadletters AS deadletters_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'deadletters_local');
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_deadletters_view TO log_progress_local AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM deadletters_local
-GROUP BY log_topic, log_partition;
-
--- 0009_dimensions.up.sql
-CREATE TABLE IF NOT EXISTS dimension_brands
-(
-    organization_id UUID,
-    id              UUID,
-    name            String,
-    slug            String,
-    aliases         Array(String),
-    domains         Array(String),
-    industry        String,
-    region          String,
-    language        String,
-    revision        Int64,
-    is_active       Bool,
-    version         UInt64,
-    deleted         Bool
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_brands', '{replica}', version)
-ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS dimension_competitors
-(
-    organization_id UUID,
-    brand_id        UUID,
-    id              UUID,
-    name            String,
-    aliases         Array(String),
-    domains         Array(String),
-    version         UInt64,
-    deleted         Bool
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_competitors', '{replica}', version)
-ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS dimension_prompts
-(
-    organization_id UUID,
-    brand_id        UUID,
-    id              UUID,
-    topic_id        UUID COMMENT 'nil: none',
-    text            String,
-    is_branded      Nullable(Bool),
-    is_active       Bool,
-    version         UInt64,
-    deleted         Bool
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_prompts', '{replica}', version)
-ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS dimension_topics
-(
-    organization_id UUID,
-    brand_id        UUID,
-    id              UUID,
-    name            String,
-    is_active       Bool,
-    version         UInt64,
-    deleted         Bool
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_topics', '{replica}', version)
-ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
--- 0010_visits.up.sql
+-- 0007_visits.up.sql
 CREATE TABLE IF NOT EXISTS visits_local
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -485,12 +443,12 @@ CREATE TABLE IF NOT EXISTS visits_local
     at              DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta, ZSTD(1)),
     event           LowCardinality(String) COMMENT 'view or goal',
     platform        LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
-    platform_by     LowCardinality(String) COMMENT 'what told the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    platform_by     LowCardinality(String) COMMENT 'what the platform was read from: referrer, utm, parameter, referrer_utm or session, empty: not said',
     host            LowCardinality(String) COMMENT 'host of the page',
     path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     referrer_host   LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
     country         LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
-    country_by      LowCardinality(String) COMMENT 'what told the country: database, header or time_zone, empty: unknown',
+    country_by      LowCardinality(String) COMMENT 'what the country was read from: database, header or time_zone, empty: unknown',
     language        LowCardinality(String) COMMENT 'of the browser, empty: unknown',
     screen          LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
     time_zone       LowCardinality(String) COMMENT 'IANA name, empty: unknown',
@@ -498,8 +456,8 @@ CREATE TABLE IF NOT EXISTS visits_local
     new_session     Bool COMMENT 'first view of its session',
     visitor         UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
     goal_name       LowCardinality(String) COMMENT 'name of the goal, empty: a view',
-    goal_value      Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none was told',
-    goal_currency   LowCardinality(String) COMMENT 'ISO 4217, empty: none was told',
+    goal_value      Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none',
+    goal_currency   LowCardinality(String) COMMENT 'ISO 4217, empty: none',
     simulated       Bool COMMENT 'made by the simulator, nobody visited',
 
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
@@ -507,22 +465,14 @@ CREATE TABLE IF NOT EXISTS visits_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/visits', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS visits AS visits_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'visits_local')
-COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
+COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_visits_view TO log_progress_local AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM visits_local
-GROUP BY log_topic, log_partition;
-
--- 0011_visit_daily.up.sql
+-- 0008_visit_daily.up.sql
 CREATE TABLE IF NOT EXISTS visit_daily_local
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -534,7 +484,7 @@ CREATE TABLE IF NOT EXISTS visit_daily_local
     country         LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
     event           LowCardinality(String) COMMENT 'view or goal. Views are the visits of figures, goals are what they led to',
     goal            LowCardinality(String) COMMENT 'name of the goal, empty: views',
-    currency        LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none was told',
+    currency        LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none',
     visits          Int64 COMMENT 'views or goals, as event says',
     sessions        Int64 COMMENT 'views that began a session: this was their landing page',
     value           Decimal(38, 6) COMMENT 'sum of the goals'' values in currency, exact'
@@ -542,7 +492,7 @@ CREATE TABLE IF NOT EXISTS visit_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/visit_daily', '{replica}', (visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits that AI platforms sent by day, platform, page, country and goal. Rows of one key may be several until they merge: sum them.';
 
 CREATE TABLE IF NOT EXISTS visit_daily AS visit_daily_local
@@ -562,703 +512,12 @@ SELECT
     goal_name                                   AS goal,
     goal_currency                               AS currency,
     toInt64(count())                            AS visits,
-    toInt64(countIf(told.new_session))          AS sessions,
+    toInt64(countIf(landed.new_session))          AS sessions,
     sum(ifNull(goal_value, toDecimal64(0, 6)))  AS value
-FROM visits_local AS told
+FROM visits_local AS landed
 GROUP BY organization_id, brand_id, day, platform, host, path, country, event, goal, currency;
 
--- 0012_citation_daily.up.sql
-CREATE TABLE IF NOT EXISTS citation_daily_local
-(
-    organization_id         UUID COMMENT 'organization that the brand belongs to',
-    brand_id                UUID COMMENT 'brand that the answers are read for',
-    day                     Date COMMENT 'UTC day of the answers',
-    domain                  LowCardinality(String) COMMENT 'registrable domain of the cited host',
-    url                     String COMMENT 'cited URL, normalised, empty: the row counts answers',
-    title                   String COMMENT 'as the answers tell it, empty: they tell none',
-    source_type             LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
-    competitor_id           UUID COMMENT 'competitor whose domain it is, nil: no competitor''s',
-    platform                LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model                   LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region                  LowCardinality(String) COMMENT 'region that was asked for, empty: none',
-    topic_id                UUID COMMENT 'topic of the prompt when it was asked, nil: none',
-    branded                 Bool COMMENT 'the prompt names the brand',
-    entry                   UInt128 COMMENT 'hash of domain, url, title, source_type and model',
-    answers                 Int64 COMMENT 'answers, whatever they cite: in rows without a url',
-    citations               Int64 COMMENT 'citations, which are answers that cite the url',
-    citing_answers          Int64 COMMENT 'citations that are the first of their answer',
-    citing_answers_source   Int64 COMMENT 'the first of their answer among owned, a competitor''s or external ones',
-    domain_answers          Int64 COMMENT 'the first of their answer to the domain',
-    domain_answers_source   Int64 COMMENT 'the first of their answer to the domain among owned, a competitor''s or external ones'
-)
-ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/citation_daily', '{replica}', (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
-PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
-
-CREATE TABLE IF NOT EXISTS citation_daily AS citation_daily_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'citation_daily_local')
-COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily_local AS
-WITH arrayMap(
-        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
-        told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
-    arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
-SELECT
-    organization_id,
-    brand_id,
-    day,
-    domain,
-    url,
-    title,
-    source_type,
-    competitor_id,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
-    sign * (url = '')               AS answers,
-    sign * (url != '')              AS citations,
-    sign * (of_answer = 1)          AS citing_answers,
-    sign * (of_answer_source = 1)   AS citing_answers_source,
-    sign * (of_domain = 1)          AS domain_answers,
-    sign * (of_domain_source = 1)   AS domain_answers_source
-FROM answers_local AS told
-ARRAY JOIN
-    arrayPushFront(told.citations.url, '') AS url,
-    arrayPushFront(told.citations.title, '') AS title,
-    arrayPushFront(told.citations.cited, true) AS cited,
-    arrayPushFront(told.citations.domain, '') AS domain,
-    arrayPushFront(types, '') AS source_type,
-    arrayPushFront(told.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited), 0) AS of_answer,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
-WHERE NOT endsWith(platform, '-shopping')
-  AND NOT given_up
-  AND cited;
-
-TRUNCATE TABLE citation_daily_local;
-
-INSERT INTO citation_daily_local
-WITH arrayMap(
-        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
-        told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
-    arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
-SELECT
-    organization_id,
-    brand_id,
-    day,
-    domain,
-    url,
-    title,
-    source_type,
-    competitor_id,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
-    sign * (url = '')               AS answers,
-    sign * (url != '')              AS citations,
-    sign * (of_answer = 1)          AS citing_answers,
-    sign * (of_answer_source = 1)   AS citing_answers_source,
-    sign * (of_domain = 1)          AS domain_answers,
-    sign * (of_domain_source = 1)   AS domain_answers_source
-FROM answers_local AS told
-ARRAY JOIN
-    arrayPushFront(told.citations.url, '') AS url,
-    arrayPushFront(told.citations.title, '') AS title,
-    arrayPushFront(told.citations.cited, true) AS cited,
-    arrayPushFront(told.citations.domain, '') AS domain,
-    arrayPushFront(types, '') AS source_type,
-    arrayPushFront(told.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited), 0) AS of_answer,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
-WHERE NOT endsWith(platform, '-shopping')
-  AND NOT given_up
-  AND cited
-  AND NOT arrayExists(
-        batch -> batch.1 = log_topic AND batch.2 = log_partition AND batch.3 <= log_offset,
-        (SELECT groupArray((log_topic, log_partition, first_offset)) FROM open_batches))
-SETTINGS max_partitions_per_insert_block = 0, insert_deduplicate = 0;
-
--- 0013_comments.up.sql
-ALTER TABLE answers_local
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS id 'of the run, the same in all its rows',
-    COMMENT COLUMN IF EXISTS sign '1: this reading counts, -1: an earlier reading is taken back. Figures are sums of sign x value',
-    COMMENT COLUMN IF EXISTS extract_version 'of the rules by which the row was read',
-    COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',
-    COMMENT COLUMN IF EXISTS log_partition 'partition of the record',
-    COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
-    COMMENT COLUMN IF EXISTS answered_at 'when the answer came, or the run was given up, UTC',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that was asked',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS served_model 'model that the platform says has answered, empty: not said',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS language 'language that was asked in, empty: not said',
-    COMMENT COLUMN IF EXISTS surface 'api or consumer: where the answer was taken, empty: not said',
-    COMMENT COLUMN IF EXISTS sample '1-based: of runs that are alike but for it',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS prompt_set_id 'set that the prompt was in when it was asked',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS prompt_text 'what was asked',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand, as set on it or as read from its text',
-    COMMENT COLUMN IF EXISTS job_id 'job that asked, nil: none',
-    COMMENT COLUMN IF EXISTS simulated 'made by the simulator, no platform was asked',
-    COMMENT COLUMN IF EXISTS given_up 'the run ended without an answer. Such rows are in no figure but runs and given_up',
-    COMMENT COLUMN IF EXISTS given_up_class 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
-    COMMENT COLUMN IF EXISTS given_up_error 'what the platform said, empty: not given up',
-    COMMENT COLUMN IF EXISTS attempts 'how often the platform was asked until the run ended',
-    COMMENT COLUMN IF EXISTS latency_ms 'milliseconds until the answer was there, 0: not told',
-    COMMENT COLUMN IF EXISTS finish 'how the text ended: complete, truncated or content_filtered, empty: not told',
-    COMMENT COLUMN IF EXISTS text 'the answer, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS search_queries 'what the platform searched for, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS `raw_citations.url` 'citations as returned, in order, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS `raw_citations.title` 'of raw_citations.url',
-    COMMENT COLUMN IF EXISTS `raw_citations.cited` 'of raw_citations.url, false: only consulted',
-    COMMENT COLUMN IF EXISTS raw_products 'shopping cards as told, JSON, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS input_tokens 'tokens of what was asked, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS output_tokens 'tokens of the answer, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS searches 'searches that the platform made, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS cost_usd 'cost of the run in US dollars, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS brand_name 'name of the brand when the row was read',
-    COMMENT COLUMN IF EXISTS mention_count 'occurrences of names of the brand in the text',
-    COMMENT COLUMN IF EXISTS visibility_score 'legacy intensity of the brand in the answer, 0 to 100',
-    COMMENT COLUMN IF EXISTS sentiment 'of the sentences that name the brand: positive, neutral, negative or unknown',
-    COMMENT COLUMN IF EXISTS sentiment_method 'what told the sentiment',
-    COMMENT COLUMN IF EXISTS `competitors.id` 'competitors that the answer was read for, named or not',
-    COMMENT COLUMN IF EXISTS `competitors.name` 'of competitors.id, when the row was read',
-    COMMENT COLUMN IF EXISTS `competitors.mention_count` 'of competitors.id: occurrences of their names',
-    COMMENT COLUMN IF EXISTS `competitors.position` 'of competitors.id: 1-based among the tracked entities, 0: not named',
-    COMMENT COLUMN IF EXISTS `competitors.citation_count` 'of competitors.id: citations of pages on their domains',
-    COMMENT COLUMN IF EXISTS `competitors.visibility_score` 'of competitors.id: legacy intensity, 0 to 100',
-    COMMENT COLUMN IF EXISTS `competitors.sentiment` 'of competitors.id: positive, neutral, negative or unknown',
-    COMMENT COLUMN IF EXISTS `citations.url` 'URLs of the answer, normalised, once each',
-    COMMENT COLUMN IF EXISTS `citations.title` 'of citations.url: the first non-empty one, empty: none has one',
-    COMMENT COLUMN IF EXISTS `citations.cited` 'of citations.url, false: only consulted, in no figure',
-    COMMENT COLUMN IF EXISTS `citations.host` 'of citations.url, without www.',
-    COMMENT COLUMN IF EXISTS `citations.domain` 'of citations.url: registrable domain of the host',
-    COMMENT COLUMN IF EXISTS `citations.listed_type` 'of citations.url: forum, social, review, institutional or editorial, without regard to who owns the domain',
-    COMMENT COLUMN IF EXISTS `citations.owned` 'of citations.url: it is on a domain of the brand',
-    COMMENT COLUMN IF EXISTS `citations.competitor_id` 'of citations.url: competitor on whose domain it is, nil: no competitor''s',
-    COMMENT COLUMN IF EXISTS `cards.position` 'shopping cards: 1-based place in the answer',
-    COMMENT COLUMN IF EXISTS `cards.title` 'of a card: title of the product',
-    COMMENT COLUMN IF EXISTS `cards.brand` 'of a card: brand of the product as told, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.price_amount` 'of a card: price in cards.price_currency, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.price_currency` 'of a card: ISO 4217, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.image_url` 'of a card, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.merchant_url` 'of a card: where it is sold, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.merchant_domain` 'of a card: registrable domain of cards.merchant_url',
-    COMMENT COLUMN IF EXISTS `cards.rating` 'of a card: as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.review_count` 'of a card: as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.matched_id` 'of a card: brand or competitor whose product it is, nil: neither',
-    COMMENT COLUMN IF EXISTS `cards.role` 'of a card: own, competitor or other',
-    MODIFY COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
-
-ALTER TABLE answers
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS id 'of the run, the same in all its rows',
-    COMMENT COLUMN IF EXISTS sign '1: this reading counts, -1: an earlier reading is taken back. Figures are sums of sign x value',
-    COMMENT COLUMN IF EXISTS extract_version 'of the rules by which the row was read',
-    COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',
-    COMMENT COLUMN IF EXISTS log_partition 'partition of the record',
-    COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
-    COMMENT COLUMN IF EXISTS answered_at 'when the answer came, or the run was given up, UTC',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that was asked',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS served_model 'model that the platform says has answered, empty: not said',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS language 'language that was asked in, empty: not said',
-    COMMENT COLUMN IF EXISTS surface 'api or consumer: where the answer was taken, empty: not said',
-    COMMENT COLUMN IF EXISTS sample '1-based: of runs that are alike but for it',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS prompt_set_id 'set that the prompt was in when it was asked',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS prompt_text 'what was asked',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand, as set on it or as read from its text',
-    COMMENT COLUMN IF EXISTS job_id 'job that asked, nil: none',
-    COMMENT COLUMN IF EXISTS simulated 'made by the simulator, no platform was asked',
-    COMMENT COLUMN IF EXISTS given_up 'the run ended without an answer. Such rows are in no figure but runs and given_up',
-    COMMENT COLUMN IF EXISTS given_up_class 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
-    COMMENT COLUMN IF EXISTS given_up_error 'what the platform said, empty: not given up',
-    COMMENT COLUMN IF EXISTS attempts 'how often the platform was asked until the run ended',
-    COMMENT COLUMN IF EXISTS latency_ms 'milliseconds until the answer was there, 0: not told',
-    COMMENT COLUMN IF EXISTS finish 'how the text ended: complete, truncated or content_filtered, empty: not told',
-    COMMENT COLUMN IF EXISTS text 'the answer, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS search_queries 'what the platform searched for, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS `raw_citations.url` 'citations as returned, in order, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS `raw_citations.title` 'of raw_citations.url',
-    COMMENT COLUMN IF EXISTS `raw_citations.cited` 'of raw_citations.url, false: only consulted',
-    COMMENT COLUMN IF EXISTS raw_products 'shopping cards as told, JSON, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS input_tokens 'tokens of what was asked, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS output_tokens 'tokens of the answer, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS searches 'searches that the platform made, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS cost_usd 'cost of the run in US dollars, on the first row of an id only',
-    COMMENT COLUMN IF EXISTS brand_name 'name of the brand when the row was read',
-    COMMENT COLUMN IF EXISTS mention_count 'occurrences of names of the brand in the text',
-    COMMENT COLUMN IF EXISTS visibility_score 'legacy intensity of the brand in the answer, 0 to 100',
-    COMMENT COLUMN IF EXISTS sentiment 'of the sentences that name the brand: positive, neutral, negative or unknown',
-    COMMENT COLUMN IF EXISTS sentiment_method 'what told the sentiment',
-    COMMENT COLUMN IF EXISTS `competitors.id` 'competitors that the answer was read for, named or not',
-    COMMENT COLUMN IF EXISTS `competitors.name` 'of competitors.id, when the row was read',
-    COMMENT COLUMN IF EXISTS `competitors.mention_count` 'of competitors.id: occurrences of their names',
-    COMMENT COLUMN IF EXISTS `competitors.position` 'of competitors.id: 1-based among the tracked entities, 0: not named',
-    COMMENT COLUMN IF EXISTS `competitors.citation_count` 'of competitors.id: citations of pages on their domains',
-    COMMENT COLUMN IF EXISTS `competitors.visibility_score` 'of competitors.id: legacy intensity, 0 to 100',
-    COMMENT COLUMN IF EXISTS `competitors.sentiment` 'of competitors.id: positive, neutral, negative or unknown',
-    COMMENT COLUMN IF EXISTS `citations.url` 'URLs of the answer, normalised, once each',
-    COMMENT COLUMN IF EXISTS `citations.title` 'of citations.url: the first non-empty one, empty: none has one',
-    COMMENT COLUMN IF EXISTS `citations.cited` 'of citations.url, false: only consulted, in no figure',
-    COMMENT COLUMN IF EXISTS `citations.host` 'of citations.url, without www.',
-    COMMENT COLUMN IF EXISTS `citations.domain` 'of citations.url: registrable domain of the host',
-    COMMENT COLUMN IF EXISTS `citations.listed_type` 'of citations.url: forum, social, review, institutional or editorial, without regard to who owns the domain',
-    COMMENT COLUMN IF EXISTS `citations.owned` 'of citations.url: it is on a domain of the brand',
-    COMMENT COLUMN IF EXISTS `citations.competitor_id` 'of citations.url: competitor on whose domain it is, nil: no competitor''s',
-    COMMENT COLUMN IF EXISTS `cards.position` 'shopping cards: 1-based place in the answer',
-    COMMENT COLUMN IF EXISTS `cards.title` 'of a card: title of the product',
-    COMMENT COLUMN IF EXISTS `cards.brand` 'of a card: brand of the product as told, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.price_amount` 'of a card: price in cards.price_currency, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.price_currency` 'of a card: ISO 4217, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.image_url` 'of a card, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.merchant_url` 'of a card: where it is sold, empty: not told',
-    COMMENT COLUMN IF EXISTS `cards.merchant_domain` 'of a card: registrable domain of cards.merchant_url',
-    COMMENT COLUMN IF EXISTS `cards.rating` 'of a card: as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.review_count` 'of a card: as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS `cards.matched_id` 'of a card: brand or competitor whose product it is, nil: neither',
-    COMMENT COLUMN IF EXISTS `cards.role` 'of a card: own, competitor or other',
-    MODIFY COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
-
-ALTER TABLE answer_daily_local
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS served_model 'model that the platform says has answered, empty: not said',
-    COMMENT COLUMN IF EXISTS runs 'answers and given-up runs',
-    COMMENT COLUMN IF EXISTS given_up 'runs that ended without an answer',
-    COMMENT COLUMN IF EXISTS answers 'answers, by which rates and averages are divided',
-    COMMENT COLUMN IF EXISTS mention_answers 'answers that name the brand',
-    COMMENT COLUMN IF EXISTS citation_answers 'answers that cite a page of the brand',
-    COMMENT COLUMN IF EXISTS inverse_position 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    COMMENT COLUMN IF EXISTS mentions 'occurrences of names of the brand',
-    COMMENT COLUMN IF EXISTS citations 'citations of pages on domains of the brand',
-    COMMENT COLUMN IF EXISTS visibility 'sum of visibility_score over all answers, each 0 to 100',
-    COMMENT COLUMN IF EXISTS visibility_named 'sum of visibility_score over the answers that name the brand, each 0 to 100',
-    MODIFY COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
-
-ALTER TABLE answer_daily
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS served_model 'model that the platform says has answered, empty: not said',
-    COMMENT COLUMN IF EXISTS runs 'answers and given-up runs',
-    COMMENT COLUMN IF EXISTS given_up 'runs that ended without an answer',
-    COMMENT COLUMN IF EXISTS answers 'answers, by which rates and averages are divided',
-    COMMENT COLUMN IF EXISTS mention_answers 'answers that name the brand',
-    COMMENT COLUMN IF EXISTS citation_answers 'answers that cite a page of the brand',
-    COMMENT COLUMN IF EXISTS inverse_position 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    COMMENT COLUMN IF EXISTS mentions 'occurrences of names of the brand',
-    COMMENT COLUMN IF EXISTS citations 'citations of pages on domains of the brand',
-    COMMENT COLUMN IF EXISTS visibility 'sum of visibility_score over all answers, each 0 to 100',
-    COMMENT COLUMN IF EXISTS visibility_named 'sum of visibility_score over the answers that name the brand, each 0 to 100',
-    MODIFY COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
-
-ALTER TABLE citations_local
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS answer_id 'id of the answer',
-    COMMENT COLUMN IF EXISTS url 'cited URL, normalised',
-    COMMENT COLUMN IF EXISTS domain 'registrable domain of the host',
-    COMMENT COLUMN IF EXISTS title 'as the answer tells it, empty: it tells none',
-    COMMENT COLUMN IF EXISTS listed_type 'forum, social, review, institutional or editorial, without regard to who owns the domain',
-    COMMENT COLUMN IF EXISTS owned 'it is on a domain of the brand',
-    COMMENT COLUMN IF EXISTS competitor_id 'competitor on whose domain it is, nil: no competitor''s',
-    COMMENT COLUMN IF EXISTS sign '1: the row counts, -1: an earlier one is taken back',
-    MODIFY COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
-
-ALTER TABLE citations
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS prompt_id 'prompt that was asked',
-    COMMENT COLUMN IF EXISTS answer_id 'id of the answer',
-    COMMENT COLUMN IF EXISTS url 'cited URL, normalised',
-    COMMENT COLUMN IF EXISTS domain 'registrable domain of the host',
-    COMMENT COLUMN IF EXISTS title 'as the answer tells it, empty: it tells none',
-    COMMENT COLUMN IF EXISTS listed_type 'forum, social, review, institutional or editorial, without regard to who owns the domain',
-    COMMENT COLUMN IF EXISTS owned 'it is on a domain of the brand',
-    COMMENT COLUMN IF EXISTS competitor_id 'competitor on whose domain it is, nil: no competitor''s',
-    COMMENT COLUMN IF EXISTS sign '1: the row counts, -1: an earlier one is taken back',
-    MODIFY COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
-
-ALTER TABLE shopping_cards_local
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS answered_at 'when the answer came, UTC',
-    COMMENT COLUMN IF EXISTS answer_id 'id of the answer',
-    COMMENT COLUMN IF EXISTS id 'of the card, from the id of the answer and the place in it',
-    COMMENT COLUMN IF EXISTS position '1-based place in the answer',
-    COMMENT COLUMN IF EXISTS title 'title of the product',
-    COMMENT COLUMN IF EXISTS product_brand 'brand of the product as told, empty: not told',
-    COMMENT COLUMN IF EXISTS price_amount 'price in price_currency, NULL: not told',
-    COMMENT COLUMN IF EXISTS price_currency 'ISO 4217, empty: not told',
-    COMMENT COLUMN IF EXISTS image_url 'empty: not told',
-    COMMENT COLUMN IF EXISTS merchant_url 'where it is sold, empty: not told',
-    COMMENT COLUMN IF EXISTS merchant_domain 'registrable domain of merchant_url',
-    COMMENT COLUMN IF EXISTS rating 'as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS review_count 'as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS matched_id 'brand or competitor whose product it is, nil: neither',
-    COMMENT COLUMN IF EXISTS role 'own, competitor or other',
-    COMMENT COLUMN IF EXISTS sign '1: the row counts, -1: an earlier one is taken back',
-    MODIFY COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
-
-ALTER TABLE shopping_cards
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that the answers are read for',
-    COMMENT COLUMN IF EXISTS day 'UTC day of the answers',
-    COMMENT COLUMN IF EXISTS platform 'slug of the AI platform that answered',
-    COMMENT COLUMN IF EXISTS model 'requested model, empty: none was named',
-    COMMENT COLUMN IF EXISTS region 'region that was asked for, empty: none',
-    COMMENT COLUMN IF EXISTS topic_id 'topic of the prompt when it was asked, nil: none',
-    COMMENT COLUMN IF EXISTS branded 'the prompt names the brand',
-    COMMENT COLUMN IF EXISTS answered_at 'when the answer came, UTC',
-    COMMENT COLUMN IF EXISTS answer_id 'id of the answer',
-    COMMENT COLUMN IF EXISTS id 'of the card, from the id of the answer and the place in it',
-    COMMENT COLUMN IF EXISTS position '1-based place in the answer',
-    COMMENT COLUMN IF EXISTS title 'title of the product',
-    COMMENT COLUMN IF EXISTS product_brand 'brand of the product as told, empty: not told',
-    COMMENT COLUMN IF EXISTS price_amount 'price in price_currency, NULL: not told',
-    COMMENT COLUMN IF EXISTS price_currency 'ISO 4217, empty: not told',
-    COMMENT COLUMN IF EXISTS image_url 'empty: not told',
-    COMMENT COLUMN IF EXISTS merchant_url 'where it is sold, empty: not told',
-    COMMENT COLUMN IF EXISTS merchant_domain 'registrable domain of merchant_url',
-    COMMENT COLUMN IF EXISTS rating 'as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS review_count 'as told, NULL: not told',
-    COMMENT COLUMN IF EXISTS matched_id 'brand or competitor whose product it is, nil: neither',
-    COMMENT COLUMN IF EXISTS role 'own, competitor or other',
-    COMMENT COLUMN IF EXISTS sign '1: the row counts, -1: an earlier one is taken back',
-    MODIFY COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
-
-ALTER TABLE dimension_brands
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS id 'brand_id of the other tables',
-    COMMENT COLUMN IF EXISTS name 'how the brand is called',
-    COMMENT COLUMN IF EXISTS slug 'short name in addresses',
-    COMMENT COLUMN IF EXISTS aliases 'other names that mention it',
-    COMMENT COLUMN IF EXISTS domains 'hosts whose pages are its own, with all hosts under them',
-    COMMENT COLUMN IF EXISTS industry 'as typed in, empty: not said',
-    COMMENT COLUMN IF EXISTS region 'where it is at home, empty: not said',
-    COMMENT COLUMN IF EXISTS language 'empty: not said',
-    COMMENT COLUMN IF EXISTS revision 'rises with every edit of names, aliases, domains and competitors',
-    COMMENT COLUMN IF EXISTS is_active 'its prompts are asked',
-    COMMENT COLUMN IF EXISTS version 'the row of an id with the largest one is how it is now',
-    COMMENT COLUMN IF EXISTS deleted 'it is no more',
-    MODIFY COMMENT 'Brands as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
-
-ALTER TABLE dimension_competitors
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand whose competitor it is',
-    COMMENT COLUMN IF EXISTS id 'competitor_id of the other tables',
-    COMMENT COLUMN IF EXISTS name 'how it is called',
-    COMMENT COLUMN IF EXISTS aliases 'other names that mention it',
-    COMMENT COLUMN IF EXISTS domains 'hosts whose pages are its own, with all hosts under them',
-    COMMENT COLUMN IF EXISTS version 'the row of an id with the largest one is how it is now',
-    COMMENT COLUMN IF EXISTS deleted 'it is no more',
-    MODIFY COMMENT 'Competitors of a brand as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
-
-ALTER TABLE dimension_prompts
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand that it is asked for',
-    COMMENT COLUMN IF EXISTS id 'prompt_id of the other tables',
-    COMMENT COLUMN IF EXISTS topic_id 'topic that it is in now, nil: none',
-    COMMENT COLUMN IF EXISTS text 'what is asked',
-    COMMENT COLUMN IF EXISTS is_branded 'it names the brand, NULL: its text tells',
-    COMMENT COLUMN IF EXISTS is_active 'it is asked',
-    COMMENT COLUMN IF EXISTS version 'the row of an id with the largest one is how it is now',
-    COMMENT COLUMN IF EXISTS deleted 'it is no more',
-    MODIFY COMMENT 'Prompts of a brand as they are now. A deleted one keeps its last text. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
-
-ALTER TABLE dimension_topics
-    COMMENT COLUMN IF EXISTS organization_id 'organization that the brand belongs to',
-    COMMENT COLUMN IF EXISTS brand_id 'brand whose topic it is',
-    COMMENT COLUMN IF EXISTS id 'topic_id of the other tables',
-    COMMENT COLUMN IF EXISTS name 'how it is called',
-    COMMENT COLUMN IF EXISTS is_active 'its prompts are asked',
-    COMMENT COLUMN IF EXISTS version 'the row of an id with the largest one is how it is now',
-    COMMENT COLUMN IF EXISTS deleted 'it is no more',
-    MODIFY COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
-
--- 0014_entity_prompt_daily.up.sql
-CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
-(
-    organization_id     UUID COMMENT 'organization that the brand belongs to',
-    brand_id            UUID COMMENT 'brand that the answers are read for',
-    day                 Date COMMENT 'UTC day of the answers',
-    platform            LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model               LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region              LowCardinality(String) COMMENT 'region that was asked for, empty: none',
-    topic_id            UUID COMMENT 'topic of the prompt when it was asked, nil: none',
-    branded             Bool COMMENT 'the prompt names the brand',
-    prompt_id           UUID COMMENT 'prompt that was asked',
-    entity_id           UUID COMMENT 'whose sums these are: the brand itself (its brand_id), or a competitor, deleted ones too',
-    runs                Int64 COMMENT 'answers and given-up runs, 0 on rows of competitors',
-    given_up            Int64 COMMENT 'runs that ended without an answer, 0 on rows of competitors',
-    answers             Int64 COMMENT 'answers, by which rates and averages of everybody are divided, 0 on rows of competitors',
-    mention_answers     Int64 COMMENT 'answers that name the entity',
-    citation_answers    Int64 COMMENT 'answers that cite a page of the entity',
-    visible_answers     Int64 COMMENT 'answers that name the entity or cite a page of it',
-    inverse_position    Int64 COMMENT 'sum of 1/position over the answers that name the entity, in 1/5354228880ths',
-    mentions            Int64 COMMENT 'occurrences of names of the entity',
-    citations           Int64 COMMENT 'citations of pages on domains of the entity',
-    visibility          Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    visibility_named    Int64 COMMENT 'sum of visibility_score over the answers that name the entity, each 0 to 100'
-)
-ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/entity_prompt_daily', '{replica}')
-PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024
-COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
-
-CREATE TABLE IF NOT EXISTS entity_prompt_daily AS entity_prompt_daily_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'entity_prompt_daily_local')
-COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS entity_prompt_daily_view TO entity_prompt_daily_local AS
-SELECT
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    entity_id,
-    sum(sign * own)                                                                         AS runs,
-    sum(sign * (own AND told.given_up))                                                     AS given_up,
-    sum(sign * (own AND NOT told.given_up))                                                 AS answers,
-    sum(sign * (named > 0))                                                                 AS mention_answers,
-    sum(sign * (cited > 0))                                                                 AS citation_answers,
-    sum(sign * (named > 0 OR cited > 0))                                                    AS visible_answers,
-    sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place))))                        AS inverse_position,
-    sum(sign * named)                                                                       AS mentions,
-    sum(sign * cited)                                                                       AS citations,
-    sum(sign * score)                                                                       AS visibility,
-    sum(sign * if(named > 0, score, 0))                                                     AS visibility_named
-FROM answers_local AS told
-ARRAY JOIN
-    arrayPushFront(told.competitors.id, brand_id)                                           AS entity_id,
-    arrayPushFront(told.competitors.mention_count, told.mention_count)                      AS named,
-    arrayPushFront(told.competitors.position, told.position)                                AS place,
-    arrayPushFront(told.competitors.citation_count, told.citation_count)                    AS cited,
-    arrayPushFront(told.competitors.visibility_score, toUInt16(told.visibility_score))      AS score,
-    arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(told.competitors.id, brand_id)))     AS own
-WHERE NOT endsWith(platform, '-shopping')
-  AND (own OR named > 0 OR cited > 0)
-GROUP BY organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id;
-
-TRUNCATE TABLE entity_prompt_daily_local;
-
-INSERT INTO entity_prompt_daily_local
-SELECT
-    organization_id,
-    brand_id,
-    day,
-    platform,
-    model,
-    region,
-    topic_id,
-    branded,
-    prompt_id,
-    entity_id,
-    sign * own                                                                              AS runs,
-    sign * (own AND told.given_up)                                                          AS given_up,
-    sign * (own AND NOT told.given_up)                                                      AS answers,
-    sign * (named > 0)                                                                      AS mention_answers,
-    sign * (cited > 0)                                                                      AS citation_answers,
-    sign * (named > 0 OR cited > 0)                                                         AS visible_answers,
-    sign * if(place = 0, 0, toInt64(round(5354228880 / place)))                             AS inverse_position,
-    sign * named                                                                            AS mentions,
-    sign * cited                                                                            AS citations,
-    sign * score                                                                            AS visibility,
-    sign * if(named > 0, score, 0)                                                          AS visibility_named
-FROM answers_local AS told
-ARRAY JOIN
-    arrayPushFront(told.competitors.id, brand_id)                                           AS entity_id,
-    arrayPushFront(told.competitors.mention_count, told.mention_count)                      AS named,
-    arrayPushFront(told.competitors.position, told.position)                                AS place,
-    arrayPushFront(told.competitors.citation_count, told.citation_count)                    AS cited,
-    arrayPushFront(told.competitors.visibility_score, toUInt16(told.visibility_score))      AS score,
-    arrayMap(n -> n = 1, arrayEnumerate(arrayPushFront(told.competitors.id, brand_id)))     AS own
-WHERE NOT endsWith(platform, '-shopping')
-  AND (own OR named > 0 OR cited > 0)
-  AND NOT arrayExists(
-        batch -> batch.1 = log_topic AND batch.2 = log_partition AND batch.3 <= log_offset,
-        (SELECT groupArray((log_topic, log_partition, first_offset)) FROM open_batches))
-SETTINGS max_partitions_per_insert_block = 0, insert_deduplicate = 0;
-
-DROP VIEW IF EXISTS prompt_daily_view;
-
-DROP VIEW IF EXISTS competitor_prompt_daily_view;
-
-DROP TABLE IF EXISTS prompt_daily;
-
-DROP TABLE IF EXISTS prompt_daily_local SYNC;
-
-DROP TABLE IF EXISTS competitor_prompt_daily;
-
-DROP TABLE IF EXISTS competitor_prompt_daily_local SYNC;
-
--- 0015_deadletters.up.sql
-DROP VIEW IF EXISTS log_progress_deadletters_view;
-
-ALTER TABLE deadletters_local
-    ADD COLUMN IF NOT EXISTS headers Nested(key String, value String);
-
-ALTER TABLE deadletters
-    ADD COLUMN IF NOT EXISTS headers Nested(key String, value String);
-
-CREATE TABLE IF NOT EXISTS deadletter_marks_local
-(
-    log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
-    log_partition   Int32 COMMENT 'partition of the record',
-    log_offset      Int64 COMMENT 'offset of the record in its partition',
-    mark            LowCardinality(String) COMMENT 'expired: the first of a batch whose plan had expired when it was inserted, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of expired and reconciled',
-    month           UInt32 COMMENT 'month of its row as 202603, of expired and reconciled',
-    at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
-)
-ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
-ORDER BY (log_topic, log_partition, log_offset, mark)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
-
-CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
-ENGINE = Distributed('answerscope', currentDatabase(), 'deadletter_marks_local')
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
-
-ALTER TABLE deadletters_local
-    COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',
-    COMMENT COLUMN IF EXISTS log_partition 'partition of the record',
-    COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
-    COMMENT COLUMN IF EXISTS key 'of the record, as it came, empty: none',
-    COMMENT COLUMN IF EXISTS value 'of the record, as it came',
-    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed or month frozen',
-    COMMENT COLUMN IF EXISTS detail 'the reason in full',
-    COMMENT COLUMN IF EXISTS headers.key 'keys of its headers, as they came',
-    COMMENT COLUMN IF EXISTS headers.value 'values of its headers, as they came',
-    MODIFY COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
-
-ALTER TABLE deadletters
-    COMMENT COLUMN IF EXISTS log_topic 'topic of the record, with its prefix',
-    COMMENT COLUMN IF EXISTS log_partition 'partition of the record',
-    COMMENT COLUMN IF EXISTS log_offset 'offset of the record in its partition',
-    COMMENT COLUMN IF EXISTS key 'of the record, as it came, empty: none',
-    COMMENT COLUMN IF EXISTS value 'of the record, as it came',
-    COMMENT COLUMN IF EXISTS reason 'why it is not in the landing table: malformed or month frozen',
-    COMMENT COLUMN IF EXISTS detail 'the reason in full',
-    COMMENT COLUMN IF EXISTS headers.key 'keys of its headers, as they came',
-    COMMENT COLUMN IF EXISTS headers.value 'values of its headers, as they came',
-    MODIFY COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
-
--- 0016_retention.up.sql
-ALTER TABLE answers_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE answers_local MODIFY SETTING ttl_only_drop_parts = 1;
-
-ALTER TABLE answers_local MODIFY SETTING materialize_ttl_recalculate_only = 1;
-
-ALTER TABLE visits_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE visits_local MODIFY SETTING ttl_only_drop_parts = 1;
-
-ALTER TABLE visits_local MODIFY SETTING materialize_ttl_recalculate_only = 1;
-
-ALTER TABLE deadletters_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE deadletters_local MODIFY SETTING ttl_only_drop_parts = 1;
-
-ALTER TABLE deadletters_local MODIFY SETTING materialize_ttl_recalculate_only = 1;
-
-ALTER TABLE answer_daily_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE entity_prompt_daily_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE citation_daily_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE citations_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE shopping_cards_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE visit_daily_local MODIFY SETTING remove_empty_parts = 0;
-
-ALTER TABLE log_progress_local MODIFY SETTING remove_empty_parts = 0;
-
--- 0018_compact_rollups.up.sql
-ALTER TABLE entity_prompt_daily_local MODIFY SETTING min_bytes_for_wide_part = 1073741824;
-
-ALTER TABLE answer_daily_local MODIFY SETTING min_bytes_for_wide_part = 1073741824;
-
--- 0019_readings.up.sql
-ALTER TABLE answers_local
-    MODIFY SETTING lightweight_mutation_projection_mode = 'rebuild';
-
-ALTER TABLE answers_local
-    ADD PROJECTION IF NOT EXISTS readings
-    (
-        SELECT
-            organization_id,
-            brand_id,
-            day,
-            revision,
-            extract_version,
-            sum(sign)
-        GROUP BY organization_id, brand_id, day, revision, extract_version
-    );
-
-ALTER TABLE answers_local MATERIALIZE PROJECTION readings;
-
--- 0020_crawls.up.sql
+-- 0009_crawls.up.sql
 CREATE TABLE IF NOT EXISTS crawls_local
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -1287,21 +546,13 @@ ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/crawls'
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
-COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+COMMENT 'Requests of AI crawlers, one row each, from access logs. For figures crawl_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS crawls AS crawls_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'crawls_local')
-COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+COMMENT 'Requests of AI crawlers, one row each, from access logs. For figures crawl_daily is faster.';
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_crawls_view TO log_progress_local AS
-SELECT
-    log_topic,
-    log_partition,
-    max(log_offset) AS last_offset
-FROM crawls_local
-GROUP BY log_topic, log_partition;
-
--- 0021_crawl_daily.up.sql
+-- 0010_crawl_daily.up.sql
 CREATE TABLE IF NOT EXISTS crawl_daily_local
 (
     organization_id UUID COMMENT 'organization that the brand belongs to',
@@ -1342,9 +593,161 @@ SELECT
     path,
     status,
     toInt64(count())                                   AS requests,
-    toInt64(countIf(ifNull(told.verified, false)))     AS verified,
-    toInt64(countIf(NOT ifNull(told.verified, true)))  AS unverified,
-    sum(told.bytes)                                    AS bytes
-FROM crawls_local AS told
+    toInt64(countIf(ifNull(landed.verified, false)))     AS verified,
+    toInt64(countIf(NOT ifNull(landed.verified, true)))  AS unverified,
+    sum(landed.bytes)                                    AS bytes
+FROM crawls_local AS landed
 GROUP BY organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status;
+
+-- 0011_log_progress.up.sql
+CREATE TABLE IF NOT EXISTS log_progress_local
+(
+    log_topic     LowCardinality(String),
+    log_partition Int32,
+    last_offset   SimpleAggregateFunction(max, Int64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/answerscope/{database}/{shard}/log_progress', '{replica}')
+ORDER BY (log_topic, log_partition)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0;
+
+CREATE TABLE IF NOT EXISTS log_progress AS log_progress_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'log_progress_local');
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_answers_view TO log_progress_local AS
+SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM answers_local
+GROUP BY log_topic, log_partition;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_visits_view TO log_progress_local AS
+SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM visits_local
+GROUP BY log_topic, log_partition;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_crawls_view TO log_progress_local AS
+SELECT
+    log_topic,
+    log_partition,
+    max(log_offset) AS last_offset
+FROM crawls_local
+GROUP BY log_topic, log_partition;
+
+-- 0012_deadletters.up.sql
+CREATE TABLE IF NOT EXISTS deadletters_local
+(
+    log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    log_partition   Int32 COMMENT 'partition of the record',
+    log_offset      Int64 COMMENT 'offset of the record in its partition',
+    appended_at     DateTime64(3, 'UTC') COMMENT 'the record''s time on the log',
+    key             String COMMENT 'of the record, as it came, empty: none',
+    value           String COMMENT 'of the record, as it came' CODEC(ZSTD(1)),
+    reason          LowCardinality(String) COMMENT 'why it is not in the landing table: malformed, refused or month frozen',
+    detail          String COMMENT 'the reason in full',
+    `headers.key`   Array(String) COMMENT 'keys of its headers, as they came',
+    `headers.value` Array(String) COMMENT 'values of its headers, as they came'
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletters', '{replica}')
+PARTITION BY toYYYYMM(appended_at)
+ORDER BY (log_topic, log_partition, log_offset)
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
+
+CREATE TABLE IF NOT EXISTS deadletters AS deadletters_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'deadletters_local')
+COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
+
+CREATE TABLE IF NOT EXISTS deadletter_marks_local
+(
+    log_topic     LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    log_partition Int32 COMMENT 'partition of the record',
+    log_offset    Int64 COMMENT 'offset of the record in its partition',
+    mark          LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    landing       LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
+    month         UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
+    detail        String COMMENT 'what the server said, of refused',
+    at            DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
+ORDER BY (log_topic, log_partition, log_offset, mark)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+
+CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
+ENGINE = Distributed('answerscope', currentDatabase(), 'deadletter_marks_local')
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+
+-- 0013_dimensions.up.sql
+CREATE TABLE IF NOT EXISTS dimension_brands
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    id              UUID COMMENT 'brand_id of the other tables',
+    name            String COMMENT 'how the brand is called',
+    slug            String COMMENT 'short name in addresses',
+    aliases         Array(String) COMMENT 'other names that mention it',
+    domains         Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
+    industry        String COMMENT 'as typed in, empty: not said',
+    region          String COMMENT 'where it is at home, empty: not said',
+    language        String COMMENT 'empty: not said',
+    revision        Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
+    is_active       Bool COMMENT 'its prompts are asked',
+    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    deleted         Bool COMMENT 'it is no more'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_brands', '{replica}', version)
+ORDER BY (organization_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+COMMENT 'Brands as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+
+CREATE TABLE IF NOT EXISTS dimension_competitors
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand whose competitor it is',
+    id              UUID COMMENT 'competitor_id of the other tables',
+    name            String COMMENT 'how it is called',
+    aliases         Array(String) COMMENT 'other names that mention it',
+    domains         Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
+    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    deleted         Bool COMMENT 'it is no more'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_competitors', '{replica}', version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+COMMENT 'Competitors of a brand as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+
+CREATE TABLE IF NOT EXISTS dimension_prompts
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand that it is asked for',
+    id              UUID COMMENT 'prompt_id of the other tables',
+    topic_id        UUID COMMENT 'topic that it is in now, nil: none',
+    text            String COMMENT 'what is asked',
+    is_branded      Nullable(Bool) COMMENT 'it names the brand, NULL: decided by its text',
+    is_active       Bool COMMENT 'it is asked',
+    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    deleted         Bool COMMENT 'it is no more'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_prompts', '{replica}', version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+COMMENT 'Prompts of a brand as they are now. A deleted one keeps its last text. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+
+CREATE TABLE IF NOT EXISTS dimension_topics
+(
+    organization_id UUID COMMENT 'organization that the brand belongs to',
+    brand_id        UUID COMMENT 'brand whose topic it is',
+    id              UUID COMMENT 'topic_id of the other tables',
+    name            String COMMENT 'how it is called',
+    is_active       Bool COMMENT 'its prompts are asked',
+    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
+    deleted         Bool COMMENT 'it is no more'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_topics', '{replica}', version)
+ORDER BY (organization_id, brand_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
 

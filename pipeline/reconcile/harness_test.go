@@ -61,7 +61,7 @@ func (w *world) reconciler(t *testing.T, conn *clickhouse.Conn, db *postgres.DB)
 	cfg := reconcile.DefaultConfig()
 	cfg.Brokers = w.brokers
 	cfg.Sinks = []reconcile.Sink{{Group: w.prefix + "sink", Topic: w.prefix + "visits"}}
-	cfg.Between, cfg.Outlast, cfg.Tries = 50*time.Millisecond, 3*time.Second, 20
+	cfg.Pause, cfg.Outlast, cfg.Tries = 50*time.Millisecond, 3*time.Second, 20
 	return reconcilerOf(t, cfg, conn, db)
 }
 

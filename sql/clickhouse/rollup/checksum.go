@@ -14,30 +14,29 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Tally is what rows sum up to, whichever way they are split, merged and ordered:
-// the sum of each summed column, and beside it the sum of column times a hash of the
-// rest of its row, which differs where equal sums stand under other keys. All is
-// modulo 2^64, so that a row of zeros is nothing.
-type Tally struct {
-	Sums  []int64 // as Rollup.Sums names them; decimals in units of their last digit
-	marks []int64
+// A Checksum is an order-independent checksum of a rollup month, however its rows are split and merged: the sum of each
+// summed column, and the sum of that column times a hash of the row's keys, which differs where equal sums are under
+// other keys. All is modulo 2^64, so that a row of zeros is nothing.
+type Checksum struct {
+	Sums     []int64 // as Rollup.Sums names them; decimals in units of their last digit
+	weighted []int64
 }
 
-// Equal says that two tallies are of the same rows, but for one chance in 2^64.
-func (t Tally) Equal(u Tally) bool {
-	return slices.Equal(t.Sums, u.Sums) && slices.Equal(t.marks, u.marks)
+// Equal reports whether both are of the same rows, but for one chance in 2^64.
+func (t Checksum) Equal(u Checksum) bool {
+	return slices.Equal(t.Sums, u.Sums) && slices.Equal(t.weighted, u.weighted)
 }
 
-func (t Tally) add(u Tally) {
+func (t Checksum) add(u Checksum) {
 	for i := range t.Sums {
 		t.Sums[i] += u.Sums[i]
-		t.marks[i] += u.marks[i]
+		t.weighted[i] += u.weighted[i]
 	}
 }
 
-func (r *Rollup) nothing() Tally {
+func (r *Rollup) zero() Checksum {
 	n := len(r.Sums())
-	return Tally{make([]int64, n), make([]int64, n)}
+	return Checksum{make([]int64, n), make([]int64, n)}
 }
 
 // An Amount is a sum as people write it: Units of a number with so many Digits after
@@ -65,15 +64,14 @@ func (a Amount) String() string {
 // MarshalJSON writes the number as one of JSON.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 
-// A Difference is a column of which two tallies tell otherwise; Want and Have are
-// the same where only the keys differ under which it stands.
+// A Difference is a column in which two checksums differ; Want and Have are equal where only the keys differ.
 type Difference struct {
 	Column string `json:"column"`
 	Want   Amount `json:"want"`
 	Have   Amount `json:"have"`
 }
 
-// String says both.
+// String has both.
 func (d Difference) String() string {
 	if d.Want == d.Have {
 		return fmt.Sprintf("%s %s under other keys", d.Column, d.Have)
@@ -82,10 +80,10 @@ func (d Difference) String() string {
 }
 
 // Differences are those between what a rollup should have and what it has.
-func (r *Rollup) Differences(want, have Tally) []Difference {
+func (r *Rollup) Differences(want, have Checksum) []Difference {
 	var all []Difference
 	for i, column := range r.Sums() {
-		if want.Sums[i] != have.Sums[i] || want.marks[i] != have.marks[i] {
+		if want.Sums[i] != have.Sums[i] || want.weighted[i] != have.weighted[i] {
 			digits := r.digits(column)
 			all = append(all, Difference{column, Amount{want.Sums[i], digits}, Amount{have.Sums[i], digits}})
 		}
@@ -126,16 +124,14 @@ func (r *Rollup) marked(rows string) string {
 		strings.Join(keys, ", "), strings.Join(measures, ", "), r.cast(), rows)
 }
 
-// wanted is a SELECT of the rows that the view makes of the landing rows which fulfil
-// a condition, and the setting that narrows it to them: the view's text stays whole.
-func (r *Rollup) wanted(condition string) (text string, narrowed driver.Settings) {
-	filters := fmt.Sprintf("{%s:%s}", clickhouse.QuoteText(r.database+"."+r.Source), clickhouse.QuoteText(condition))
-	return r.text, driver.Settings{"additional_table_filters": filters}
+// expected is the view's own SELECT, and the setting that restricts its landing rows to those of a condition.
+func (r *Rollup) expected(condition string) (text string, filters driver.Settings) {
+	filter := fmt.Sprintf("{%s:%s}", clickhouse.QuoteText(r.database+"."+r.Source), clickhouse.QuoteText(condition))
+	return r.text, driver.Settings{"additional_table_filters": filter}
 }
 
-// kept is a SELECT of the rollup's rows, in its own database or another, that fulfil
-// a condition.
-func (r *Rollup) kept(database, condition string) string {
+// actual is a SELECT of the rollup's rows of a condition, in its own database or another.
+func (r *Rollup) actual(database, condition string) string {
 	return "SELECT * FROM " + r.in(database) + " WHERE " + condition
 }
 
@@ -144,9 +140,9 @@ func (r *Rollup) in(database string) string {
 	return clickhouse.QuoteName(database) + "." + clickhouse.QuoteName(r.Table)
 }
 
-// calm bounds what a tally or a rebuild takes from those who ask and insert: what a
-// view groups beyond 200 MB goes to the disk.
-func calm(comment string, threads int) driver.Settings {
+// limited restricts what a checksum or a rebuild takes from questions and inserts: what a view groups beyond 200 MB goes
+// to the disk.
+func limited(comment string, threads int) driver.Settings {
 	return driver.Settings{
 		"log_comment":                              comment,
 		"max_threads":                              threads,
@@ -156,19 +152,19 @@ func calm(comment string, threads int) driver.Settings {
 	}
 }
 
-// tally reads rows that have the columns of the rollup.
-func (r *Rollup) tally(ctx context.Context, conn *clickhouse.Conn, rows string, narrowed driver.Settings, threads int) (Tally, error) {
-	var sums, marks []string
+// checksum reads rows with the columns of the rollup.
+func (r *Rollup) checksum(ctx context.Context, conn *clickhouse.Conn, rows string, filters driver.Settings, threads int) (Checksum, error) {
+	var sums, weighted []string
 	for i := range r.Sums() {
 		sums = append(sums, fmt.Sprintf("sum(v%d)", i))
-		marks = append(marks, fmt.Sprintf("sum(v%d * hash)", i))
+		weighted = append(weighted, fmt.Sprintf("sum(v%d * hash)", i))
 	}
-	question := fmt.Sprintf("SELECT [%s] AS sums, [%s] AS marks FROM (%s)", strings.Join(sums, ", "), strings.Join(marks, ", "), r.marked(rows))
-	settings := calm("tally "+r.Table, threads)
-	maps.Copy(settings, narrowed)
+	question := fmt.Sprintf("SELECT [%s] AS sums, [%s] AS weighted FROM (%s)", strings.Join(sums, ", "), strings.Join(weighted, ", "), r.marked(rows))
+	settings := limited("checksum "+r.Table, threads)
+	maps.Copy(settings, filters)
 	ctx = driver.Context(ctx, driver.WithSettings(settings))
-	t := r.nothing()
-	err := clickhouse.Retry(ctx, func() error { return conn.QueryRow(ctx, question).Scan(&t.Sums, &t.marks) })
+	t := r.zero()
+	err := clickhouse.Retry(ctx, func() error { return conn.QueryRow(ctx, question).Scan(&t.Sums, &t.weighted) })
 	return t, err
 }
 
@@ -178,21 +174,21 @@ type Brand struct {
 	BrandID        clickhouse.UUID `ch:"brand_id" json:"brand_id"`
 }
 
-// Brands are those, at most so many, of whose rows in a month the two sides tell
-// otherwise. It reads the month on both sides, which takes as long as its rows are many.
-func (r *Rollup) Brands(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month, whose Whose, most int) ([]Brand, error) {
-	condition := ofMonth(month, whose)
-	want, narrowed := r.wanted(condition)
-	have := r.kept(r.database, condition)
+// Brands are those whose rows of a month differ between the two sides, limit of them at most. It reads all rows of the
+// month on both sides.
+func (r *Rollup) Brands(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month, owner Owner, limit int) ([]Brand, error) {
+	condition := ofMonth(month, owner)
+	want, filters := r.expected(condition)
+	have := r.actual(r.database, condition)
 	var differs []string
 	for i := range r.Sums() {
 		differs = append(differs, fmt.Sprintf("sum(v%d * side) != 0 OR sum(v%[1]d * side * hash) != 0", i))
 	}
 	question := fmt.Sprintf("SELECT organization_id, brand_id FROM (SELECT *, 1 AS side FROM (%s) UNION ALL SELECT *, -1 AS side FROM (%s)) "+
 		"GROUP BY organization_id, brand_id HAVING %s ORDER BY organization_id, brand_id LIMIT %d",
-		r.marked(want), r.marked(have), strings.Join(differs, " OR "), most)
-	settings := calm("tally brands of "+r.Table, 0)
-	maps.Copy(settings, narrowed)
+		r.marked(want), r.marked(have), strings.Join(differs, " OR "), limit)
+	settings := limited("checksum brands of "+r.Table, 0)
+	maps.Copy(settings, filters)
 	var brands []Brand
 	if err := conn.Select(driver.Context(ctx, driver.WithSettings(settings)), &brands, question); err != nil {
 		return nil, fmt.Errorf("find brands that differ in %s of %s: %w", month, r.Table, err)
@@ -200,9 +196,9 @@ func (r *Rollup) Brands(ctx context.Context, conn *clickhouse.Conn, month clickh
 	return brands, nil
 }
 
-func ofMonth(month clickhouse.Month, whose Whose) string {
+func ofMonth(month clickhouse.Month, owner Owner) string {
 	condition := "_partition_id = " + clickhouse.QuoteText(month.Partition())
-	if theirs := whose.condition(); theirs != "" {
+	if theirs := owner.condition(); theirs != "" {
 		condition += " AND " + theirs
 	}
 	return condition

@@ -8,37 +8,36 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Nightly compares everything, and mends what only lacks something: what a rollup has
-// too much of may be all that is left of landing rows, and waits for a person. It is
-// an error if something is not as it should be in the end.
+// Nightly compares everything and repairs what only lacks something: what a rollup has too much of may be all that is left
+// of lost landing rows, and waits for a person. It is an error if a difference is left.
 func (c *Reconciler) Nightly(ctx context.Context) error {
-	return c.chore(ctx, Scope{Mend: Missing})
+	return c.task(ctx, Scope{Repair: RepairMissing})
 }
 
-// Suspicions repairs the months of batches that landed late: some rollups may have taken their rows before.
-func (c *Reconciler) Suspicions(ctx context.Context) error {
+// Suspects repairs the suspect months: those of batches some of whose rows a rollup may have counted before.
+func (c *Reconciler) Suspects(ctx context.Context) error {
 	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
 	if err != nil {
 		return err
 	}
-	type place struct {
+	type landingMonth struct {
 		landing string
 		month   clickhouse.Month
 	}
-	done := map[place]bool{}
+	done := map[landingMonth]bool{}
 	var errs []error
 	for _, s := range suspects {
-		at := place{s.Landing, clickhouse.Month(s.Month)}
+		at := landingMonth{s.Landing, clickhouse.Month(s.Month)}
 		if done[at] {
 			continue
 		}
 		done[at] = true
-		errs = append(errs, c.chore(ctx, Scope{From: at.month, To: at.month, Landing: at.landing, Mend: Everything}))
+		errs = append(errs, c.task(ctx, Scope{From: at.month, To: at.month, Landing: at.landing, Repair: RepairAll}))
 	}
 	return errors.Join(errs...)
 }
 
-func (c *Reconciler) chore(ctx context.Context, scope Scope) error {
+func (c *Reconciler) task(ctx context.Context, scope Scope) error {
 	report, err := c.Reconcile(ctx, scope, func(int, int) {})
 	if errors.Is(err, ErrBusy) {
 		c.log.Info("not reconciled this time", "cause", err)

@@ -1,0 +1,87 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// errNotLocked is returned when the exclusive sink lock was not granted, or was of no use, this time.
+var errNotLocked = errors.New("the sinks were not stopped")
+
+// lock takes the exclusive sink lock of the shard while no batch is planned: a planned batch may be in some rollups and
+// not in others, and its replay may come at any time.
+func (r *run) lock(ctx context.Context) (stop *postgres.ExclusiveSinkLock, err error) {
+	stop, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.LockTimeout)
+	if errors.Is(err, postgres.ErrSinksBusy) {
+		return nil, fmt.Errorf("%w: %w", errNotLocked, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, sink := range r.cfg.Sinks {
+		open, err := consume.Planned(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+		for _, batch := range open {
+			if batch.Shard == r.shard {
+				err = fmt.Errorf("%w: batch %s/%d@%d is planned and has not landed", errNotLocked, sink.Topic, batch.Partition, batch.First)
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, stop.Release())
+		}
+	}
+	return stop, nil
+}
+
+// work is done under the exclusive sink lock.
+type work struct {
+	prepare func(ctx context.Context) error           // beside the sinks, so that little is left to do
+	left    func(ctx context.Context) (uint64, error) // rows that are left to read
+	do      func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error
+}
+
+// locked does the work under the lock, for at most Config.LockedTimeout. Where too much is left, or a batch is planned, it
+// releases the lock and tries again.
+func (r *run) locked(ctx context.Context, w work) error {
+	var why error
+	for try := range r.cfg.Tries {
+		if try > 0 && lifecycle.Pause(ctx, r.cfg.Pause) != nil {
+			return ctx.Err()
+		}
+		if err := w.prepare(ctx); err != nil {
+			return err
+		}
+		if why = r.attempt(ctx, w); !errors.Is(why, errNotLocked) {
+			return why
+		}
+		r.log.Info("sinks not stopped, trying again", "shard", r.shard, "try", try+1, "cause", why)
+	}
+	return fmt.Errorf("%d tries: %w", r.cfg.Tries, why)
+}
+
+func (r *run) attempt(ctx context.Context, w work) (err error) {
+	stop, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	defer func() {
+		err = errors.Join(err, stop.Release())
+		r.metrics.locked.Observe(time.Since(began).Seconds())
+	}()
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.LockedTimeout)
+	defer cancel()
+	left, err := w.left(ctx)
+	if err != nil {
+		return err
+	}
+	if left > r.cfg.MaxUnread {
+		return fmt.Errorf("%w: %d rows came meanwhile, %d would be read while they wait", errNotLocked, left, r.cfg.MaxUnread)
+	}
+	return w.do(ctx, stop)
+}

@@ -1,0 +1,90 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// errChanged is returned when landing rows below the fence changed, as by a purge.
+var errChanged = errors.New("landing rows changed below the fence, as when a brand is purged; try again later")
+
+// repair rebuilds a cell's month and replaces the old one.
+func (r *run) repair(ctx context.Context, c *cell) (err error) {
+	rebuilt, err := c.rollup.Rebuild(ctx, r.conn, c.month)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rebuilt.Close(context.WithoutCancel(ctx))) }()
+	// Rows of every organization, whichever were compared: a month is replaced as a whole.
+	expected, made := c.rollup.Expected(r.conn, c.month, rollup.Owner{}), rebuilt.Checksums()
+	return r.locked(ctx, work{
+		prepare: func(ctx context.Context) error {
+			if err := rebuilt.Fill(ctx, r.cfg.BackgroundThreads); err != nil {
+				return err
+			}
+			if _, _, err := made.Checksum(ctx, r.cfg.BackgroundThreads); err != nil {
+				return err
+			}
+			_, _, err := expected.Checksum(ctx, r.cfg.BackgroundThreads)
+			return err
+		},
+		left: func(ctx context.Context) (uint64, error) {
+			rows, err := unread(ctx, expected, made)
+			if err != nil {
+				return 0, err
+			}
+			missing, err := rebuilt.MissingRows(ctx)
+			return rows + missing, err
+		},
+		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
+			if err := rebuilt.Fill(ctx, r.cfg.ForegroundThreads); err != nil {
+				return err
+			}
+			if err := r.verify(ctx, c, expected, made); err != nil {
+				return err
+			}
+			return r.replaceLocked(ctx, stop, rebuilt.Replace)
+		},
+	})
+}
+
+// verify compares the rebuilt month with what the view makes of all landing rows, and checks that the month was not
+// frozen meanwhile.
+func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.ChecksumCache) error {
+	want, err := r.lockedChecksum(ctx, expected)
+	if err != nil {
+		return err
+	}
+	have, err := r.lockedChecksum(ctx, made)
+	if err != nil {
+		return err
+	}
+	if !want.Equal(have) {
+		return fmt.Errorf("repair %s of %s: %w", c.month, c.rollup.Table, errChanged)
+	}
+	frozen, err := r.frozen(ctx, c.topic, c.month)
+	if err == nil && frozen[c.month] {
+		err = fmt.Errorf("repair %s of %s: the month was frozen meanwhile", c.month, c.rollup.Table)
+	}
+	return err
+}
+
+// replaceLocked replaces something in the warehouse while the sinks stand still, until the server has done so or says that
+// it will not: a batch inserted in between would be lost with what is replaced. It continues when ctx ends.
+func (r *run) replaceLocked(ctx context.Context, stop *postgres.ExclusiveSinkLock, replace func(context.Context) error) (err error) {
+	if err := stop.Held(ctx); err != nil {
+		return err
+	}
+	end, err := stop.Outlast(ctx, r.db, r.cfg.Outlast)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Outlast*5/6)
+	defer cancel()
+	return replace(ctx)
+}

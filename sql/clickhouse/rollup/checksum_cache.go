@@ -1,0 +1,177 @@
+package rollup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// A ChecksumCache computes the checksum of a month of one side of a rollup, and keeps it part by part. A part of a table
+// never changes, so that only what was inserted or merged since is read again: little enough to do it under the sink
+// lock. It is not safe for concurrent use.
+type ChecksumCache struct {
+	conn     *clickhouse.Conn
+	rollup   *Rollup
+	month    clickhouse.Month
+	owner    Owner
+	database string // of the table whose parts are read
+	table    string // the rollup's own, or its source
+	entries  []entry
+}
+
+// An entry is the checksum of some parts.
+type entry struct {
+	parts    []string
+	checksum Checksum
+}
+
+// Expected is of what the view makes of the landing rows of a month.
+func (r *Rollup) Expected(conn *clickhouse.Conn, month clickhouse.Month, owner Owner) *ChecksumCache {
+	return &ChecksumCache{conn: conn, rollup: r, month: month, owner: owner, database: r.database, table: r.Source}
+}
+
+// Actual is of what the rollup has of a month.
+func (r *Rollup) Actual(conn *clickhouse.Conn, month clickhouse.Month, owner Owner) *ChecksumCache {
+	return &ChecksumCache{conn: conn, rollup: r, month: month, owner: owner, database: r.database, table: r.Table}
+}
+
+type part struct {
+	Name string `ch:"name"`
+	Rows uint64 `ch:"rows"`
+}
+
+// parts are the active parts of the month.
+func (c *ChecksumCache) parts(ctx context.Context) ([]part, error) {
+	const active = `
+SELECT name, rows
+FROM system.parts
+WHERE database = {database:String} AND table = {table:String} AND partition_id = {partition:String} AND active
+ORDER BY rows DESC, name
+SETTINGS log_comment = 'parts of month'`
+	params := struct {
+		Database  string `ch:"database"`
+		Table     string `ch:"table"`
+		Partition string `ch:"partition"`
+	}{c.database, c.table, c.month.Partition()}
+	var parts []part
+	if err := clickhouse.Retry(ctx, func() error { return c.conn.Select(ctx, &parts, active, clickhouse.Bind(params)...) }); err != nil {
+		return nil, fmt.Errorf("list parts of %s in %s: %w", c.table, c.month, err)
+	}
+	return parts, nil
+}
+
+// Unread is about how many rows the next Checksum reads.
+func (c *ChecksumCache) Unread(ctx context.Context) (rows uint64, err error) {
+	parts, err := c.parts(ctx)
+	for _, p := range c.forget(parts) {
+		rows += p.Rows
+	}
+	return rows, err
+}
+
+// Checksum reads the parts that are not in the cache. stable is false when parts were merged meanwhile: rows may be
+// missing then, and the caller asks again. Rows that were inserted meanwhile are not in it.
+func (c *ChecksumCache) Checksum(ctx context.Context, threads int) (total Checksum, stable bool, err error) {
+	parts, err := c.parts(ctx)
+	if err != nil {
+		return Checksum{}, false, err
+	}
+	for _, some := range portions(c.forget(parts)) {
+		if err := c.read(ctx, some, threads); err != nil {
+			return Checksum{}, false, err
+		}
+	}
+	total = c.rollup.zero()
+	for _, e := range c.entries {
+		total.add(e.checksum)
+	}
+	// A part that is still active was active while it was read: none comes back.
+	known := len(c.entries)
+	if parts, err = c.parts(ctx); err != nil {
+		return Checksum{}, false, err
+	}
+	c.forget(parts)
+	return total, len(c.entries) == known, nil
+}
+
+// forget drops entries with parts that are gone, and returns the parts that were not read yet.
+func (c *ChecksumCache) forget(parts []part) (unread []part) {
+	there := make(map[string]bool, len(parts))
+	for _, p := range parts {
+		there[p.Name] = true
+	}
+	c.entries = slices.DeleteFunc(c.entries, func(e entry) bool {
+		return slices.ContainsFunc(e.parts, func(name string) bool { return !there[name] })
+	})
+	read := map[string]bool{}
+	for _, e := range c.entries {
+		for _, name := range e.parts {
+			read[name] = true
+		}
+	}
+	for _, p := range parts {
+		if !read[p.Name] {
+			unread = append(unread, p)
+		}
+	}
+	return unread
+}
+
+const (
+	// aloneRows is the size from which on a part is read alone, so that a small one
+	// that is merged does not take it along.
+	aloneRows = 200_000
+	// togetherRows bounds the small parts that are read at once, and what they are
+	// grouped into in memory.
+	togetherRows = 1_000_000
+	// togetherParts bounds the length of the question.
+	togetherParts = 500
+)
+
+// portions are parts, the largest first, in groups that are read at once.
+func portions(parts []part) [][]part {
+	var all [][]part
+	var last []part
+	var rows uint64
+	for _, p := range parts {
+		if p.Rows >= aloneRows {
+			all = append(all, []part{p})
+			continue
+		}
+		if len(last) == togetherParts || rows+p.Rows > togetherRows {
+			all = append(all, last)
+			last, rows = nil, 0
+		}
+		last = append(last, p)
+		rows += p.Rows
+	}
+	if len(last) > 0 {
+		all = append(all, last)
+	}
+	return all
+}
+
+func (c *ChecksumCache) read(ctx context.Context, parts []part, threads int) error {
+	var e entry
+	var quoted []string
+	for _, p := range parts {
+		e.parts = append(e.parts, p.Name)
+		quoted = append(quoted, clickhouse.QuoteText(p.Name))
+	}
+	condition := ofMonth(c.month, c.owner) + " AND _part IN (" + strings.Join(quoted, ", ") + ")"
+	rows, filters := c.rollup.actual(c.database, condition), driver.Settings(nil)
+	if c.table == c.rollup.Source {
+		rows, filters = c.rollup.expected(condition)
+	}
+	var err error
+	if e.checksum, err = c.rollup.checksum(ctx, c.conn, rows, filters, threads); err != nil {
+		return fmt.Errorf("checksum %s of %s: %w", c.month, c.rollup.Table, err)
+	}
+	c.entries = append(c.entries, e)
+	return nil
+}
