@@ -10,8 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// dial makes the connections of the native protocol as the driver would, but
-// patient ones.
+// dial makes the connections of the native protocol as the driver would, with a timeout for writes.
 func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
@@ -20,13 +19,13 @@ func dial(o *clickhouse.Options) func(ctx context.Context, address string) (net.
 		if err != nil {
 			return nil, err
 		}
-		conn := &patient{TCPConn: tcp.(*net.TCPConn), patience: WritePatience}
+		conn := &timeoutConn{TCPConn: tcp.(*net.TCPConn), timeout: WriteTimeout}
 		if o.TLS == nil {
 			return conn, nil
 		}
 		secured := tls.Client(conn, named(o.TLS, address))
 		if err := secured.HandshakeContext(ctx); err != nil {
-			_ = conn.Close() // nobody has it yet
+			_ = conn.Close() // unused so far
 			return nil, err
 		}
 		return secured, nil
@@ -42,56 +41,55 @@ func named(c *tls.Config, address string) *tls.Config {
 	return c
 }
 
-// WritePatience is how long a server may take nothing of what it is sent. The driver
-// sends parts of an insert without an end to its patience, whatever becomes of the
-// context: a server that hangs would keep whoever inserts from ending. It is shorter
-// than what a consumer has to finish a batch.
-const WritePatience = 5 * time.Second
+// WriteTimeout is how long a server may accept nothing of what it is sent. The driver sends the parts of an insert without
+// a deadline, whatever becomes of the context: a server that hangs would keep the sink from ending. It is shorter than
+// what a consumer has to finish a batch.
+const WriteTimeout = 5 * time.Second
 
-// patient is a connection that gives up a server which takes nothing for so long. The
-// driver looks through it at the socket, to see whether it is still open.
-type patient struct {
+// timeoutConn is a connection whose writes fail once the server has accepted nothing for the timeout. The driver looks
+// through it at the socket, to see whether it is still open.
+type timeoutConn struct {
 	*net.TCPConn
 
-	patience time.Duration
+	timeout time.Duration
 
-	mu    sync.Mutex
-	asked time.Time // the deadline of writes that somebody has set; zero: none
+	mu       sync.Mutex
+	deadline time.Time // of writes, as set by the driver; zero: none
 }
 
 // SetDeadline is that of a net.Conn.
-func (c *patient) SetDeadline(t time.Time) error {
-	c.ask(t)
+func (c *timeoutConn) SetDeadline(t time.Time) error {
+	c.setDeadline(t)
 	return c.TCPConn.SetDeadline(t)
 }
 
 // SetWriteDeadline is that of a net.Conn.
-func (c *patient) SetWriteDeadline(t time.Time) error {
-	c.ask(t)
+func (c *timeoutConn) SetWriteDeadline(t time.Time) error {
+	c.setDeadline(t)
 	return c.TCPConn.SetWriteDeadline(t)
 }
 
-func (c *patient) ask(t time.Time) {
+func (c *timeoutConn) setDeadline(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = t
+	c.deadline = t
 }
 
 // until is the deadline of what is written now.
-func (c *patient) until() time.Time {
+func (c *timeoutConn) until() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if until := time.Now().Add(c.patience); c.asked.IsZero() || until.Before(c.asked) {
+	if until := time.Now().Add(c.timeout); c.deadline.IsZero() || until.Before(c.deadline) {
 		return until
 	}
-	return c.asked
+	return c.deadline
 }
 
-// writtenAtOnce is what has to be taken within the patience.
+// writtenAtOnce is what has to be accepted within the timeout.
 const writtenAtOnce = 256 << 10
 
-// Write leaves no deadline behind but the one that was asked for.
-func (c *patient) Write(b []byte) (written int, err error) {
+// Write restores the deadline that the driver has set.
+func (c *timeoutConn) Write(b []byte) (written int, err error) {
 	for err == nil {
 		if err = c.TCPConn.SetWriteDeadline(c.until()); err != nil {
 			break
@@ -105,7 +103,7 @@ func (c *patient) Write(b []byte) (written int, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if restored := c.TCPConn.SetWriteDeadline(c.asked); err == nil {
+	if restored := c.TCPConn.SetWriteDeadline(c.deadline); err == nil {
 		err = restored
 	}
 	return written, err

@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// pair is a patient connection and what it leads to.
-func pair(t *testing.T, patience time.Duration) (here *patient, there *net.TCPConn) {
+// pair is a timeoutConn and its other end.
+func pair(t *testing.T, timeout time.Duration) (here *timeoutConn, there *net.TCPConn) {
 	t.Helper()
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -28,18 +28,18 @@ func pair(t *testing.T, patience time.Duration) (here *patient, there *net.TCPCo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(conn.Close(), there.Close()) }) // a test may have closed them
-	return &patient{TCPConn: conn, patience: patience}, there
+	return &timeoutConn{TCPConn: conn, timeout: timeout}, there
 }
 
 // Whoever takes what is sent, however slowly, is waited for; who takes nothing is not.
-func TestPatienceIsForWhoTakesSomething(t *testing.T) {
-	const patience = 400 * time.Millisecond
+func TestAWriteTimesOutOnlyWhenNothingIsAccepted(t *testing.T) {
+	const timeout = 400 * time.Millisecond
 	const size = 64 * writtenAtOnce // more than sockets hold
-	conn, there := pair(t, patience)
+	conn, there := pair(t, timeout)
 	slowly := make(chan error, 1)
 	go func() {
 		for range size / (8 * writtenAtOnce) {
-			<-time.After(patience / 4)
+			<-time.After(timeout / 4)
 			if _, err := io.CopyN(io.Discard, there, 8*writtenAtOnce); err != nil {
 				slowly <- err
 				return
@@ -58,7 +58,7 @@ func TestPatienceIsForWhoTakesSomething(t *testing.T) {
 
 // A deadline that the driver sets holds where it is the earlier one, and a write leaves
 // none of its own behind.
-func TestPatienceKeepsToADeadline(t *testing.T) {
+func TestAWriteKeepsTheDeadlineOfTheDriver(t *testing.T) {
 	conn, _ := pair(t, time.Hour)
 	if err := conn.SetDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 		t.Fatal(err)

@@ -12,14 +12,14 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// patience is how long a question outlives the server that it was asked. The embedded engine is back within a second
-// when it is started again for its users (see deploy/engine), a server that somebody restarts within a few.
-const patience = 5 * time.Second
+// retryTimeout is how long a question is repeated while the server is away. The embedded engine is back within a second
+// when it is started again for its users (see deploy/engine), a server that is restarted within a few.
+const retryTimeout = 5 * time.Second
 
-// shuttingDown is the error code ABORTED, of a question that came while the server was going.
+// shuttingDown is the error code ABORTED, of a question that came while the server was stopping.
 const shuttingDown = 236
 
-// Retry asks again while the server cannot be reached or hangs up. Only for what may be asked twice.
+// Retry repeats ask while the server cannot be reached or hangs up. Only for what may be repeated.
 func Retry(ctx context.Context, ask func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := ask()
@@ -29,11 +29,11 @@ func Retry(ctx context.Context, ask func() error) error {
 		return struct{}{}, err
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
 		InitialInterval: 20 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.5, MaxInterval: 250 * time.Millisecond,
-	}), backoff.WithMaxElapsedTime(patience))
+	}), backoff.WithMaxElapsedTime(retryTimeout))
 	return err
 }
 
-// unreached tells an error of the connection from an answer of the server.
+// unreached reports whether an error is of the connection and not an answer of the server.
 func unreached(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
