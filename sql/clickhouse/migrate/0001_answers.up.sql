@@ -64,7 +64,7 @@ CREATE TABLE IF NOT EXISTS answers
     citation_count                 UInt32 COMMENT 'citations to the brand''s own domains',
     visibility_score               UInt8 COMMENT 'legacy intensity of the brand in the answer, 0 to 100',
     sentiment                      LowCardinality(String) COMMENT 'of the sentences that name the brand: positive, neutral, negative or unknown',
-    sentiment_method               LowCardinality(String) COMMENT 'what the sentiment was read from',
+    sentiment_method               LowCardinality(String) COMMENT 'source of the sentiment',
 
     `competitors.id`               Array(UUID) COMMENT 'competitors that the answer was read for, named or not',
     `competitors.name`             Array(String) COMMENT 'of competitors.id, when the row was read',

@@ -115,7 +115,7 @@ CREATE TABLE answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824, index_granularity = 8192
 COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
 
 -- answer_daily_view
@@ -152,8 +152,8 @@ AS SELECT
     branded,
     served_model,
     sum(sign) AS runs,
-    sum(sign * told.given_up) AS given_up,
-    sum(sign * (NOT told.given_up)) AS answers,
+    sum(sign * landed.given_up) AS given_up,
+    sum(sign * (NOT landed.given_up)) AS answers,
     sum(sign * (mention_count > 0)) AS mention_answers,
     sum(sign * (citation_count > 0)) AS citation_answers,
     sum(sign * if(position = 0, 0, toInt64(round(5354228880 / position)))) AS inverse_position,
@@ -161,7 +161,7 @@ AS SELECT
     sum(sign * citation_count) AS citations,
     sum(sign * visibility_score) AS visibility,
     sum(sign * if(mention_count > 0, visibility_score, 0)) AS visibility_named
-FROM answers AS told
+FROM answers AS landed
 WHERE NOT endsWith(platform, '-shopping')
 GROUP BY
     organization_id,
@@ -207,14 +207,14 @@ CREATE TABLE answers
     `given_up_class` LowCardinality(String) COMMENT 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
     `given_up_error` String COMMENT 'what the platform said, empty: not given up' CODEC(ZSTD(1)),
     `attempts` UInt32 COMMENT 'how often the platform was asked until the run ended',
-    `latency_ms` Int64 COMMENT 'milliseconds until the answer was there, 0: not told',
-    `finish` LowCardinality(String) COMMENT 'how the text ended: complete, truncated or content_filtered, empty: not told',
+    `latency_ms` Int64 COMMENT 'milliseconds until the answer was there, 0: not said',
+    `finish` LowCardinality(String) COMMENT 'how the text ended: complete, truncated or content_filtered, empty: not said',
     `text` String COMMENT 'the answer, on the first row of an id only' CODEC(ZSTD(3)),
     `search_queries` Array(String) COMMENT 'what the platform searched for, on the first row of an id only' CODEC(ZSTD(1)),
     `raw_citations.url` Array(String) COMMENT 'citations as returned, in order, on the first row of an id only',
     `raw_citations.title` Array(String) COMMENT 'of raw_citations.url',
     `raw_citations.cited` Array(Bool) COMMENT 'of raw_citations.url, false: only consulted',
-    `raw_products` String COMMENT 'shopping cards as told, JSON, on the first row of an id only' CODEC(ZSTD(1)),
+    `raw_products` String COMMENT 'shopping cards as returned, JSON, on the first row of an id only' CODEC(ZSTD(1)),
     `input_tokens` Int64 COMMENT 'tokens of what was asked, on the first row of an id only',
     `output_tokens` Int64 COMMENT 'tokens of the answer, on the first row of an id only',
     `searches` Int64 COMMENT 'searches that the platform made, on the first row of an id only',
@@ -225,7 +225,7 @@ CREATE TABLE answers
     `citation_count` UInt32 COMMENT 'citations to the brand\'s own domains',
     `visibility_score` UInt8 COMMENT 'legacy intensity of the brand in the answer, 0 to 100',
     `sentiment` LowCardinality(String) COMMENT 'of the sentences that name the brand: positive, neutral, negative or unknown',
-    `sentiment_method` LowCardinality(String) COMMENT 'what told the sentiment',
+    `sentiment_method` LowCardinality(String) COMMENT 'source of the sentiment',
     `competitors.id` Array(UUID) COMMENT 'competitors that the answer was read for, named or not',
     `competitors.name` Array(String) COMMENT 'of competitors.id, when the row was read',
     `competitors.mention_count` Array(UInt32) COMMENT 'of competitors.id: occurrences of their names',
@@ -243,14 +243,14 @@ CREATE TABLE answers
     `citations.competitor_id` Array(UUID) COMMENT 'of citations.url: competitor on whose domain it is, nil: no competitor\'s',
     `cards.position` Array(UInt32) COMMENT 'shopping cards: 1-based place in the answer',
     `cards.title` Array(String) COMMENT 'of a card: title of the product',
-    `cards.brand` Array(String) COMMENT 'of a card: brand of the product as told, empty: not told',
-    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of a card: price in cards.price_currency, NULL: not told',
-    `cards.price_currency` Array(String) COMMENT 'of a card: ISO 4217, empty: not told',
-    `cards.image_url` Array(String) COMMENT 'of a card, empty: not told',
-    `cards.merchant_url` Array(String) COMMENT 'of a card: where it is sold, empty: not told',
+    `cards.brand` Array(String) COMMENT 'of a card: brand of the product as returned, empty: not said',
+    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of a card: price in cards.price_currency, NULL: not said',
+    `cards.price_currency` Array(String) COMMENT 'of a card: ISO 4217, empty: not said',
+    `cards.image_url` Array(String) COMMENT 'of a card, empty: not said',
+    `cards.merchant_url` Array(String) COMMENT 'of a card: where it is sold, empty: not said',
     `cards.merchant_domain` Array(String) COMMENT 'of a card: registrable domain of cards.merchant_url',
-    `cards.rating` Array(Nullable(Float64)) COMMENT 'of a card: as told, NULL: not told',
-    `cards.review_count` Array(Nullable(Int64)) COMMENT 'of a card: as told, NULL: not told',
+    `cards.rating` Array(Nullable(Float64)) COMMENT 'of a card: as returned, NULL: not said',
+    `cards.review_count` Array(Nullable(Int64)) COMMENT 'of a card: as returned, NULL: not said',
     `cards.matched_id` Array(UUID) COMMENT 'of a card: brand or competitor whose product it is, nil: neither',
     `cards.role` Array(String) COMMENT 'of a card: own, competitor or other',
     PROJECTION readings
@@ -273,8 +273,8 @@ CREATE TABLE answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
-COMMENT 'Every telling of every run, as it was told and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity = 8192
+COMMENT 'Every record of every run, as it came and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility
 CREATE VIEW brand_visibility
@@ -358,7 +358,7 @@ CREATE TABLE citation_daily
     `day` Date COMMENT 'UTC day of the answers',
     `domain` LowCardinality(String) COMMENT 'registrable domain of the cited host',
     `url` String COMMENT 'cited URL, normalised, empty: the row counts answers',
-    `title` String COMMENT 'as the answers tell it, empty: they tell none',
+    `title` String COMMENT 'as the answers give it, empty: none',
     `source_type` LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
     `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: no competitor\'s',
     `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
@@ -377,7 +377,7 @@ CREATE TABLE citation_daily
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
 
 -- citation_daily_view
@@ -405,7 +405,7 @@ CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
     `domain_answers_source` Int16
 )
 AS WITH
-    arrayMap((owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), told.citations.owned, told.citations.competitor_id, told.citations.listed_type) AS types,
+    arrayMap((owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
     arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), types) AS sources
 SELECT
     organization_id,
@@ -428,18 +428,18 @@ SELECT
     sign * (of_answer_source = 1) AS citing_answers_source,
     sign * (of_domain = 1) AS domain_answers,
     sign * (of_domain_source = 1) AS domain_answers_source
-FROM answers AS told
+FROM answers AS landed
 ARRAY JOIN
-    arrayPushFront(told.citations.url, '') AS url,
-    arrayPushFront(told.citations.title, '') AS title,
-    arrayPushFront(told.citations.cited, true) AS cited,
-    arrayPushFront(told.citations.domain, '') AS domain,
+    arrayPushFront(landed.citations.url, '') AS url,
+    arrayPushFront(landed.citations.title, '') AS title,
+    arrayPushFront(landed.citations.cited, true) AS cited,
+    arrayPushFront(landed.citations.domain, '') AS domain,
     arrayPushFront(types, '') AS source_type,
-    arrayPushFront(told.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited), 0) AS of_answer,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, sources), 0) AS of_answer_source,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain), 0) AS of_domain,
-    arrayPushFront(arrayEnumerateUniq(told.citations.cited, told.citations.domain, sources), 0) AS of_domain_source
+    arrayPushFront(landed.citations.competitor_id, toUUID('00000000-0000-0000-0000-000000000000')) AS competitor_id,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited), 0) AS of_answer,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, sources), 0) AS of_answer_source,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain), 0) AS of_domain,
+    arrayPushFront(arrayEnumerateUniq(landed.citations.cited, landed.citations.domain, sources), 0) AS of_domain_source
 WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
@@ -512,7 +512,7 @@ CREATE TABLE citations
     `answer_id` UUID COMMENT 'id of the answer',
     `url` String COMMENT 'cited URL, normalised' CODEC(ZSTD(1)),
     `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
-    `title` String COMMENT 'as the answer tells it, empty: it tells none' CODEC(ZSTD(1)),
+    `title` String COMMENT 'as the answer gives it, empty: none' CODEC(ZSTD(1)),
     `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, without regard to who owns the domain',
     `owned` Bool COMMENT 'it is on a domain of the brand',
     `competitor_id` UUID COMMENT 'competitor on whose domain it is, nil: no competitor\'s',
@@ -521,7 +521,7 @@ CREATE TABLE citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
 
 -- citations_view
@@ -621,10 +621,10 @@ AS SELECT
     path,
     status,
     toInt64(count()) AS requests,
-    toInt64(countIf(ifNull(told.verified, false))) AS verified,
-    toInt64(countIf(NOT ifNull(told.verified, true))) AS unverified,
-    sum(told.bytes) AS bytes
-FROM crawls AS told
+    toInt64(countIf(ifNull(landed.verified, false))) AS verified,
+    toInt64(countIf(NOT ifNull(landed.verified, true))) AS unverified,
+    sum(landed.bytes) AS bytes
+FROM crawls AS landed
 GROUP BY
     organization_id,
     brand_id,
@@ -664,7 +664,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
-COMMENT 'Requests of AI crawlers, one row each, as access logs tell them. For figures crawl_daily is faster.';
+COMMENT 'Requests of AI crawlers, one row each, from access logs. For figures crawl_daily is faster.';
 
 -- current_answers
 CREATE VIEW current_answers
@@ -843,7 +843,7 @@ CREATE TABLE deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
 COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
 
 -- deadletters_whole
@@ -928,7 +928,7 @@ CREATE TABLE dimension_prompts
     `id` UUID COMMENT 'prompt_id of the other tables',
     `topic_id` UUID COMMENT 'topic that it is in now, nil: none',
     `text` String COMMENT 'what is asked',
-    `is_branded` Nullable(Bool) COMMENT 'it names the brand, NULL: its text tells',
+    `is_branded` Nullable(Bool) COMMENT 'it names the brand, NULL: decided by its text',
     `is_active` Bool COMMENT 'it is asked',
     `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
     `deleted` Bool COMMENT 'it is no more'
@@ -1022,8 +1022,8 @@ AS SELECT
     prompt_id,
     entity_id,
     sum(sign * own) AS runs,
-    sum(sign * (own AND told.given_up)) AS given_up,
-    sum(sign * (own AND (NOT told.given_up))) AS answers,
+    sum(sign * (own AND landed.given_up)) AS given_up,
+    sum(sign * (own AND (NOT landed.given_up))) AS answers,
     sum(sign * (named > 0)) AS mention_answers,
     sum(sign * (cited > 0)) AS citation_answers,
     sum(sign * ((named > 0) OR (cited > 0))) AS visible_answers,
@@ -1032,14 +1032,14 @@ AS SELECT
     sum(sign * cited) AS citations,
     sum(sign * score) AS visibility,
     sum(sign * if(named > 0, score, 0)) AS visibility_named
-FROM answers AS told
+FROM answers AS landed
 ARRAY JOIN
-    arrayPushFront(told.competitors.id, brand_id) AS entity_id,
-    arrayPushFront(told.competitors.mention_count, told.mention_count) AS named,
-    arrayPushFront(told.competitors.position, told.position) AS place,
-    arrayPushFront(told.competitors.citation_count, told.citation_count) AS cited,
-    arrayPushFront(told.competitors.visibility_score, toUInt16(told.visibility_score)) AS score,
-    arrayMap(n -> (n = 1), arrayEnumerate(arrayPushFront(told.competitors.id, brand_id))) AS own
+    arrayPushFront(landed.competitors.id, brand_id) AS entity_id,
+    arrayPushFront(landed.competitors.mention_count, landed.mention_count) AS named,
+    arrayPushFront(landed.competitors.position, landed.position) AS place,
+    arrayPushFront(landed.competitors.citation_count, landed.citation_count) AS cited,
+    arrayPushFront(landed.competitors.visibility_score, toUInt16(landed.visibility_score)) AS score,
+    arrayMap(n -> (n = 1), arrayEnumerate(arrayPushFront(landed.competitors.id, brand_id))) AS own
 WHERE (NOT endsWith(platform, '-shopping')) AND (own OR (named > 0) OR (cited > 0))
 GROUP BY
     organization_id,
@@ -1440,7 +1440,7 @@ CREATE TABLE log_progress
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (log_topic, log_partition)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192;
 
 -- log_progress_answers_view
 CREATE MATERIALIZED VIEW log_progress_answers_view TO log_progress
@@ -1732,14 +1732,14 @@ CREATE TABLE shopping_cards
     `id` UUID COMMENT 'of the card, from the id of the answer and the place in it',
     `position` UInt32 COMMENT '1-based place in the answer',
     `title` String COMMENT 'title of the product' CODEC(ZSTD(1)),
-    `product_brand` String COMMENT 'brand of the product as told, empty: not told' CODEC(ZSTD(1)),
-    `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not told',
-    `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: not told',
-    `image_url` String COMMENT 'empty: not told' CODEC(ZSTD(1)),
-    `merchant_url` String COMMENT 'where it is sold, empty: not told' CODEC(ZSTD(1)),
+    `product_brand` String COMMENT 'brand of the product as returned, empty: not said' CODEC(ZSTD(1)),
+    `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not said',
+    `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: not said',
+    `image_url` String COMMENT 'empty: not said' CODEC(ZSTD(1)),
+    `merchant_url` String COMMENT 'where it is sold, empty: not said' CODEC(ZSTD(1)),
     `merchant_domain` String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
-    `rating` Nullable(Float64) COMMENT 'as told, NULL: not told',
-    `review_count` Nullable(Int64) COMMENT 'as told, NULL: not told',
+    `rating` Nullable(Float64) COMMENT 'as returned, NULL: not said',
+    `review_count` Nullable(Int64) COMMENT 'as returned, NULL: not said',
     `matched_id` UUID COMMENT 'brand or competitor whose product it is, nil: neither',
     `role` LowCardinality(String) COMMENT 'own, competitor or other',
     `sign` Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
@@ -1747,7 +1747,7 @@ CREATE TABLE shopping_cards
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
 
 -- shopping_cards_view
@@ -1788,8 +1788,8 @@ AS SELECT
     topic_id,
     branded,
     answered_at,
-    told.id AS answer_id,
-    reinterpretAsUUID(sipHash128(told.id, place)) AS id,
+    landed.id AS answer_id,
+    reinterpretAsUUID(sipHash128(landed.id, place)) AS id,
     c.position AS position,
     c.title AS title,
     c.brand AS product_brand,
@@ -1803,7 +1803,7 @@ AS SELECT
     c.matched_id AS matched_id,
     c.role AS role,
     sign
-FROM answers AS told
+FROM answers AS landed
 ARRAY JOIN
     cards AS c,
     arrayEnumerate(cards.position) AS place;
@@ -1917,7 +1917,7 @@ CREATE TABLE visit_daily
     `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
     `event` LowCardinality(String) COMMENT 'view or goal. Views are the visits of figures, goals are what they led to',
     `goal` LowCardinality(String) COMMENT 'name of the goal, empty: views',
-    `currency` LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none was told',
+    `currency` LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none',
     `visits` Int64 COMMENT 'views or goals, as event says',
     `sessions` Int64 COMMENT 'views that began a session: this was their landing page',
     `value` Decimal(38, 6) COMMENT 'sum of the goals\' values in currency, exact'
@@ -1957,9 +1957,9 @@ AS SELECT
     goal_name AS goal,
     goal_currency AS currency,
     toInt64(count()) AS visits,
-    toInt64(countIf(told.new_session)) AS sessions,
+    toInt64(countIf(landed.new_session)) AS sessions,
     sum(ifNull(goal_value, toDecimal64(0, 6))) AS value
-FROM visits AS told
+FROM visits AS landed
 GROUP BY
     organization_id,
     brand_id,
@@ -1985,12 +1985,12 @@ CREATE TABLE visits
     `at` DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta(8), ZSTD(1)),
     `event` LowCardinality(String) COMMENT 'view or goal',
     `platform` LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
-    `platform_by` LowCardinality(String) COMMENT 'what told the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    `platform_by` LowCardinality(String) COMMENT 'source of the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
     `host` LowCardinality(String) COMMENT 'host of the page',
     `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     `referrer_host` LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
     `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
-    `country_by` LowCardinality(String) COMMENT 'what told the country: database, header or time_zone, empty: unknown',
+    `country_by` LowCardinality(String) COMMENT 'source of the country: database, header or time_zone, empty: unknown',
     `language` LowCardinality(String) COMMENT 'of the browser, empty: unknown',
     `screen` LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
     `time_zone` LowCardinality(String) COMMENT 'IANA name, empty: unknown',
@@ -1998,14 +1998,14 @@ CREATE TABLE visits
     `new_session` Bool COMMENT 'first view of its session',
     `visitor` UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
     `goal_name` LowCardinality(String) COMMENT 'name of the goal, empty: a view',
-    `goal_value` Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none was told',
-    `goal_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: none was told',
+    `goal_value` Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none',
+    `goal_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: none',
     `simulated` Bool COMMENT 'made by the simulator, nobody visited',
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
-COMMENT 'Visits that AI platforms sent, one row each, as they were told. For figures visit_daily is faster.';
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
+COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';
 
