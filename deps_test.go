@@ -19,7 +19,7 @@ var law = map[string][]string{
 	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
 	"queryapi":              {"sql", "internal"},                                    // readers never see the log
 	"sql/clickhouse":        {},                                                     // connections, rows and questions
-	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},                                     // migrations, cluster layout, analysts
+	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},            // migrations, cluster layout, analysts
 	"sql/clickhouse/rollup": {"sql/clickhouse"},                                     // rollups compared and rebuilt
 	"sql/postgres":          {},                                                     // the same
 	"deploy/engine":         {},                                                     // engines know nothing of what they hold
