@@ -33,7 +33,7 @@ type counts struct {
 	visible                                  map[uuid.UUID]bool
 }
 
-// count tallies what of says of each answer.
+// count counts what of gives for each answer.
 func count(answers []Reading, of func(Reading) Named) counts {
 	t := counts{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}}
 	for _, a := range answers {

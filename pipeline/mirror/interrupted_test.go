@@ -111,7 +111,7 @@ func (e *environment) connected(t *testing.T, n int) {
 			SELECT count(*)
 			FROM pg_stat_activity
 			WHERE datname = current_database() AND pid != pg_backend_pid()
-			  AND query ~ 'answerscope_outbox|LISTEN|outbox_changes'`).Scan(&got); err != nil {
+			  AND query ~ 'answerscope_lead|LISTEN|outbox_changes'`).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
 		return got == n
