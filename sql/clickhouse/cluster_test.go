@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
@@ -13,16 +14,17 @@ import (
 func TestALookupSeesEveryShard(t *testing.T) {
 	conn, _ := warehouse.Sharded(t)
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, ID: clickhouse.UUID{3}, Sign: 1, LogTopic: "answers", Platform: "openai"}
+	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, Sign: 1, LogTopic: "answers", Platform: "openai"}
+	var keys []clickhouse.Key
 	for n := range conn.Shards() {
-		row.ID, row.LogPartition, row.LogOffset = clickhouse.UUID{3, byte(n)}, int32(n), 7
+		row.ID, row.LogPartition, row.LogOffset = idAt(day, byte(n)), int32(n), 7
+		keys = append(keys, clickhouse.Key{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: row.ID})
 		for range 2 { // the second is a replay
 			if err := clickhouse.Answers.Insert(t.Context(), warehouse.Shard(t, conn, n), "token", []clickhouse.AnswerRow{row}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	keys := []clickhouse.Key{{OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 0}}, {OrganizationID: row.OrganizationID, BrandID: row.BrandID, ID: clickhouse.UUID{3, 1}}}
 	for n := range conn.Shards() {
 		landed, err := clickhouse.LandedAnswers(t.Context(), warehouse.Shard(t, conn, n), keys, clickhouse.Below{Topic: "answers", Partition: 5, Offset: 0})
 		if err != nil || len(landed) != 2 {
@@ -43,6 +45,13 @@ func TestALookupSeesEveryShard(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "other", []clickhouse.AnswerRow{row}); err == nil {
 		t.Error("rows of facts went to no shard")
 	}
+}
+
+// idAt is an id whose first 48 bits are a time in Unix milliseconds, by which lookups find it.
+func idAt(at time.Time, n byte) (id clickhouse.UUID) {
+	binary.BigEndian.PutUint64(id[:], uint64(at.UnixMilli())<<16)
+	id[15] = n
+	return id
 }
 
 // What was deleted goes from every shard, and months expire on every one.
