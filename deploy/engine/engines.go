@@ -316,5 +316,5 @@ func (e *Engines) Stop(ctx context.Context) error {
 	removed := removeOwner(e.dir)
 	wg.Wait()
 	e.running = nil
-	return errors.Join(append(errs, removed, e.lock.Close())...)
+	return errors.Join(errors.Join(errs...), removed, e.lock.Close())
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,13 +204,9 @@ func beside(ctx context.Context, run, do func(context.Context) error) error {
 		cancel(err)
 		ended <- err
 	}()
-	if err := do(ctx); err != nil {
-		cancel(nil)
-		<-ended
-		return err
-	}
+	err := do(ctx)
 	cancel(nil)
-	return <-ended
+	return cmp.Or(err, <-ended)
 }
 
 // poll asks until the answer is true.

@@ -13,11 +13,11 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Answers is the sink of topic answers, and Answer an item of it.
-type (
-	Answers = Sink[clickhouse.AnswerRow]
-	Answer  = Item[clickhouse.AnswerRow]
-)
+// Answers is the sink of topic answers.
+type Answers = Sink[clickhouse.AnswerRow]
+
+// Answer is an item of Answers.
+type Answer = Item[clickhouse.AnswerRow]
 
 // NewAnswers does nothing yet.
 func NewAnswers(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Answers {

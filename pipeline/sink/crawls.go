@@ -11,11 +11,11 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Crawls is the sink of topic crawls, and Crawl an item of it.
-type (
-	Crawls = Sink[clickhouse.CrawlRow]
-	Crawl  = Item[clickhouse.CrawlRow]
-)
+// Crawls is the sink of topic crawls.
+type Crawls = Sink[clickhouse.CrawlRow]
+
+// Crawl is an item of Crawls.
+type Crawl = Item[clickhouse.CrawlRow]
 
 // NewCrawls does nothing yet.
 func NewCrawls(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Crawls {

@@ -11,11 +11,11 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Visits is the sink of topic visits, and Visit an item of it.
-type (
-	Visits = Sink[clickhouse.PackedVisit]
-	Visit  = Item[clickhouse.PackedVisit]
-)
+// Visits is the sink of topic visits.
+type Visits = Sink[clickhouse.PackedVisit]
+
+// Visit is an item of Visits.
+type Visit = Item[clickhouse.PackedVisit]
 
 // NewVisits does nothing yet. It keeps so many ids of each partition in memory (CachedVisitIDs).
 func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Registerer, log *slog.Logger) *Visits {

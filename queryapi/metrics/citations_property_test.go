@@ -15,6 +15,7 @@ import (
 // What answers cite and their cards, of random answers of which many are read again otherwise, some twice. Few hosts,
 // paths and instants make ties, shared domains and answers that cite a domain twice frequent.
 func TestCitationsAndCardsEqualThePlainestComputation(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("sources_%d", seed), func(t *testing.T) {

@@ -89,6 +89,7 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 
 // Crawls too have two proofs, of random requests of two organizations that are appended late, out of order and twice.
 func TestCrawlersEqualThePlainestComputation(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("crawls_%d", seed), func(t *testing.T) {

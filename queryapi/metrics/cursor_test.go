@@ -97,6 +97,7 @@ func TestACursorBelongsToItsQuestion(t *testing.T) {
 // Pages of one card are read while others come in, of the same instant, newer and older: every card that was there at first comes once, in the
 // order in which it was, and none comes twice.
 func TestPagesAreStableUnderInserts(t *testing.T) {
+	t.Parallel()
 	s := newService(t).stage(t)
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
 	come := func(at string, n int) {

@@ -53,6 +53,7 @@ func seeds(t *testing.T) []uint64 {
 // However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
 // figures of a fresh system that had the final names, and the newest extractor, first.
 func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for _, seed := range seeds(t) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

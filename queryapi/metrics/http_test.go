@@ -28,6 +28,7 @@ func aBrand(t *testing.T, s *service) *stage {
 }
 
 func TestHTTP(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for name, test := range map[string]func(*testing.T, *stage){
 		"keys":        onlyAKeyOpensAnything,

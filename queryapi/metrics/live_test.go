@@ -12,6 +12,7 @@ import (
 // What people add, rename, move and delete shows in the API's lists and names, and in the views that an analyst calls. How
 // long it took is logged: a second is what is promised, and what a test on a busy machine may only measure.
 func TestEditsShowInTheAPIAndInTheViews(t *testing.T) {
+	t.Parallel()
 	st := newService(t).stage(t)
 	st.addBrandAmong(t, brandFact{Name: "Lumen", Slug: "lumen"}, []string{"Glow"})
 	st.addFacts(t, answerFact{On: "2026-03-02", Prompt: "a", Topic: "price", Text: "Lumen, Glow"}, answerFact{On: "2026-03-02", Prompt: "b", Topic: "use", Text: "Lumen"})

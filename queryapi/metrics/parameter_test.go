@@ -26,6 +26,7 @@ import (
 
 // What the description says of requests, asked of a server.
 func TestTheServerKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	s := newService(t).stage(t)
 	s.fill(t)
 	for name, test := range map[string]func(*testing.T, *stage){

@@ -16,6 +16,7 @@ import (
 // Every figure has two proofs: what the API says of random answers is what the plainest computation in exact fractions
 // says of the same records, whatever the filter, while people edit names and answers are read again.
 func TestFiguresEqualThePlainestComputation(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

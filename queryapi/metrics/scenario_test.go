@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 // user, $Glow-of-lumen for that of a competitor, and so for prompts and topics of other brands. Where the second answer has products, $answer-2 is its id and $card-2-1 that of its first card. $next is
 // the last cursor.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no scenarios", err)
@@ -46,6 +47,7 @@ func TestScenarios(t *testing.T) {
 
 // The same scenarios where every second batch lands on another shard: no figure tells how many shards there are.
 func TestScenariosOnTwoShards(t *testing.T) {
+	t.Parallel()
 	if *update {
 		return // one server has the say
 	}

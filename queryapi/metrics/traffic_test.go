@@ -96,6 +96,7 @@ func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
 // Traffic too has two proofs, of random visits and goals of two organizations that are appended late, out of order and twice:
 // in the same batch, in a later one, and to a sink that has started anew or remembers little.
 func TestTrafficEqualsThePlainestComputation(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

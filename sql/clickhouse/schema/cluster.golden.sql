@@ -646,7 +646,7 @@ CREATE TABLE IF NOT EXISTS deadletters_local
     appended_at     DateTime64(3, 'UTC') COMMENT 'the record''s time on the log',
     key             String COMMENT 'of the record, as it came, empty: none',
     value           String COMMENT 'of the record, as it came' CODEC(ZSTD(1)),
-    reason          LowCardinality(String) COMMENT 'why it is not in the landing table: malformed, refused or month frozen',
+    reason          LowCardinality(String) COMMENT 'why it is not in the landing table: malformed or month frozen',
     detail          String COMMENT 'the reason in full',
     `headers.key`   Array(String) COMMENT 'keys of its headers, as they came',
     `headers.value` Array(String) COMMENT 'values of its headers, as they came'
@@ -663,23 +663,22 @@ COMMENT 'Records that were read from the log and are in no landing table, byte f
 
 CREATE TABLE IF NOT EXISTS deadletter_marks_local
 (
-    log_topic     LowCardinality(String) COMMENT 'topic of the record, with its prefix',
-    log_partition Int32 COMMENT 'partition of the record',
-    log_offset    Int64 COMMENT 'offset of the record in its partition',
-    mark          LowCardinality(String) COMMENT 'refused: the server does not take its row, late: the first of a batch that landed long after it was first sent, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    landing       LowCardinality(String) COMMENT 'landing table that its row is for, of refused, late and reconciled',
-    month         UInt32 COMMENT 'month of its row as 202603, of refused, late and reconciled',
-    detail        String COMMENT 'what the server said, of refused',
-    at            DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
+    log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    log_partition   Int32 COMMENT 'partition of the record',
+    log_offset      Int64 COMMENT 'offset of the record in its partition',
+    mark            LowCardinality(String) COMMENT 'expired: the first of a batch whose plan had expired when it was inserted, reconciled: the figures of the month were found right since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table that its row is for, of expired and reconciled',
+    month           UInt32 COMMENT 'month of its row as 202603, of expired and reconciled',
+    at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'deadletter_marks_local')
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches that landed late.';
+COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
 
 -- 0013_dimensions.up.sql
 CREATE TABLE IF NOT EXISTS dimension_brands
