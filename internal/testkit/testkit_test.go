@@ -7,6 +7,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -46,8 +47,9 @@ func makesNoTopicByItself(t *testing.T, brokers []string, _ string) {
 	if err := conn.CreateTopics(kafka.TopicConfig{Topic: topic, NumPartitions: 2, ReplicationFactor: 1}); err != nil {
 		t.Fatal(err)
 	}
-	partitions, err := conn.ReadPartitions(topic)
-	if err != nil || len(partitions) != 2 {
-		t.Fatalf("partitions of %s: %d, %v; want 2", topic, len(partitions), err)
-	}
+	// A broker answers before its metadata has what the controller created.
+	wait.For(t, "the topic to have its two partitions", func() bool {
+		partitions, err := conn.ReadPartitions(topic)
+		return err == nil && len(partitions) == 2
+	})
 }
