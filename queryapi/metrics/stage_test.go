@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -152,23 +152,12 @@ func (s *stage) snapshot(t *testing.T, slug string) postgres.Snapshot {
 // awaitMirror returns once the warehouse knows all that people have edited.
 func (s *stage) awaitMirror(t *testing.T) {
 	t.Helper()
-	patience, look := time.NewTimer(20*time.Second), time.NewTicker(2*time.Millisecond)
-	defer patience.Stop()
-	defer look.Stop()
-	for {
-		var waiting int
-		if err := s.db.QueryRow(t.Context(), "SELECT count(*) FROM private.outbox").Scan(&waiting); err != nil {
+	wait.For(t, "the warehouse to have every edit", func() (empty bool) {
+		if err := s.db.QueryRow(t.Context(), "SELECT count(*) = 0 FROM private.outbox").Scan(&empty); err != nil {
 			t.Fatal(err)
 		}
-		if waiting == 0 {
-			return
-		}
-		select {
-		case <-look.C:
-		case <-patience.C:
-			t.Fatalf("the warehouse lacks %d changes", waiting)
-		}
-	}
+		return empty
+	})
 }
 
 // addFacts inserts facts as one batch.
