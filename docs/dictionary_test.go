@@ -22,7 +22,6 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	if len(views) < 9 || len(tables) < 12 || len(functions) < 5 {
 		t.Fatalf("an analyst sees %d views, %d tables, %d functions", len(views), len(tables), len(functions))
 	}
-	d.line("## Views\n\nA view wants all of its parameters.")
 	for _, v := range views {
 		d.view(t, s, v[0])
 	}
@@ -33,23 +32,24 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 		arguments, _, _ := strings.Cut(code, " ->")
 		d.line("- `" + f[0] + arguments + "`: " + says)
 	}
-	for _, word := range slices.Concat(d.parameters, d.columns) {
-		if !d.used[word] {
-			t.Errorf("Words has %s, which no view has", word)
-		}
-	}
 	d.compare(t)
 }
 
 type dictionary struct {
-	text                strings.Builder
-	parameters, columns []string // words of the section Words, in its order
-	used                map[string]bool
+	text                strings.Builder // what the server says
+	parameters, columns *words
 }
 
-var wordLine = regexp.MustCompile("(?m)^- `([a-z_.]+)`: \\S.*$")
+// words are those of one half of the section Words, with the text around them.
+type words struct {
+	text  string
+	names []string
+	types map[string]string
+}
 
-// readDictionary starts a dictionary with what the page says by hand: everything up to the section Views.
+var wordLine = regexp.MustCompile("(?m)^- `([a-z_.]+)`[^:\n]*: ")
+
+// readDictionary reads what the page says by hand: everything up to the section Views.
 func readDictionary(t *testing.T) *dictionary {
 	t.Helper()
 	written, _, _ := strings.Cut(read(t, "dictionary.md"), "## Views\n")
@@ -57,54 +57,73 @@ func readDictionary(t *testing.T) *dictionary {
 	if !ok {
 		t.Fatal("dictionary.md has no words of columns")
 	}
-	d := &dictionary{parameters: wordsOf(parameters), columns: wordsOf(columns), used: map[string]bool{}}
-	d.text.WriteString(written)
-	return d
+	return &dictionary{parameters: wordsOf(parameters), columns: wordsOf("\nColumns of views:\n" + columns)}
 }
 
-func wordsOf(text string) (words []string) {
+func wordsOf(text string) *words {
+	w := &words{text: text, types: map[string]string{}}
 	for _, m := range wordLine.FindAllStringSubmatch(text, -1) {
-		words = append(words, m[1])
+		w.names = append(w.names, m[1])
 	}
-	return words
+	return w
 }
 
-// line writes a paragraph, an item or a heading, in lines of at most 120 columns.
-func (d *dictionary) line(text string) {
-	for line := range strings.Lines(text + "\n") {
+// use gives the word that explains a name of a view the type that it has there.
+func (w *words) use(t *testing.T, view, name, kind string) {
+	t.Helper()
+	for _, word := range []string{view + "." + name, name} {
+		if !slices.Contains(w.names, word) {
+			continue
+		}
+		if known := w.types[word]; known != "" && known != kind {
+			t.Errorf("%s is %s in view %s and %s elsewhere: give it a line `%s.%s` under Words in dictionary.md", name, kind, view, known, view, name)
+		}
+		w.types[word] = kind
+		return
+	}
+	t.Errorf("%s of view %s has no meaning: give it a line under Words in dictionary.md", name, view)
+}
+
+// typed is the text with the type of each word.
+func (w *words) typed(t *testing.T) string {
+	t.Helper()
+	return wrapped(wordLine.ReplaceAllStringFunc(strings.ReplaceAll(w.text, "\n  ", " "), func(line string) string {
+		name := wordLine.FindStringSubmatch(line)[1]
+		if w.types[name] == "" {
+			t.Errorf("Words has %s, which no view has", name)
+		}
+		return "- `" + name + "` " + w.types[name] + ": "
+	}))
+}
+
+func (d *dictionary) line(text string) { d.text.WriteString(wrapped(text + "\n")) }
+
+// wrapped breaks paragraphs and items into lines of at most 120 columns.
+func wrapped(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
 		column := 0
 		for i, word := range strings.Split(strings.TrimSuffix(line, "\n"), " ") {
 			width := utf8.RuneCountInString(word)
 			switch {
 			case i == 0:
 			case column+1+width > 120 && !strings.HasPrefix(line, "`"):
-				d.text.WriteString("\n")
+				b.WriteString("\n")
 				column = 0
 				if strings.HasPrefix(line, "- ") {
-					d.text.WriteString("  ")
+					b.WriteString("  ")
 					column = 2
 				}
 			default:
-				d.text.WriteString(" ")
+				b.WriteString(" ")
 				column++
 			}
-			d.text.WriteString(word)
+			b.WriteString(word)
 			column += width
 		}
-		d.text.WriteString("\n")
+		b.WriteString("\n")
 	}
-}
-
-// use marks the word that explains a name of a view.
-func (d *dictionary) use(t *testing.T, words []string, view, name string) {
-	t.Helper()
-	for _, word := range []string{view + "." + name, name} {
-		if slices.Contains(words, word) {
-			d.used[word] = true
-			return
-		}
-	}
-	t.Errorf("%s of view %s has no meaning: give it a line under Words in dictionary.md", name, view)
+	return b.String()
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):([^}]+)\}`)
@@ -139,18 +158,17 @@ func (d *dictionary) view(t *testing.T, s *stage, name string) {
 	says, _ := definition(t, "query", name)
 	types := parametersOf(t, name)
 	var signature, call, columns []string
-	for _, p := range d.parameters {
+	for _, p := range d.parameters.names {
 		if kind, ok := types[p]; ok {
-			signature = append(signature, p+" "+kind)
-			call = append(call, p+" = "+valueOf(kind))
+			signature, call = append(signature, p), append(call, p+" = "+valueOf(kind))
 		}
 	}
-	for p := range types {
-		d.use(t, d.parameters, name, p)
+	for p, kind := range types {
+		d.parameters.use(t, name, p, kind)
 	}
 	for _, column := range s.rows(t, fmt.Sprintf("DESCRIBE (SELECT * FROM %s(%s))", name, strings.Join(call, ", "))) {
-		columns = append(columns, fmt.Sprintf("`%s` %s", column[0], column[1]))
-		d.use(t, d.columns, name, column[0])
+		columns = append(columns, "`"+column[0]+"`")
+		d.columns.use(t, name, column[0], column[1])
 	}
 	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\nColumns: %s", name, capital(says), name, strings.Join(signature, ", "), strings.Join(columns, ", ")))
 }
@@ -171,7 +189,7 @@ func valueOf(kind string) string {
 	return "1"
 }
 
-// tables lists the columns that three or more tables share once, before those of each table.
+// tables lists the columns that several tables share once, before those of each table.
 func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 	t.Helper()
 	rows := s.rows(t, "SELECT table, name, type, comment FROM system.columns WHERE database = currentDatabase() ORDER BY table, position")
@@ -186,32 +204,36 @@ func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 		}
 		line := fmt.Sprintf("- `%s` %s: %s", row[1], row[2], row[3])
 		columns[row[0]] = append(columns[row[0]], line)
-		if count[line]++; count[line] == 3 {
+		if count[line]++; count[line] == 2 {
 			shared = append(shared, line)
 		}
 	}
-	d.line("\n## Tables\n\nPartitions are months. A question is fast when it filters by what a table is sorted by. Columns of three or more tables:\n")
+	d.line("\n## Tables\n\nA question is fast when it filters by what a table is sorted by. Columns that tables share (those of the sorting key and\nthose listed as shared):\n")
 	d.line(strings.Join(shared, "\n"))
 	for _, table := range tables {
 		if table[1] == "" {
 			t.Errorf("table %s has no comment", table[0])
 		}
-		var others []string
-		var also []string
+		key := strings.Split(table[2], ", ")
+		var others, also []string
 		for _, line := range columns[table[0]] {
-			if name, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " "); slices.Contains(shared, line) {
-				also = append(also, name)
-			} else {
+			if name, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " "); !slices.Contains(shared, line) {
 				others = append(others, line)
+			} else if !slices.Contains(key, strings.Trim(name, "`")) {
+				also = append(also, name)
 			}
 		}
-		d.line(fmt.Sprintf("\n### %s\n\n%s Sorted by `%s`. It shares %s.\n\n%s", table[0], table[1], table[2], strings.Join(also, ", "), strings.Join(others, "\n")))
+		d.line(fmt.Sprintf("\n### %s\n\n%s Sorted by `%s`.", table[0], table[1], table[2]))
+		if len(also) > 0 {
+			d.line("\nShared: " + strings.Join(also, ", "))
+		}
+		d.line("\n" + strings.Join(others, "\n"))
 	}
 }
 
 func (d *dictionary) compare(t *testing.T) {
 	t.Helper()
-	got := d.text.String()
+	got := d.parameters.typed(t) + d.columns.typed(t) + "## Views\n" + d.text.String()
 	if *update && !t.Failed() {
 		if err := os.WriteFile("dictionary.md", []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,3 +1,3 @@
--- answerscope_given: an id, or NULL for the nil UUID that the tables keep where there is none.
+-- answerscope_given: an id, or NULL for the nil UUID.
 (id) ->
     nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'))

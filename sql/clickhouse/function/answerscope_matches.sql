@@ -1,3 +1,3 @@
--- answerscope_matches: whether a filter lets a value pass; an empty filter lets all pass.
+-- answerscope_matches: whether value passes a filter; an empty filter lets all pass.
 (filter, value) ->
     empty(filter) OR has(filter, value)

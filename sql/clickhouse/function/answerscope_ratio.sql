@@ -1,3 +1,3 @@
--- answerscope_ratio: part / whole, NULL where the whole is nothing.
+-- answerscope_ratio: part / whole, NULL where whole is 0.
 (part, whole) ->
     part / nullIf(whole, 0)

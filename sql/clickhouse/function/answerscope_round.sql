@@ -1,4 +1,4 @@
--- answerscope_round: half away from zero, as figures are shown; for figures of 0 and more, as all of ours are.
--- The engine's round on floats goes to even, and 0.05 is less than a twentieth in binary: hence the nudge.
+-- answerscope_round: half away from zero, as figures are shown; for x of 0 and more.
+-- The engine rounds floats half to even, and 0.05 is less than a twentieth in binary, so it adds 1e-9.
 (x, digits) ->
     round(x + 1e-9, digits)

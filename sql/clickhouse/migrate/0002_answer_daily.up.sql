@@ -8,31 +8,31 @@
 -- the brand's figures (10.8 M rows, a year in twelve parts, 90 days asked).
 CREATE TABLE IF NOT EXISTS answer_daily
 (
-    organization_id  UUID COMMENT 'organization that the brand belongs to',
-    brand_id         UUID COMMENT 'brand that the answers are read for',
-    day              Date COMMENT 'UTC day of the answers',
-    platform         LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model            LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region           LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    organization_id  UUID COMMENT 'organization of the brand',
+    brand_id         UUID COMMENT 'id of the brand',
+    day              Date COMMENT 'UTC day',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none',
+    region           LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded          Bool COMMENT 'the prompt names the brand',
-    served_model     LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    served_model     LowCardinality(String) COMMENT 'model that answered, empty: unknown',
     runs             Int64 COMMENT 'answers and given-up runs',
     given_up         Int64 COMMENT 'runs that ended without an answer',
-    answers          Int64 COMMENT 'answers, by which rates and averages are divided',
-    mention_answers  Int64 COMMENT 'answers that name the brand',
-    citation_answers Int64 COMMENT 'answers that cite a page of the brand',
-    inverse_position Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    mentions         Int64 COMMENT 'occurrences of names of the brand',
-    citations        Int64 COMMENT 'citations of pages on domains of the brand',
-    visibility       Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    visibility_named Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
+    answers          Int64 COMMENT 'answers: the divisor of rates and averages',
+    mention_answers  Int64 COMMENT 'answers that mention it',
+    citation_answers Int64 COMMENT 'answers that cite its pages',
+    inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    mentions         Int64 COMMENT 'occurrences of its names',
+    citations        Int64 COMMENT 'citations of its pages',
+    visibility       Int64 COMMENT 'sum of visibility_score over all answers',
+    visibility_named Int64 COMMENT 'sum of visibility_score over mention_answers'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
-COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
+COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS answer_daily_view TO answer_daily AS
 SELECT

@@ -4,33 +4,33 @@
 -- read was others'.
 CREATE TABLE IF NOT EXISTS entity_prompt_daily
 (
-    organization_id  UUID COMMENT 'organization that the brand belongs to',
-    brand_id         UUID COMMENT 'brand that the answers are read for',
-    day              Date COMMENT 'UTC day of the answers',
-    platform         LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model            LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region           LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    organization_id  UUID COMMENT 'organization of the brand',
+    brand_id         UUID COMMENT 'id of the brand',
+    day              Date COMMENT 'UTC day',
+    platform         LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    model            LowCardinality(String) COMMENT 'requested model, empty: none',
+    region           LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id         UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded          Bool COMMENT 'the prompt names the brand',
     prompt_id        UUID COMMENT 'prompt that was asked',
-    entity_id        UUID COMMENT 'whose sums these are: the brand itself (its brand_id), or a competitor, deleted ones too',
-    runs             Int64 COMMENT 'answers and given-up runs, 0 on rows of competitors',
-    given_up         Int64 COMMENT 'runs that ended without an answer, 0 on rows of competitors',
-    answers          Int64 COMMENT 'answers, by which rates and averages of everybody are divided, 0 on rows of competitors',
-    mention_answers  Int64 COMMENT 'answers that name the entity',
-    citation_answers Int64 COMMENT 'answers that cite a page of the entity',
-    visible_answers  Int64 COMMENT 'answers that name the entity or cite a page of it',
-    inverse_position Int64 COMMENT 'sum of 1/position over the answers that name the entity, in 1/5354228880ths',
-    mentions         Int64 COMMENT 'occurrences of names of the entity',
-    citations        Int64 COMMENT 'citations of pages on domains of the entity',
-    visibility       Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    visibility_named Int64 COMMENT 'sum of visibility_score over the answers that name the entity, each 0 to 100'
+    entity_id        UUID COMMENT 'the brand (its brand_id), or a competitor, also a deleted one',
+    runs             Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
+    given_up         Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
+    answers          Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
+    mention_answers  Int64 COMMENT 'answers that mention it',
+    citation_answers Int64 COMMENT 'answers that cite its pages',
+    visible_answers  Int64 COMMENT 'answers that mention it or cite its pages',
+    inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    mentions         Int64 COMMENT 'occurrences of its names',
+    citations        Int64 COMMENT 'citations of its pages',
+    visibility       Int64 COMMENT 'sum of visibility_score over all answers',
+    visibility_named Int64 COMMENT 'sum of visibility_score over mention_answers'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
-COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
+COMMENT 'The sums of answer_daily by prompt, of brand and competitors. Always sum: a key may have several rows.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS entity_prompt_daily_view TO entity_prompt_daily AS
 SELECT

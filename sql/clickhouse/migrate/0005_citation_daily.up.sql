@@ -9,32 +9,32 @@
 -- question. The view sums nothing: the table does, as it writes.
 CREATE TABLE IF NOT EXISTS citation_daily
 (
-    organization_id       UUID COMMENT 'organization that the brand belongs to',
-    brand_id              UUID COMMENT 'brand that the answers are read for',
-    day                   Date COMMENT 'UTC day of the answers',
-    domain                LowCardinality(String) COMMENT 'registrable domain of the cited host',
+    organization_id       UUID COMMENT 'organization of the brand',
+    brand_id              UUID COMMENT 'id of the brand',
+    day                   Date COMMENT 'UTC day',
+    domain                LowCardinality(String) COMMENT 'registrable domain of the host',
     url                   String COMMENT 'cited URL, normalised, empty: the row counts answers',
-    title                 String COMMENT 'as the answers give it, empty: none',
-    source_type           LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
-    competitor_id         UUID COMMENT 'competitor whose domain it is, nil: no competitor''s',
-    platform              LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model                 LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region                LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    title                 String COMMENT 'title in the answer, empty: none',
+    source_type           LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that applies',
+    competitor_id         UUID COMMENT 'competitor whose domain it is, nil: none',
+    platform              LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    model                 LowCardinality(String) COMMENT 'requested model, empty: none',
+    region                LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id              UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded               Bool COMMENT 'the prompt names the brand',
     entry                 UInt128 COMMENT 'hash of domain, url, title, source_type and model',
-    answers               Int64 COMMENT 'answers, whatever they cite: in rows without a url',
-    citations             Int64 COMMENT 'citations, which are answers that cite the url',
-    citing_answers        Int64 COMMENT 'citations that are the first of their answer',
-    citing_answers_source Int64 COMMENT 'the first of their answer among owned, a competitor''s or external ones',
-    domain_answers        Int64 COMMENT 'the first of their answer to the domain',
-    domain_answers_source Int64 COMMENT 'the first of their answer to the domain among owned, a competitor''s or external ones'
+    answers               Int64 COMMENT 'answers, on rows without a url',
+    citations             Int64 COMMENT 'answers that cite the url',
+    citing_answers        Int64 COMMENT 'citations that are the first in their answer',
+    citing_answers_source Int64 COMMENT 'the first in their answer of their source: owned, competitor or external',
+    domain_answers        Int64 COMMENT 'the first in their answer to the domain',
+    domain_answers_source Int64 COMMENT 'the first in their answer to the domain and of the source'
 )
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
-COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
+COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily AS
 WITH arrayMap(

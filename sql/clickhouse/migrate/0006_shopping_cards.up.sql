@@ -2,36 +2,36 @@
 -- record of the answer gives the same one.
 CREATE TABLE IF NOT EXISTS shopping_cards
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
-    brand_id        UUID COMMENT 'brand that the answers are read for',
-    day             Date COMMENT 'UTC day of the answers',
-    platform        LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    model           LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    region          LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    organization_id UUID COMMENT 'organization of the brand',
+    brand_id        UUID COMMENT 'id of the brand',
+    day             Date COMMENT 'UTC day',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    model           LowCardinality(String) COMMENT 'requested model, empty: none',
+    region          LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id        UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded         Bool COMMENT 'the prompt names the brand',
-    answered_at     DateTime64(3, 'UTC') COMMENT 'when the answer came, UTC',
+    answered_at     DateTime64(3, 'UTC') COMMENT 'UTC time of the answer',
     answer_id       UUID COMMENT 'id of the answer',
-    id              UUID COMMENT 'of the card, from the id of the answer and the place in it',
-    position        UInt32 COMMENT '1-based place in the answer',
+    id              UUID COMMENT 'id of the card, made of answer and position',
+    position        UInt32 COMMENT '1-based position of the card in the answer',
     title           String COMMENT 'title of the product' CODEC(ZSTD(1)),
-    product_brand   String COMMENT 'brand of the product as returned, empty: not said' CODEC(ZSTD(1)),
-    price_amount    Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not said',
-    price_currency  LowCardinality(String) COMMENT 'ISO 4217, empty: not said',
-    image_url       String COMMENT 'empty: not said' CODEC(ZSTD(1)),
-    merchant_url    String COMMENT 'where it is sold, empty: not said' CODEC(ZSTD(1)),
+    product_brand   String COMMENT 'brand of the product, empty: unknown' CODEC(ZSTD(1)),
+    price_amount    Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: unknown',
+    price_currency  LowCardinality(String) COMMENT 'ISO 4217, empty: unknown',
+    image_url       String COMMENT 'picture of the product, empty: unknown' CODEC(ZSTD(1)),
+    merchant_url    String COMMENT 'where it is sold, empty: unknown' CODEC(ZSTD(1)),
     merchant_domain String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
-    rating          Nullable(Float64) COMMENT 'as returned, NULL: not said',
-    review_count    Nullable(Int64) COMMENT 'as returned, NULL: not said',
+    rating          Nullable(Float64) COMMENT 'as returned, NULL: unknown',
+    review_count    Nullable(Int64) COMMENT 'as returned, NULL: unknown',
     matched_id      UUID COMMENT 'brand or competitor whose product it is, nil: neither',
     role            LowCardinality(String) COMMENT 'own, competitor or other',
-    sign            Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
+    sign            Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
-COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
+COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS shopping_cards_view TO shopping_cards AS
 SELECT

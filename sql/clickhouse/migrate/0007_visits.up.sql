@@ -3,33 +3,33 @@
 -- found by it, whatever its other bits say of its version.
 CREATE TABLE IF NOT EXISTS visits
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
-    brand_id        UUID COMMENT 'brand whose site was visited',
-    day             Date COMMENT 'UTC day of at',
-    id              UUID COMMENT 'made when the beacon was accepted, its first 48 bits are that time in Unix milliseconds',
-    log_topic       LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    organization_id UUID COMMENT 'organization of the brand',
+    brand_id        UUID COMMENT 'id of the brand',
+    day             Date COMMENT 'UTC day',
+    id              UUID COMMENT 'id of the visit. Its first 48 bits are the acceptance in Unix milliseconds',
+    log_topic       LowCardinality(String) COMMENT 'topic of the record, with prefix',
     log_partition   Int32 COMMENT 'partition of the record',
-    log_offset      Int64 COMMENT 'offset of the record in its partition' CODEC(Delta, ZSTD(1)),
+    log_offset      Int64 COMMENT 'offset of the record' CODEC(Delta, ZSTD(1)),
 
-    at              DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta, ZSTD(1)),
+    at              DateTime64(3, 'UTC') COMMENT 'UTC time of the visit' CODEC(Delta, ZSTD(1)),
     event           LowCardinality(String) COMMENT 'view or goal',
-    platform        LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
-    platform_by     LowCardinality(String) COMMENT 'source of the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    platform        LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    platform_by     LowCardinality(String) COMMENT 'source of the platform: referrer, utm, parameter, referrer_utm or session, empty: unknown',
     host            LowCardinality(String) COMMENT 'host of the page',
     path            String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
-    referrer_host   LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
+    referrer_host   LowCardinality(String) COMMENT 'host of the linking page, empty: unknown',
     country         LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
     country_by      LowCardinality(String) COMMENT 'source of the country: database, header or time_zone, empty: unknown',
-    language        LowCardinality(String) COMMENT 'of the browser, empty: unknown',
-    screen          LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
+    language        LowCardinality(String) COMMENT 'language of the browser, empty: unknown',
+    screen          LowCardinality(String) COMMENT 'pixels, such as 1920x1080, empty: unknown',
     time_zone       LowCardinality(String) COMMENT 'IANA name, empty: unknown',
     session         String COMMENT 'random name of the tab''s session, empty: unknown' CODEC(ZSTD(1)),
     new_session     Bool COMMENT 'first view of its session',
-    visitor         UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
+    visitor         UInt64 COMMENT 'salted hash of the visitor, for one day, 0: unknown',
     goal_name       LowCardinality(String) COMMENT 'name of the goal, empty: a view',
-    goal_value      Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none',
+    goal_value      Nullable(Decimal(18, 6)) COMMENT 'value in goal_currency, NULL: none',
     goal_currency   LowCardinality(String) COMMENT 'ISO 4217, empty: none',
-    simulated       Bool COMMENT 'made by the simulator, nobody visited',
+    simulated       Bool COMMENT 'made by the simulator',
 
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
 )
@@ -37,4 +37,4 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
-COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';
+COMMENT 'One row per visit that an AI platform sent, and per goal. visit_daily is faster.';

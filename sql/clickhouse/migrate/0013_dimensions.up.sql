@@ -2,69 +2,69 @@
 -- newest version of a row wins.
 CREATE TABLE IF NOT EXISTS dimension_brands
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
+    organization_id UUID COMMENT 'organization of the brand',
     id              UUID COMMENT 'brand_id of the other tables',
-    name            String COMMENT 'how the brand is called',
-    slug            String COMMENT 'short name in addresses',
-    aliases         Array(String) COMMENT 'other names that mention it',
-    domains         Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
-    industry        String COMMENT 'as typed in, empty: not said',
-    region          String COMMENT 'where it is at home, empty: not said',
-    language        String COMMENT 'empty: not said',
+    name            String COMMENT 'name',
+    slug            String COMMENT 'short name',
+    aliases         Array(String) COMMENT 'other names in answers',
+    domains         Array(String) COMMENT 'hosts of its pages, with all hosts below them',
+    industry        String COMMENT 'empty: unknown',
+    region          String COMMENT 'home region, empty: unknown',
+    language        String COMMENT 'empty: unknown',
     revision        Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
-    is_active       Bool COMMENT 'its prompts are asked',
-    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    deleted         Bool COMMENT 'it is no more'
+    is_active       Bool COMMENT 'false: its prompts are paused',
+    version         UInt64 COMMENT 'version of the row: the largest counts',
+    deleted         Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Brands as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_competitors
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
-    brand_id        UUID COMMENT 'brand whose competitor it is',
+    organization_id UUID COMMENT 'organization of the brand',
+    brand_id        UUID COMMENT 'id of the brand',
     id              UUID COMMENT 'competitor_id of the other tables',
-    name            String COMMENT 'how it is called',
-    aliases         Array(String) COMMENT 'other names that mention it',
-    domains         Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
-    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    deleted         Bool COMMENT 'it is no more'
+    name            String COMMENT 'name',
+    aliases         Array(String) COMMENT 'other names in answers',
+    domains         Array(String) COMMENT 'hosts of its pages, with all hosts below them',
+    version         UInt64 COMMENT 'version of the row: the largest counts',
+    deleted         Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Competitors of a brand as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_prompts
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
-    brand_id        UUID COMMENT 'brand that it is asked for',
+    organization_id UUID COMMENT 'organization of the brand',
+    brand_id        UUID COMMENT 'id of the brand',
     id              UUID COMMENT 'prompt_id of the other tables',
-    topic_id        UUID COMMENT 'topic that it is in now, nil: none',
-    text            String COMMENT 'what is asked',
-    is_branded      Nullable(Bool) COMMENT 'it names the brand, NULL: decided by its text',
-    is_active       Bool COMMENT 'it is asked',
-    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    deleted         Bool COMMENT 'it is no more'
+    topic_id        UUID COMMENT 'its topic now, nil: none',
+    text            String COMMENT 'text of the prompt',
+    is_branded      Nullable(Bool) COMMENT 'branded as set on the prompt, NULL: not set',
+    is_active       Bool COMMENT 'false: it is paused',
+    version         UInt64 COMMENT 'version of the row: the largest counts',
+    deleted         Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Prompts of a brand as they are now. A deleted one keeps its last text. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_topics
 (
-    organization_id UUID COMMENT 'organization that the brand belongs to',
-    brand_id        UUID COMMENT 'brand whose topic it is',
+    organization_id UUID COMMENT 'organization of the brand',
+    brand_id        UUID COMMENT 'id of the brand',
     id              UUID COMMENT 'topic_id of the other tables',
-    name            String COMMENT 'how it is called',
-    is_active       Bool COMMENT 'its prompts are asked',
-    version         UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    deleted         Bool COMMENT 'it is no more'
+    name            String COMMENT 'name',
+    is_active       Bool COMMENT 'false: its prompts are paused',
+    version         UInt64 COMMENT 'version of the row: the largest counts',
+    deleted         Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';

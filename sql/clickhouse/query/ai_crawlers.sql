@@ -1,8 +1,6 @@
 -- ai_crawlers: requests of AI crawlers for a brand's site, in all and by crawler, purpose, status and page.
--- Serves GET /api/v1/ai-crawlers. facet says what a row counts: total, crawler, purpose, status or page (a path, the top 10).
--- name is the crawler, purpose, status or path; '' is the total's. operator, platform and purpose are a crawler's, '' in other facets.
--- verified are requests from addresses that the crawler's operator publishes, unverified those from others; nobody looked at the rest.
--- Rows of a facet come by requests descending, then by name.
+-- facet is total, crawler, purpose, status or page (a path, the top 10); operator, platform and purpose are '' beside crawlers.
+-- Rows of a facet come by requests descending, then by name. Serves GET /api/v1/ai-crawlers.
 SELECT
     multiIf(
         NOT grouping(crawler), 'crawler',

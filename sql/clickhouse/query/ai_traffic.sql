@@ -1,8 +1,7 @@
--- ai_traffic: what AI platforms sent to a brand's site: views and sessions, in all and by platform, page and country, and goals.
--- Serves GET /api/v1/ai-traffic. facet says what a row is about: total, platform, page (a path, the top 10), country, landing (the path that
--- sessions began on, the top 10) or goal (a row for each of its currencies, the top 100). name is the platform, path, country, landing page or goal;
--- '' is the total's, and an unknown country's. visits are views, and of a goal how often it was reached: goals are no views.
--- Rows of a facet come by visits descending, landing pages by sessions descending, then by name, and goals by currency.
+-- ai_traffic: visits and sessions that AI platforms sent to a brand's site, in all and by platform, page and country, and goals.
+-- facet is total, platform, page (a path, the top 10), country, landing (the path that sessions began on, the top 10) or goal (a row for
+-- each of its currencies, the top 100). Rows of a facet come by visits descending, landing pages by sessions descending, then by name,
+-- and goals by currency. Visitors' browsers send the names of goals and paths, and may send any. Serves GET /api/v1/ai-traffic.
 SELECT
     -- A key that a row's set lacks is a 1 of grouping, and '' in name. organization_id, of which there is one, tells the two sets of paths apart.
     transform(

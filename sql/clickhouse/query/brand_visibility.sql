@@ -1,6 +1,4 @@
 -- brand_visibility: a brand's figures over the filtered answers, one row per bucket that has answers.
--- granularity is day, week (ISO Mondays) or window (one bucket, dated date_from).
--- interval_low and interval_high are NULL under 5 prompts.
 WITH
     (
         SELECT groupArray(id)

@@ -1,9 +1,6 @@
 -- citation_sources: what the filtered answers cite: in all, and the domains and URLs that they cite most.
--- Serves GET /api/v1/citations. facet says what a row is about: total (one row, always), domain or url (at most limit rows of each, by
--- citations descending, then by name). source_filter is all, owned, competitor or external, which is neither of the two; what it
--- leaves out is in no figure but answers, the divisor of usage_pct and citations_per_answer, which counts all filtered answers.
--- citing_answers are those that have such a citation. A domain or URL has the first source type among its citations; domains_by_type tells how many
--- domains have each of source_types, pct_by_type how many of a hundred. A title is the first non-empty one in code-point order.
+-- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
+-- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer. Serves GET /api/v1/citations.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     -- What corrections took away is gone from here on: an entry's readings are all alike in what is asked below.

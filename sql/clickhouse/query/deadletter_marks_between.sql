@@ -1,4 +1,4 @@
--- deadletter_marks_between: what is marked of the records from one place on the log to another, both included.
+-- deadletter_marks_between: the marks of the records from one position of the log to another, both included.
 SELECT
     log_topic,
     log_partition,

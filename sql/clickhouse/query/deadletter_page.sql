@@ -1,4 +1,4 @@
--- deadletter_page: dead letters after a place on the log, in its order, without their bytes. One that was kept twice is one.
+-- deadletter_page: dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one.
 -- Empty lists are no condition; days are those of appended_at, and '' is none.
 SELECT
     log_topic,

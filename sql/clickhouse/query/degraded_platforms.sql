@@ -1,5 +1,4 @@
--- degraded_platforms: platforms of which over a fifth of the filtered runs were given up.
--- A figure of such a window tells of an outage as much as of the brand.
+-- degraded_platforms: platforms that gave up over a fifth of the filtered runs, so that figures of the window show an outage, too.
 SELECT
     platform,
     sum(answer_daily.runs)     AS runs,

@@ -1,6 +1,5 @@
 -- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per entity.
--- A competitor that no answer names or cites has its row of zeros, and without answers everybody has.
--- The brand's row comes first, under its brand_id. interval_low and interval_high are NULL under 5 prompts.
+-- The brand comes first. A competitor that no answer mentions or cites has zeros.
 WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))

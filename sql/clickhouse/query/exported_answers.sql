@@ -1,6 +1,6 @@
--- exported_answers: every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read.
--- What was told stands on an id's first row, how it is read on its last of sign 1. The rows of an id lie side by side in the
--- order of the key, so that the server has few of them in memory; a join would have it keep one side.
+-- exported_answers: every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading.
+-- The record's values are on an id's first row, its reading on the last row of sign 1. The rows of an id are neighbours in the
+-- order of the key, so the server has few of them in memory; a join would have it keep one side.
 SELECT
     platform,
     prompt,

@@ -1,4 +1,4 @@
--- exported_crawls: every request of an AI crawler for a brand's site as it was told.
+-- exported_crawls: every request of an AI crawler for a brand's site as it was recorded.
 SELECT
     toString(id) AS id,
     at,

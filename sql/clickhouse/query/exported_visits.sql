@@ -1,4 +1,4 @@
--- exported_visits: every visit to a brand's site as it was told.
+-- exported_visits: every visit to a brand's site as it was recorded.
 SELECT
     toString(id) AS id,
     at,

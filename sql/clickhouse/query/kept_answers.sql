@@ -1,4 +1,4 @@
--- kept_answers: the given answers of a brand as they were told, with the reading that each row is of: the first has the texts.
+-- kept_answers: the given answers of a brand as they were recorded, with the reading of each row: the first has the texts.
 SELECT
     day,
     id,

@@ -1,6 +1,4 @@
--- prompt_performance: a brand's figures prompt by prompt, of the prompts that have answers in the window.
--- sort_by is visibility (avg_visibility), mentions, citations or appearances; order is desc or asc; ties go by prompt_id as text.
--- A deleted prompt keeps its last text; a deleted topic has no name.
+-- prompt_performance: a brand's figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text.
 WITH
     (
         SELECT groupArray(id)

@@ -1,6 +1,5 @@
--- share_of_voice: the brand's part of all mentions of it and its live competitors, by bucket, platform and requested model.
--- The row with all_platforms sums up its bucket. Every platform and model that has answers has a row; sov_pct is NULL without mentions.
--- granularity is day, week (ISO Mondays) or window (one bucket, dated date_from).
+-- share_of_voice: the brand's share of all mentions of it and its live competitors, by bucket, platform and requested model.
+-- The row with all_platforms is the sum of its bucket. Each platform and model with answers has a row; sov_pct is NULL without mentions.
 WITH
     (
         SELECT groupArray(id)

@@ -1,4 +1,4 @@
--- stale_answers: the answers of a brand on some days, behind one of them, that stand with a reading older than the given one, and
+-- stale_answers: the answers of a brand on some days, after one of them, whose current reading is older than the given one, and
 -- the reading of each one's first row.
 WITH minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT

@@ -1,5 +1,5 @@
--- stale_brands: the brands that have answers, with the oldest reading that stands of any of them, from a day on.
--- A correction takes back what it replaces, so signs add up to the answers of which a reading stands.
+-- stale_brands: the brands that have answers, with the oldest current reading of any of them, from a day on.
+-- A correction takes back what it replaces, so signs sum to the number of answers with that reading.
 WITH min((standing.revision, standing.extract_version)) AS oldest
 SELECT
     organization_id,

@@ -1,4 +1,4 @@
--- stale_days: how many answers of a brand stand with a reading older than the given one, by day.
+-- stale_days: how many answers of a brand have a current reading older than the given one, by day.
 SELECT
     day,
     toUInt64(sum(sign)) AS answers

@@ -1,5 +1,5 @@
--- suspect_records: the first records of batches whose plan had expired, and the months whose rollups may be wrong for that.
--- Some rollups may have taken such a batch before, and some not.
+-- suspect_records: the first records of batches whose plan had expired, and the months whose rollups may be wrong for that:
+-- some rollups may have taken such a batch before, and some not.
 SELECT
     landing,
     month,

@@ -24,7 +24,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [afc98eb77619]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [e648cc2c7b82]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -62,7 +62,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'what AI platforms sent to a brand’s site: views and sessions, in all and by platform, page and country, and goals. [3298c6eb8c19]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [b96a186a4e99]'
 AS SELECT
     transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -92,31 +92,31 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 -- answer_daily
 CREATE TABLE answer_daily
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
-    `served_model` LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
+    `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
     `runs` Int64 COMMENT 'answers and given-up runs',
     `given_up` Int64 COMMENT 'runs that ended without an answer',
-    `answers` Int64 COMMENT 'answers, by which rates and averages are divided',
-    `mention_answers` Int64 COMMENT 'answers that name the brand',
-    `citation_answers` Int64 COMMENT 'answers that cite a page of the brand',
-    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the brand, in 1/5354228880ths',
-    `mentions` Int64 COMMENT 'occurrences of names of the brand',
-    `citations` Int64 COMMENT 'citations of pages on domains of the brand',
-    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the brand, each 0 to 100'
+    `answers` Int64 COMMENT 'answers: the divisor of rates and averages',
+    `mention_answers` Int64 COMMENT 'answers that mention it',
+    `citation_answers` Int64 COMMENT 'answers that cite its pages',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of its names',
+    `citations` Int64 COMMENT 'citations of its pages',
+    `visibility` Int64 COMMENT 'sum of visibility_score over all answers',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over mention_answers'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824, index_granularity = 8192
-COMMENT 'Sums of the answers of a brand by day and every filter. Rows of one key may be several until they merge: sum them. Shopping platforms are left out.';
+COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
 -- answer_daily_view
 CREATE MATERIALIZED VIEW answer_daily_view TO answer_daily
@@ -177,82 +177,82 @@ GROUP BY
 -- answers
 CREATE TABLE answers
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of answered_at',
-    `id` UUID COMMENT 'of the run, the same in all its rows',
-    `sign` Int8 COMMENT '1: this reading counts, -1: an earlier reading is taken back. Figures are sums of sign x value',
-    `revision` Int64 COMMENT 'of the brand names, aliases, domains and competitors that judged the row',
-    `extract_version` UInt16 COMMENT 'of the rules by which the row was read',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `id` UUID COMMENT 'id of the run, in all its rows',
+    `sign` Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value',
+    `revision` Int64 COMMENT 'revision of the brand by which it was read',
+    `extract_version` UInt16 COMMENT 'version of the extractor that read it',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
-    `answered_at` DateTime64(3, 'UTC') COMMENT 'when the answer came, or the run was given up, UTC' CODEC(Delta(8), ZSTD(1)),
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that was asked',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `served_model` LowCardinality(String) COMMENT 'model that the platform says has answered, empty: not said',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
-    `language` LowCardinality(String) COMMENT 'language that was asked in, empty: not said',
-    `surface` LowCardinality(String) COMMENT 'api or consumer: where the answer was taken, empty: not said',
-    `sample` Int64 COMMENT '1-based: of runs that are alike but for it',
+    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `answered_at` DateTime64(3, 'UTC') COMMENT 'UTC time of the answer, or when the run was given up' CODEC(Delta(8), ZSTD(1)),
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `served_model` LowCardinality(String) COMMENT 'model that answered, empty: unknown',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
+    `language` LowCardinality(String) COMMENT 'requested language, empty: unknown',
+    `surface` LowCardinality(String) COMMENT 'api or consumer, empty: unknown',
+    `sample` Int64 COMMENT '1-based, of otherwise equal runs',
     `prompt_id` UUID COMMENT 'prompt that was asked',
-    `prompt_set_id` UUID COMMENT 'set that the prompt was in when it was asked',
+    `prompt_set_id` UUID COMMENT 'set of the prompt when it was asked',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
-    `prompt_text` String COMMENT 'what was asked' CODEC(ZSTD(1)),
-    `is_branded` Nullable(Bool) COMMENT 'as set on the prompt, NULL: decided by its text',
-    `branded` Bool COMMENT 'the prompt names the brand, as set on it or as read from its text',
-    `job_id` UUID COMMENT 'job that asked, nil: none',
-    `simulated` Bool COMMENT 'made by the simulator, no platform was asked',
-    `given_up` Bool COMMENT 'the run ended without an answer. Such rows are in no figure but runs and given_up',
+    `prompt_text` String COMMENT 'text of the prompt' CODEC(ZSTD(1)),
+    `is_branded` Nullable(Bool) COMMENT 'branded as set on the prompt, NULL: not set',
+    `branded` Bool COMMENT 'the prompt names the brand',
+    `job_id` UUID COMMENT 'job of the run, nil: none',
+    `simulated` Bool COMMENT 'made by the simulator',
+    `given_up` Bool COMMENT 'the run ended without an answer. Counted in runs and given_up only',
     `given_up_class` LowCardinality(String) COMMENT 'rate_limited, quota, auth, invalid, unavailable, timeout, content_filtered or changed_shape, empty: not given up',
-    `given_up_error` String COMMENT 'what the platform said, empty: not given up' CODEC(ZSTD(1)),
-    `attempts` UInt32 COMMENT 'how often the platform was asked until the run ended',
-    `latency_ms` Int64 COMMENT 'milliseconds until the answer was there, 0: not said',
-    `finish` LowCardinality(String) COMMENT 'how the text ended: complete, truncated or content_filtered, empty: not said',
-    `text` String COMMENT 'the answer, on the first row of an id only' CODEC(ZSTD(3)),
-    `search_queries` Array(String) COMMENT 'what the platform searched for, on the first row of an id only' CODEC(ZSTD(1)),
-    `raw_citations.url` Array(String) COMMENT 'citations as returned, in order, on the first row of an id only',
-    `raw_citations.title` Array(String) COMMENT 'of raw_citations.url',
-    `raw_citations.cited` Array(Bool) COMMENT 'of raw_citations.url, false: only consulted',
-    `raw_products` String COMMENT 'shopping cards as returned, JSON, on the first row of an id only' CODEC(ZSTD(1)),
-    `input_tokens` Int64 COMMENT 'tokens of what was asked, on the first row of an id only',
-    `output_tokens` Int64 COMMENT 'tokens of the answer, on the first row of an id only',
-    `searches` Int64 COMMENT 'searches that the platform made, on the first row of an id only',
-    `cost_usd` Decimal(18, 6) COMMENT 'cost of the run in US dollars, on the first row of an id only',
-    `brand_name` String COMMENT 'name of the brand when the row was read' CODEC(ZSTD(1)),
-    `mention_count` UInt32 COMMENT 'occurrences of names of the brand in the text',
-    `position` UInt32 COMMENT '1-based among the tracked entities, 0: not named',
-    `citation_count` UInt32 COMMENT 'citations to the brand\'s own domains',
-    `visibility_score` UInt8 COMMENT 'legacy intensity of the brand in the answer, 0 to 100',
-    `sentiment` LowCardinality(String) COMMENT 'of the sentences that name the brand: positive, neutral, negative or unknown',
-    `sentiment_method` LowCardinality(String) COMMENT 'source of the sentiment',
-    `competitors.id` Array(UUID) COMMENT 'competitors that the answer was read for, named or not',
-    `competitors.name` Array(String) COMMENT 'of competitors.id, when the row was read',
-    `competitors.mention_count` Array(UInt32) COMMENT 'of competitors.id: occurrences of their names',
-    `competitors.position` Array(UInt32) COMMENT 'of competitors.id: 1-based among the tracked entities, 0: not named',
-    `competitors.citation_count` Array(UInt32) COMMENT 'of competitors.id: citations of pages on their domains',
-    `competitors.visibility_score` Array(UInt16) COMMENT 'of competitors.id: legacy intensity, 0 to 100',
-    `competitors.sentiment` Array(String) COMMENT 'of competitors.id: positive, neutral, negative or unknown',
-    `citations.url` Array(String) COMMENT 'URLs of the answer, normalised, once each',
-    `citations.title` Array(String) COMMENT 'of citations.url: the first non-empty one, empty: none has one',
-    `citations.cited` Array(Bool) COMMENT 'of citations.url, false: only consulted, in no figure',
-    `citations.host` Array(String) COMMENT 'of citations.url, without www.',
-    `citations.domain` Array(String) COMMENT 'of citations.url: registrable domain of the host',
-    `citations.listed_type` Array(String) COMMENT 'of citations.url: forum, social, review, institutional or editorial, without regard to who owns the domain',
-    `citations.owned` Array(Bool) COMMENT 'of citations.url: it is on a domain of the brand',
-    `citations.competitor_id` Array(UUID) COMMENT 'of citations.url: competitor on whose domain it is, nil: no competitor\'s',
-    `cards.position` Array(UInt32) COMMENT 'shopping cards: 1-based place in the answer',
-    `cards.title` Array(String) COMMENT 'of a card: title of the product',
-    `cards.brand` Array(String) COMMENT 'of a card: brand of the product as returned, empty: not said',
-    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of a card: price in cards.price_currency, NULL: not said',
-    `cards.price_currency` Array(String) COMMENT 'of a card: ISO 4217, empty: not said',
-    `cards.image_url` Array(String) COMMENT 'of a card, empty: not said',
-    `cards.merchant_url` Array(String) COMMENT 'of a card: where it is sold, empty: not said',
-    `cards.merchant_domain` Array(String) COMMENT 'of a card: registrable domain of cards.merchant_url',
-    `cards.rating` Array(Nullable(Float64)) COMMENT 'of a card: as returned, NULL: not said',
-    `cards.review_count` Array(Nullable(Int64)) COMMENT 'of a card: as returned, NULL: not said',
-    `cards.matched_id` Array(UUID) COMMENT 'of a card: brand or competitor whose product it is, nil: neither',
-    `cards.role` Array(String) COMMENT 'of a card: own, competitor or other',
+    `given_up_error` String COMMENT 'error of the platform, empty: not given up' CODEC(ZSTD(1)),
+    `attempts` UInt32 COMMENT 'attempts until the run ended',
+    `latency_ms` Int64 COMMENT 'milliseconds until the answer, 0: unknown',
+    `finish` LowCardinality(String) COMMENT 'complete, truncated or content_filtered, empty: unknown',
+    `text` String COMMENT 'text of the answer. First row of an id only' CODEC(ZSTD(3)),
+    `search_queries` Array(String) COMMENT 'what the platform searched for. First row only' CODEC(ZSTD(1)),
+    `raw_citations.url` Array(String) COMMENT 'citations as returned, in order. First row only',
+    `raw_citations.title` Array(String) COMMENT 'title',
+    `raw_citations.cited` Array(Bool) COMMENT 'false: only consulted',
+    `raw_products` String COMMENT 'shopping cards as returned, JSON. First row only' CODEC(ZSTD(1)),
+    `input_tokens` Int64 COMMENT 'tokens of the prompt. First row only',
+    `output_tokens` Int64 COMMENT 'tokens of the answer. First row only',
+    `searches` Int64 COMMENT 'searches of the platform. First row only',
+    `cost_usd` Decimal(18, 6) COMMENT 'cost of the run in US dollars. First row only',
+    `brand_name` String COMMENT 'name of the brand at the reading' CODEC(ZSTD(1)),
+    `mention_count` UInt32 COMMENT 'occurrences of its names in the text',
+    `position` UInt32 COMMENT 'rank among brand and competitors by first mention, 0: not mentioned',
+    `citation_count` UInt32 COMMENT 'citations of its pages',
+    `visibility_score` UInt8 COMMENT 'legacy intensity, 0 to 100',
+    `sentiment` LowCardinality(String) COMMENT 'positive, neutral, negative or unknown',
+    `sentiment_method` LowCardinality(String) COMMENT 'method of the sentiment',
+    `competitors.id` Array(UUID) COMMENT 'competitors at the reading, mentioned or not',
+    `competitors.name` Array(String) COMMENT 'name at the reading',
+    `competitors.mention_count` Array(UInt32) COMMENT 'as mention_count',
+    `competitors.position` Array(UInt32) COMMENT 'as position',
+    `competitors.citation_count` Array(UInt32) COMMENT 'as citation_count',
+    `competitors.visibility_score` Array(UInt16) COMMENT 'as visibility_score',
+    `competitors.sentiment` Array(String) COMMENT 'as sentiment',
+    `citations.url` Array(String) COMMENT 'URLs of the answer, normalised, each once',
+    `citations.title` Array(String) COMMENT 'first non-empty title, empty: none',
+    `citations.cited` Array(Bool) COMMENT 'false: only consulted, in no figure',
+    `citations.host` Array(String) COMMENT 'host without www.',
+    `citations.domain` Array(String) COMMENT 'registrable domain of the host',
+    `citations.listed_type` Array(String) COMMENT 'forum, social, review, institutional or editorial, whoever owns the domain',
+    `citations.owned` Array(Bool) COMMENT 'on a domain of the brand',
+    `citations.competitor_id` Array(UUID) COMMENT 'competitor whose domain it is, nil: none',
+    `cards.position` Array(UInt32) COMMENT '1-based position of the card in the answer',
+    `cards.title` Array(String) COMMENT 'title of the product',
+    `cards.brand` Array(String) COMMENT 'brand of the product, empty: unknown',
+    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'price in price_currency, NULL: unknown',
+    `cards.price_currency` Array(String) COMMENT 'ISO 4217, empty: unknown',
+    `cards.image_url` Array(String) COMMENT 'picture of the product, empty: unknown',
+    `cards.merchant_url` Array(String) COMMENT 'where it is sold, empty: unknown',
+    `cards.merchant_domain` Array(String) COMMENT 'registrable domain of merchant_url',
+    `cards.rating` Array(Nullable(Float64)) COMMENT 'as returned, NULL: unknown',
+    `cards.review_count` Array(Nullable(Int64)) COMMENT 'as returned, NULL: unknown',
+    `cards.matched_id` Array(UUID) COMMENT 'brand or competitor whose product it is, nil: neither',
+    `cards.role` Array(String) COMMENT 'own, competitor or other',
     PROJECTION readings
     (
         SELECT
@@ -274,11 +274,11 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity = 8192
-COMMENT 'Every record of every run, as it came and as it was read. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
+COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [f8aaa0244374]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [02359c409bb6]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -353,32 +353,32 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 -- citation_daily
 CREATE TABLE citation_daily
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `domain` LowCardinality(String) COMMENT 'registrable domain of the cited host',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
     `url` String COMMENT 'cited URL, normalised, empty: the row counts answers',
-    `title` String COMMENT 'as the answers give it, empty: none',
-    `source_type` LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that fits',
-    `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: no competitor\'s',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `title` String COMMENT 'title in the answer, empty: none',
+    `source_type` LowCardinality(String) COMMENT 'owned, competitor, forum, social, review, institutional or editorial: the first that applies',
+    `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: none',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
     `entry` UInt128 COMMENT 'hash of domain, url, title, source_type and model',
-    `answers` Int64 COMMENT 'answers, whatever they cite: in rows without a url',
-    `citations` Int64 COMMENT 'citations, which are answers that cite the url',
-    `citing_answers` Int64 COMMENT 'citations that are the first of their answer',
-    `citing_answers_source` Int64 COMMENT 'the first of their answer among owned, a competitor\'s or external ones',
-    `domain_answers` Int64 COMMENT 'the first of their answer to the domain',
-    `domain_answers_source` Int64 COMMENT 'the first of their answer to the domain among owned, a competitor\'s or external ones'
+    `answers` Int64 COMMENT 'answers, on rows without a url',
+    `citations` Int64 COMMENT 'answers that cite the url',
+    `citing_answers` Int64 COMMENT 'citations that are the first in their answer',
+    `citing_answers_source` Int64 COMMENT 'the first in their answer of their source: owned, competitor or external',
+    `domain_answers` Int64 COMMENT 'the first in their answer to the domain',
+    `domain_answers_source` Int64 COMMENT 'the first in their answer to the domain and of the source'
 )
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
-COMMENT 'What answers cite by day, page and every filter, and how many answers there are. Rows of one key may be several until they merge: sum them.';
+COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
 -- citation_daily_view
 CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
@@ -444,7 +444,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [ec3504f1e1a0]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [080b3a44f9a9]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -500,29 +500,29 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 -- citations
 CREATE TABLE citations
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
     `prompt_id` UUID COMMENT 'prompt that was asked',
     `answer_id` UUID COMMENT 'id of the answer',
     `url` String COMMENT 'cited URL, normalised' CODEC(ZSTD(1)),
     `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
-    `title` String COMMENT 'as the answer gives it, empty: none' CODEC(ZSTD(1)),
-    `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, without regard to who owns the domain',
-    `owned` Bool COMMENT 'it is on a domain of the brand',
-    `competitor_id` UUID COMMENT 'competitor on whose domain it is, nil: no competitor\'s',
-    `sign` Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
+    `title` String COMMENT 'title in the answer, empty: none' CODEC(ZSTD(1)),
+    `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, whoever owns the domain',
+    `owned` Bool COMMENT 'on a domain of the brand',
+    `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: none',
+    `sign` Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
-COMMENT 'One row per answer and URL that it cites, and per correction. What counts are the URLs of an answer whose signs sum to 1. citation_daily is faster.';
+COMMENT 'One row per answer and URL that it cites, and per correction: those whose signs sum to 1 count. citation_daily is faster.';
 
 -- citations_view
 CREATE MATERIALIZED VIEW citations_view TO citations
@@ -570,26 +570,26 @@ WHERE (NOT endsWith(platform, '-shopping')) AND c.cited;
 -- crawl_daily
 CREATE TABLE crawl_daily
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose site was crawled',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
     `day` Date COMMENT 'UTC day',
     `crawler` LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
-    `operator` LowCardinality(String) COMMENT 'who runs it, empty: not said',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
-    `purpose` LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    `operator` LowCardinality(String) COMMENT 'who runs it, empty: unknown',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `purpose` LowCardinality(String) COMMENT 'training, search (an index for later answers) or user (a person asked for the page just then)',
     `host` LowCardinality(String) COMMENT 'host of the page',
     `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     `status` UInt16 COMMENT 'status of the response, 0: none was sent',
     `requests` Int64 COMMENT 'requests',
     `verified` Int64 COMMENT 'requests from addresses that the operator publishes',
-    `unverified` Int64 COMMENT 'requests from other addresses, so probably somebody else\'s. Of the rest nobody looked',
-    `bytes` Int64 COMMENT 'size of the responses\' bodies'
+    `unverified` Int64 COMMENT 'requests from other addresses. The rest was not checked',
+    `bytes` Int64 COMMENT 'bytes of response bodies'
 )
 ENGINE = SummingMergeTree((requests, verified, unverified, bytes))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
-COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Rows of one key may be several until they merge: sum them.';
+COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Always sum: a key may have several rows.';
 
 -- crawl_daily_view
 CREATE MATERIALIZED VIEW crawl_daily_view TO crawl_daily
@@ -640,35 +640,35 @@ GROUP BY
 -- crawls
 CREATE TABLE crawls
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose site was crawled',
-    `day` Date COMMENT 'UTC day of at',
-    `id` UUID COMMENT 'made of site, line and the line\'s ordinal among equal ones of its file, its first 48 bits are at in Unix milliseconds',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `id` UUID COMMENT 'id of the crawl, made of site, line and its number among equal lines. Its first 48 bits are at in Unix milliseconds',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
-    `at` DateTime64(3, 'UTC') COMMENT 'when the request was, UTC' CODEC(Delta(8), ZSTD(1)),
+    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `at` DateTime64(3, 'UTC') COMMENT 'UTC time of the request' CODEC(Delta(8), ZSTD(1)),
     `crawler` LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
-    `operator` LowCardinality(String) COMMENT 'who runs it, empty: not said',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that it crawls for, empty: none of ours',
-    `purpose` LowCardinality(String) COMMENT 'training, search (an index for answers to come) or user (somebody asked for the page just then)',
+    `operator` LowCardinality(String) COMMENT 'who runs it, empty: unknown',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `purpose` LowCardinality(String) COMMENT 'training, search (an index for later answers) or user (a person asked for the page just then)',
     `host` LowCardinality(String) COMMENT 'host of the page',
     `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     `status` UInt16 COMMENT 'status of the response, 0: none was sent',
-    `bytes` Int64 COMMENT 'size of the response\'s body' CODEC(ZSTD(1)),
-    `verified` Nullable(Bool) COMMENT 'whether it came from an address that the operator publishes, NULL: nobody looked',
-    `simulated` Bool COMMENT 'made by the simulator, nobody crawled',
+    `bytes` Int64 COMMENT 'bytes of response bodies' CODEC(ZSTD(1)),
+    `verified` Nullable(Bool) COMMENT 'its address is one that the operator publishes, NULL: not checked',
+    `simulated` Bool COMMENT 'made by the simulator',
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
-COMMENT 'Requests of AI crawlers, one row each, from access logs. For figures crawl_daily is faster.';
+COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is faster.';
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [4c22497f86be]'
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [c9da4162f9cb]'
 AS SELECT
     organization_id,
     brand_id,
@@ -753,7 +753,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [235ecbb87d5b]'
+COMMENT 'the last dead letter of each partition. [0be6b202de75]'
 AS SELECT
     log_topic,
     log_partition,
@@ -769,22 +769,22 @@ ORDER BY
 -- deadletter_marks
 CREATE TABLE deadletter_marks
 (
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record in its partition',
-    `mark` LowCardinality(String) COMMENT 'expired: the first of a batch whose plan had expired when it was inserted, reconciled: the figures of the month were found right since, replayed: it was appended again',
-    `landing` LowCardinality(String) COMMENT 'landing table that its row is for, of expired and reconciled',
-    `month` UInt32 COMMENT 'month of its row as 202603, of expired and reconciled',
+    `log_offset` Int64 COMMENT 'offset of the record',
+    `mark` LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
+    `month` UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',
     `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'What became of records that are dead letters, or are about to be, and of batches whose plan had expired.';
+COMMENT 'What became of dead letters, and of batches whose plan had expired.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'what is marked of the records from one place on the log to another, both included. [4354176295cf]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [f49f08b4bd48]'
 AS SELECT
     log_topic,
     log_partition,
@@ -803,7 +803,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a place on the log, in its order, without their bytes. One that was kept twice is one. [34ac2fde92f5]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [44d4ebc790a4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -829,26 +829,26 @@ LIMIT {limit:UInt32};
 -- deadletters
 CREATE TABLE deadletters
 (
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record in its partition',
-    `appended_at` DateTime64(3, 'UTC') COMMENT 'the record\'s time on the log',
-    `key` String COMMENT 'of the record, as it came, empty: none',
-    `value` String COMMENT 'of the record, as it came' CODEC(ZSTD(1)),
-    `reason` LowCardinality(String) COMMENT 'why it is not in the landing table: malformed or month frozen',
+    `log_offset` Int64 COMMENT 'offset of the record',
+    `appended_at` DateTime64(3, 'UTC') COMMENT 'time of the record on the log',
+    `key` String COMMENT 'key of the record, empty: none',
+    `value` String COMMENT 'value of the record' CODEC(ZSTD(1)),
+    `reason` LowCardinality(String) COMMENT 'why it is not counted: malformed or month frozen',
     `detail` String COMMENT 'the reason in full',
-    `headers.key` Array(String) COMMENT 'keys of its headers, as they came',
-    `headers.value` Array(String) COMMENT 'values of its headers, as they came'
+    `headers.key` Array(String) COMMENT 'keys of its headers',
+    `headers.value` Array(String) COMMENT 'values of its headers'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
-COMMENT 'Records that were read from the log and are in no landing table, byte for byte.';
+COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [82948ee50933]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [cdef54b37c5f]'
 AS SELECT
     log_topic,
     log_partition,
@@ -869,7 +869,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms of which over a fifth of the filtered runs were given up. [f7ff5ce1497c]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs, so that figures of the window show an outage, too. [55b7c21b1cc5]'
 AS SELECT
     platform,
     sum(answer_daily.runs) AS runs,
@@ -884,106 +884,106 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 -- dimension_brands
 CREATE TABLE dimension_brands
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
+    `organization_id` UUID COMMENT 'organization of the brand',
     `id` UUID COMMENT 'brand_id of the other tables',
-    `name` String COMMENT 'how the brand is called',
-    `slug` String COMMENT 'short name in addresses',
-    `aliases` Array(String) COMMENT 'other names that mention it',
-    `domains` Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
-    `industry` String COMMENT 'as typed in, empty: not said',
-    `region` String COMMENT 'where it is at home, empty: not said',
-    `language` String COMMENT 'empty: not said',
+    `name` String COMMENT 'name',
+    `slug` String COMMENT 'short name',
+    `aliases` Array(String) COMMENT 'other names in answers',
+    `domains` Array(String) COMMENT 'hosts of its pages, with all hosts below them',
+    `industry` String COMMENT 'empty: unknown',
+    `region` String COMMENT 'home region, empty: unknown',
+    `language` String COMMENT 'empty: unknown',
     `revision` Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
-    `is_active` Bool COMMENT 'its prompts are asked',
-    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    `deleted` Bool COMMENT 'it is no more'
+    `is_active` Bool COMMENT 'false: its prompts are paused',
+    `version` UInt64 COMMENT 'version of the row: the largest counts',
+    `deleted` Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'Brands as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_competitors
 CREATE TABLE dimension_competitors
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose competitor it is',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
     `id` UUID COMMENT 'competitor_id of the other tables',
-    `name` String COMMENT 'how it is called',
-    `aliases` Array(String) COMMENT 'other names that mention it',
-    `domains` Array(String) COMMENT 'hosts whose pages are its own, with all hosts under them',
-    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    `deleted` Bool COMMENT 'it is no more'
+    `name` String COMMENT 'name',
+    `aliases` Array(String) COMMENT 'other names in answers',
+    `domains` Array(String) COMMENT 'hosts of its pages, with all hosts below them',
+    `version` UInt64 COMMENT 'version of the row: the largest counts',
+    `deleted` Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'Competitors of a brand as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_prompts
 CREATE TABLE dimension_prompts
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that it is asked for',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
     `id` UUID COMMENT 'prompt_id of the other tables',
-    `topic_id` UUID COMMENT 'topic that it is in now, nil: none',
-    `text` String COMMENT 'what is asked',
-    `is_branded` Nullable(Bool) COMMENT 'it names the brand, NULL: decided by its text',
-    `is_active` Bool COMMENT 'it is asked',
-    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    `deleted` Bool COMMENT 'it is no more'
+    `topic_id` UUID COMMENT 'its topic now, nil: none',
+    `text` String COMMENT 'text of the prompt',
+    `is_branded` Nullable(Bool) COMMENT 'branded as set on the prompt, NULL: not set',
+    `is_active` Bool COMMENT 'false: it is paused',
+    `version` UInt64 COMMENT 'version of the row: the largest counts',
+    `deleted` Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'Prompts of a brand as they are now. A deleted one keeps its last text. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_topics
 CREATE TABLE dimension_topics
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose topic it is',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
     `id` UUID COMMENT 'topic_id of the other tables',
-    `name` String COMMENT 'how it is called',
-    `is_active` Bool COMMENT 'its prompts are asked',
-    `version` UInt64 COMMENT 'the row of an id with the largest one is how it is now',
-    `deleted` Bool COMMENT 'it is no more'
+    `name` String COMMENT 'name',
+    `is_active` Bool COMMENT 'false: its prompts are paused',
+    `version` UInt64 COMMENT 'version of the row: the largest counts',
+    `deleted` Bool COMMENT 'the row no longer exists'
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'Topics of prompts as they are now. Of each id the newest version counts: read it with FINAL, and leave out what is deleted.';
+COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- entity_prompt_daily
 CREATE TABLE entity_prompt_daily
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
     `prompt_id` UUID COMMENT 'prompt that was asked',
-    `entity_id` UUID COMMENT 'whose sums these are: the brand itself (its brand_id), or a competitor, deleted ones too',
-    `runs` Int64 COMMENT 'answers and given-up runs, 0 on rows of competitors',
-    `given_up` Int64 COMMENT 'runs that ended without an answer, 0 on rows of competitors',
-    `answers` Int64 COMMENT 'answers, by which rates and averages of everybody are divided, 0 on rows of competitors',
-    `mention_answers` Int64 COMMENT 'answers that name the entity',
-    `citation_answers` Int64 COMMENT 'answers that cite a page of the entity',
-    `visible_answers` Int64 COMMENT 'answers that name the entity or cite a page of it',
-    `inverse_position` Int64 COMMENT 'sum of 1/position over the answers that name the entity, in 1/5354228880ths',
-    `mentions` Int64 COMMENT 'occurrences of names of the entity',
-    `citations` Int64 COMMENT 'citations of pages on domains of the entity',
-    `visibility` Int64 COMMENT 'sum of visibility_score over all answers, each 0 to 100',
-    `visibility_named` Int64 COMMENT 'sum of visibility_score over the answers that name the entity, each 0 to 100'
+    `entity_id` UUID COMMENT 'the brand (its brand_id), or a competitor, also a deleted one',
+    `runs` Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
+    `given_up` Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
+    `answers` Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
+    `mention_answers` Int64 COMMENT 'answers that mention it',
+    `citation_answers` Int64 COMMENT 'answers that cite its pages',
+    `visible_answers` Int64 COMMENT 'answers that mention it or cite its pages',
+    `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    `mentions` Int64 COMMENT 'occurrences of its names',
+    `citations` Int64 COMMENT 'citations of its pages',
+    `visibility` Int64 COMMENT 'sum of visibility_score over all answers',
+    `visibility_named` Int64 COMMENT 'sum of visibility_score over mention_answers'
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
-COMMENT 'The sums of answer_daily by prompt, of the brand and of each competitor. Rows of one key may be several until they merge: sum them.';
+COMMENT 'The sums of answer_daily by prompt, of brand and competitors. Always sum: a key may have several rows.';
 
 -- entity_prompt_daily_view
 CREATE MATERIALIZED VIEW entity_prompt_daily_view TO entity_prompt_daily
@@ -1055,7 +1055,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [ed3b671f3d66]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [342c9c970931]'
 AS WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
@@ -1150,7 +1150,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it stands now, by day: first the fields that an import takes, then how it was asked, then how it is read. [7c6389ef46af]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [db918777893e]'
 AS SELECT
     platform,
     prompt,
@@ -1248,7 +1248,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was told. [da8a95300ace]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [a1c497f97a73]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1270,7 +1270,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [f8fb47a2aaa1]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [794cc338ac0b]'
 AS SELECT
     month,
     max(kind = 'answers') AS answers,
@@ -1301,7 +1301,7 @@ ORDER BY month ASC;
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was told. [00ee2c30ee5d]'
+COMMENT 'every visit to a brand’s site as it was recorded. [fc24dcbb5368]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1331,7 +1331,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were told, with the reading that each row is of: the first has the texts. [b2bc07380dd9]'
+COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [c77c7ef3086a]'
 AS SELECT
     day,
     id,
@@ -1376,7 +1376,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [55b0bb3599cc]'
+COMMENT 'which of the given answers have landed, and the newest reading of each. [d7e43f936fba]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -1394,7 +1394,7 @@ GROUP BY
 
 -- landed_crawls
 CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [98e2453b21c7]'
+COMMENT 'which of the given crawls have landed. [15abe8b1e66c]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1404,7 +1404,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [daeeffe8de9a]'
+COMMENT 'which of the given visits have landed. [67bbd69e8f36]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1414,7 +1414,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [805e92bc8450]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [d9b1ba966919]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1425,7 +1425,7 @@ ORDER BY log_offset ASC;
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [7d2f61d41346]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [857a5f4a15de]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -1492,7 +1492,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [944918a19934]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [dfed1e3a80d9]'
 AS WITH
     served AS
     (
@@ -1540,7 +1540,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a place in that order. [2eb1faa5eab6]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [69eea51c7f45]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -1605,7 +1605,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [75e113745d96]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [b7c19e55149b]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -1616,7 +1616,7 @@ HAVING count() > 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures prompt by prompt, of the prompts that have answers in the window. [786ae6632e26]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [9c25e4df05b7]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1685,7 +1685,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s part of all mentions of it and its live competitors, by bucket, platform and requested model. [3c179f75a296]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by bucket, platform and requested model. [3af8b90d83cc]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1719,36 +1719,36 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 -- shopping_cards
 CREATE TABLE shopping_cards
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand that the answers are read for',
-    `day` Date COMMENT 'UTC day of the answers',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that answered',
-    `model` LowCardinality(String) COMMENT 'requested model, empty: none was named',
-    `region` LowCardinality(String) COMMENT 'region that was asked for, empty: none',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `model` LowCardinality(String) COMMENT 'requested model, empty: none',
+    `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
-    `answered_at` DateTime64(3, 'UTC') COMMENT 'when the answer came, UTC',
+    `answered_at` DateTime64(3, 'UTC') COMMENT 'UTC time of the answer',
     `answer_id` UUID COMMENT 'id of the answer',
-    `id` UUID COMMENT 'of the card, from the id of the answer and the place in it',
-    `position` UInt32 COMMENT '1-based place in the answer',
+    `id` UUID COMMENT 'id of the card, made of answer and position',
+    `position` UInt32 COMMENT '1-based position of the card in the answer',
     `title` String COMMENT 'title of the product' CODEC(ZSTD(1)),
-    `product_brand` String COMMENT 'brand of the product as returned, empty: not said' CODEC(ZSTD(1)),
-    `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: not said',
-    `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: not said',
-    `image_url` String COMMENT 'empty: not said' CODEC(ZSTD(1)),
-    `merchant_url` String COMMENT 'where it is sold, empty: not said' CODEC(ZSTD(1)),
+    `product_brand` String COMMENT 'brand of the product, empty: unknown' CODEC(ZSTD(1)),
+    `price_amount` Nullable(Decimal(18, 4)) COMMENT 'price in price_currency, NULL: unknown',
+    `price_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: unknown',
+    `image_url` String COMMENT 'picture of the product, empty: unknown' CODEC(ZSTD(1)),
+    `merchant_url` String COMMENT 'where it is sold, empty: unknown' CODEC(ZSTD(1)),
     `merchant_domain` String COMMENT 'registrable domain of merchant_url' CODEC(ZSTD(1)),
-    `rating` Nullable(Float64) COMMENT 'as returned, NULL: not said',
-    `review_count` Nullable(Int64) COMMENT 'as returned, NULL: not said',
+    `rating` Nullable(Float64) COMMENT 'as returned, NULL: unknown',
+    `review_count` Nullable(Int64) COMMENT 'as returned, NULL: unknown',
     `matched_id` UUID COMMENT 'brand or competitor whose product it is, nil: neither',
     `role` LowCardinality(String) COMMENT 'own, competitor or other',
-    `sign` Int8 COMMENT '1: the row counts, -1: an earlier one is taken back'
+    `sign` Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value'
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
-COMMENT 'One row per shopping card, and per correction. Those whose signs sum to 1 count.';
+COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 -- shopping_cards_view
 CREATE MATERIALIZED VIEW shopping_cards_view TO shopping_cards
@@ -1810,7 +1810,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, behind one of them, that stand with a reading older than the given one, and [a32fdb5d598b]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [557456ae8cbc]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -1831,7 +1831,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest reading that stands of any of them, from a day on. [f7213b052154]'
+COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [3c339df6d9cf]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -1864,7 +1864,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand stand with a reading older than the given one, by day. [5383d909a1e8]'
+COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [4ba13506f5ac]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -1883,7 +1883,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that. [05c58c9b1abb]'
+COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that: [14073f74dad7]'
 AS SELECT
     landing,
     month,
@@ -1908,25 +1908,25 @@ ORDER BY
 -- visit_daily
 CREATE TABLE visit_daily
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose site was visited',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
     `day` Date COMMENT 'UTC day',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitors',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
     `host` LowCardinality(String) COMMENT 'host of the page',
     `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
     `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
-    `event` LowCardinality(String) COMMENT 'view or goal. Views are the visits of figures, goals are what they led to',
-    `goal` LowCardinality(String) COMMENT 'name of the goal, empty: views',
-    `currency` LowCardinality(String) COMMENT 'of value, ISO 4217, empty: none',
-    `visits` Int64 COMMENT 'views or goals, as event says',
-    `sessions` Int64 COMMENT 'views that began a session: this was their landing page',
-    `value` Decimal(38, 6) COMMENT 'sum of the goals\' values in currency, exact'
+    `event` LowCardinality(String) COMMENT 'view or goal',
+    `goal` LowCardinality(String) COMMENT 'name of the goal, empty: a view',
+    `currency` LowCardinality(String) COMMENT 'ISO 4217, empty: none',
+    `visits` Int64 COMMENT 'views, or times the goal was reached',
+    `sessions` Int64 COMMENT 'views that began a session, on this landing page',
+    `value` Decimal(38, 6) COMMENT 'exact sum of the goals\' values in currency'
 )
 ENGINE = SummingMergeTree((visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
-COMMENT 'Visits that AI platforms sent by day, platform, page, country and goal. Rows of one key may be several until they merge: sum them.';
+COMMENT 'Visits and goals by day, platform, page and country. Always sum: a key may have several rows.';
 
 -- visit_daily_view
 CREATE MATERIALIZED VIEW visit_daily_view TO visit_daily
@@ -1975,37 +1975,37 @@ GROUP BY
 -- visits
 CREATE TABLE visits
 (
-    `organization_id` UUID COMMENT 'organization that the brand belongs to',
-    `brand_id` UUID COMMENT 'brand whose site was visited',
-    `day` Date COMMENT 'UTC day of at',
-    `id` UUID COMMENT 'made when the beacon was accepted, its first 48 bits are that time in Unix milliseconds',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with its prefix',
+    `organization_id` UUID COMMENT 'organization of the brand',
+    `brand_id` UUID COMMENT 'id of the brand',
+    `day` Date COMMENT 'UTC day',
+    `id` UUID COMMENT 'id of the visit. Its first 48 bits are the acceptance in Unix milliseconds',
+    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
     `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record in its partition' CODEC(Delta(8), ZSTD(1)),
-    `at` DateTime64(3, 'UTC') COMMENT 'when the visit was, UTC' CODEC(Delta(8), ZSTD(1)),
+    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `at` DateTime64(3, 'UTC') COMMENT 'UTC time of the visit' CODEC(Delta(8), ZSTD(1)),
     `event` LowCardinality(String) COMMENT 'view or goal',
-    `platform` LowCardinality(String) COMMENT 'slug of the AI platform that sent the visitor',
-    `platform_by` LowCardinality(String) COMMENT 'source of the platform: referrer, utm, parameter, referrer_utm or session, empty: not said',
+    `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
+    `platform_by` LowCardinality(String) COMMENT 'source of the platform: referrer, utm, parameter, referrer_utm or session, empty: unknown',
     `host` LowCardinality(String) COMMENT 'host of the page',
     `path` String COMMENT 'path of the page, without query' CODEC(ZSTD(1)),
-    `referrer_host` LowCardinality(String) COMMENT 'host of the page before, empty: unknown',
+    `referrer_host` LowCardinality(String) COMMENT 'host of the linking page, empty: unknown',
     `country` LowCardinality(String) COMMENT 'ISO 3166-1 alpha-2, empty: unknown',
     `country_by` LowCardinality(String) COMMENT 'source of the country: database, header or time_zone, empty: unknown',
-    `language` LowCardinality(String) COMMENT 'of the browser, empty: unknown',
-    `screen` LowCardinality(String) COMMENT 'width and height in pixels as 1920x1080, empty: unknown',
+    `language` LowCardinality(String) COMMENT 'language of the browser, empty: unknown',
+    `screen` LowCardinality(String) COMMENT 'pixels, such as 1920x1080, empty: unknown',
     `time_zone` LowCardinality(String) COMMENT 'IANA name, empty: unknown',
     `session` String COMMENT 'random name of the tab\'s session, empty: unknown' CODEC(ZSTD(1)),
     `new_session` Bool COMMENT 'first view of its session',
-    `visitor` UInt64 COMMENT 'salted hash that tells visitors of one day apart, 0: unknown',
+    `visitor` UInt64 COMMENT 'salted hash of the visitor, for one day, 0: unknown',
     `goal_name` LowCardinality(String) COMMENT 'name of the goal, empty: a view',
-    `goal_value` Nullable(Decimal(18, 6)) COMMENT 'worth of the goal in goal_currency, NULL: none',
+    `goal_value` Nullable(Decimal(18, 6)) COMMENT 'value in goal_currency, NULL: none',
     `goal_currency` LowCardinality(String) COMMENT 'ISO 4217, empty: none',
-    `simulated` Bool COMMENT 'made by the simulator, nobody visited',
+    `simulated` Bool COMMENT 'made by the simulator',
     INDEX log_offset log_offset TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
-COMMENT 'Visits that AI platforms sent, one row each, as recorded. For figures visit_daily is faster.';
+COMMENT 'One row per visit that an AI platform sent, and per goal. visit_daily is faster.';
 
