@@ -38,7 +38,6 @@ func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
 	if err != nil {
 		return err
 	}
-	defer warehouse.Close()
 	if err := extractAndInsert(ctx, r, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log), records); err != nil {
 		return err
 	}
@@ -47,7 +46,6 @@ func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
 	if err != nil {
 		return err
 	}
-	defer whole.Close()
 	target := &countedAnswers{Answers: sink.NewAnswers(whole, prometheus.NewRegistry(), s.log)}
 	if took, err = consumeAll(ctx, s, s.consumer("whole", "", event.TopicAnswers), target, &target.records, answersCount); err != nil {
 		return err

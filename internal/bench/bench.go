@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,7 +15,7 @@ import (
 // Options are settings of a run.
 type Options struct {
 	Broker   string                           // embedded or apache, for benches that need one; "" is embedded
-	Progress func(format string, args ...any) // reports the steps of a long bench; nil discards them
+	Progress func(format string, args ...any) // reports the steps of a long bench
 }
 
 // Result is what one bench measured. Rates are per second, times in milliseconds, memory in bytes. A ratio is a figure
@@ -46,21 +47,17 @@ var benches = map[string]bench{
 func Names() []string { return slices.Sorted(maps.Keys(benches)) }
 
 // Run measures one bench.
-func Run(ctx context.Context, name string, o Options) (Result, error) {
-	r := Result{Bench: name, Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
+func Run(ctx context.Context, name string, o Options) (r Result, err error) {
+	r = Result{Bench: name, Figures: map[string]float64{}, Ceilings: map[string]float64{}, Ratios: map[string]float64{}}
 	b, ok := benches[name]
 	if !ok {
 		return r, fmt.Errorf("bench %q: want one of %s", name, strings.Join(Names(), ", "))
 	}
-	if o.Progress == nil {
-		o.Progress = func(string, ...any) {}
-	}
 	s, err := startStack(ctx, b.need, o.Broker)
-	if err != nil {
-		return r, fmt.Errorf("bench %s: %w", name, err)
+	if err == nil {
+		err = errors.Join(b.run(ctx, o, s, &r), s.close())
 	}
-	defer s.close()
-	if err := b.run(ctx, o, s, &r); err != nil {
+	if err != nil {
 		return r, fmt.Errorf("bench %s: %w", name, err)
 	}
 	r.Machine = thisMachine()
@@ -96,7 +93,7 @@ func (r Result) Print(w io.Writer) error {
 	return err
 }
 
-// hasLine tells whether a line shows a value already: that of a-name_p50_ms begins with a-name.
+// hasLine reports whether a line shows a value already: that of a-name_p50_ms begins with a-name.
 func (r Result) hasLine(key string) bool {
 	subject, _, _ := strings.Cut(key, "_")
 	return slices.ContainsFunc(r.Lines, func(line string) bool { return strings.HasPrefix(line, subject+" ") })

@@ -22,7 +22,7 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	asking.window, asking.questions, asking.rounds, asking.time = 20, 3, 1, 20*time.Millisecond
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
-			r, err := Run(t.Context(), name, Options{})
+			r, err := Run(t.Context(), name, Options{Progress: t.Logf})
 			if err != nil {
 				t.Fatal(err)
 			}

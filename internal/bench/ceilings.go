@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -34,61 +32,59 @@ const (
 	grouped = "grouped" // the same, but kafka-go waits a millisecond for up to a hundred to write together
 )
 
-// ceilingsTask is where the ceilings find their engines.
-type ceilingsTask struct {
+// ceilings is the process that serves them, and where it finds its engines.
+type ceilings struct {
 	Postgres string   `json:"postgres"`
 	Brokers  []string `json:"brokers"`
 	Prefix   string   `json:"prefix"` // of the topics that are written to
 	Dir      string   `json:"dir"`
+
+	log     *slog.Logger
+	running *errgroup.Group
 }
 
-// ceilings prints the address of each, and serves them until ctx or in ends, which is when the bench has ended.
-func ceilings(ctx context.Context, in io.Reader, out io.Writer) error {
-	var task ceilingsTask
-	if err := json.NewDecoder(in).Decode(&task); err != nil {
-		return fmt.Errorf("read task: %w", err)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		defer cancel()
-		_, _ = io.Copy(io.Discard, in)
-	}()
+// run announces the addresses of the ceilings by name, and serves them until ctx ends.
+func (c *ceilings) run(ctx context.Context, announce func(any) error) error {
 	cfg := postgres.DefaultConfig()
-	cfg.DSN = task.Postgres
+	cfg.DSN = c.Postgres
 	db, err := postgres.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	running, within := errgroup.WithContext(ctx)
-	c := ceilingsServer{task, slog.New(slog.NewTextHandler(os.Stderr, nil)), running}
+	c.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	stopping, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var within context.Context
+	c.running, within = errgroup.WithContext(stopping)
 	addresses, err := c.start(within, db)
 	if err == nil {
-		err = json.NewEncoder(out).Encode(addresses)
+		err = announce(addresses)
 	}
 	if err != nil {
 		cancel()
-		_ = running.Wait()
+		_ = c.running.Wait()
 		return err
 	}
-	if err := running.Wait(); ctx.Err() == nil {
+	if err := c.running.Wait(); ctx.Err() == nil {
 		return err
 	}
 	return nil // it was stopped
 }
 
-// ceilingsServer is the process of the ceilings.
-type ceilingsServer struct {
-	ceilingsTask
-	log     *slog.Logger
-	running *errgroup.Group
-}
-
 // start starts every ceiling, and returns their addresses by name.
-func (c *ceilingsServer) start(ctx context.Context, db *postgres.DB) (map[string]string, error) {
-	parts, err := c.parts(ctx, db)
+func (c *ceilings) start(ctx context.Context, db *postgres.DB) (map[string]string, error) {
+	sites, err := site.New(filepath.Join(c.Dir, "sites.json"), db, prometheus.NewRegistry(), c.log)
 	if err != nil {
+		return nil, err
+	}
+	visitors, err := visitor.New(visitor.DefaultConfig(), db, prometheus.NewRegistry(), c.log)
+	if err != nil {
+		return nil, err
+	}
+	c.running.Go(func() error { return sites.Run(ctx) })
+	c.running.Go(func() error { return visitors.Run(ctx) })
+	if err := poll(ctx, 10*time.Millisecond, func() (bool, error) { return sites.Ready(ctx) == nil, nil }); err != nil {
 		return nil, err
 	}
 	addresses := map[string]string{}
@@ -100,6 +96,7 @@ func (c *ceilingsServer) start(ctx context.Context, db *postgres.DB) (map[string
 		naive:   {BatchSize: 1},
 		grouped: {BatchTimeout: time.Millisecond}, // by default it waits a second for a hundred
 	} {
+		parts := collector.Parts{Sites: sites, Visitors: visitors}
 		if parts.Append, err = c.append(ctx, writer); err != nil {
 			return nil, err
 		}
@@ -110,24 +107,8 @@ func (c *ceilingsServer) start(ctx context.Context, db *postgres.DB) (map[string
 	return addresses, nil
 }
 
-// parts are those of a collector, but for its append.
-func (c *ceilingsServer) parts(ctx context.Context, db *postgres.DB) (collector.Parts, error) {
-	sites, err := site.New(filepath.Join(c.Dir, "sites.json"), db, prometheus.NewRegistry(), c.log)
-	if err != nil {
-		return collector.Parts{}, err
-	}
-	visitors, err := visitor.New(visitor.DefaultConfig(), db, prometheus.NewRegistry(), c.log)
-	if err != nil {
-		return collector.Parts{}, err
-	}
-	c.running.Go(func() error { return sites.Run(ctx) })
-	c.running.Go(func() error { return visitors.Run(ctx) })
-	err = poll(ctx, 10*time.Millisecond, func() (bool, error) { return sites.Ready(ctx) == nil, nil })
-	return collector.Parts{Sites: sites, Visitors: visitors}, err
-}
-
 // startReader starts fiber alone.
-func (c *ceilingsServer) startReader(ctx context.Context) (address string, err error) {
+func (c *ceilings) startReader(ctx context.Context) (address string, err error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -148,7 +129,7 @@ func (c *ceilingsServer) startReader(ctx context.Context) (address string, err e
 	return listener.Addr().String(), nil
 }
 
-func (c *ceilingsServer) startCollector(ctx context.Context, parts collector.Parts) (address string, err error) {
+func (c *ceilings) startCollector(ctx context.Context, parts collector.Parts) (address string, err error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -167,7 +148,7 @@ func (c *ceilingsServer) startCollector(ctx context.Context, parts collector.Par
 
 // append writes as a plain program would with kafka-go: by one Writer for all requests, with acks of all replicas. A nil
 // writer appends nothing.
-func (c *ceilingsServer) append(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
+func (c *ceilings) append(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
 	if writer == nil {
 		return func(context.Context, string, ...[]byte) error { return nil }, nil
 	}

@@ -37,12 +37,11 @@ const noLimit = 10_000_000
 //
 // Beside it, in every round, its ceilings are measured by the same requests over as many connections. The sender, the
 // collector and the ceilings are processes of their own; the embedded broker is in that of the bench.
-func collectors(ctx context.Context, o Options, s *stack, r *Result) (err error) {
+func collectors(ctx context.Context, o Options, s *stack, r *Result) error {
 	c, err := startContest(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.stop()) }()
 	for round := 1 - collecting.warm; round <= collecting.rounds; round++ { // Apache Kafka compiles itself for half a minute
 		o.Progress("  round %d of %d", round, collecting.rounds) // 0 and below warm up, and count for nothing
 		if err := c.round(ctx, round); err != nil {
@@ -52,19 +51,18 @@ func collectors(ctx context.Context, o Options, s *stack, r *Result) (err error)
 	if err := c.awaitLog(ctx, s.connection); err != nil {
 		return err
 	}
-	at := func(name string) *loadResult {
-		slices.Sort(c.results[name].Times)
-		return c.results[name]
+	for _, result := range c.results {
+		slices.Sort(result.Times)
 	}
-	r.Figures["accepted_per_s"] = at(full).accepted()
-	r.Figures["half_load_per_s"] = at(half).accepted()
+	r.Figures["accepted_per_s"] = c.results[full].accepted()
+	r.Figures["half_load_per_s"] = c.results[half].accepted()
 	for _, p := range []int{50, 99} {
-		r.Figures[fmt.Sprintf("p%d_ms", p)] = percentile(at(full).Times, float64(p))
-		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = percentile(at(half).Times, float64(p))
+		r.Figures[fmt.Sprintf("p%d_ms", p)] = percentile(c.results[full].Times, float64(p))
+		r.Figures[fmt.Sprintf("p%d_ms_half_load", p)] = percentile(c.results[half].Times, float64(p))
 	}
 	r.Figures["rss_bytes"] = float64(c.collector.memory())
 	for ratio, name := range map[string]string{"ceiling": read, "handler": handler, "naive": naive, "grouped": grouped} {
-		r.Ceilings[name+"_per_s"] = at(name).accepted()
+		r.Ceilings[name+"_per_s"] = c.results[name].accepted()
 		r.Ratios[ratio] = r.Figures["accepted_per_s"] / r.Ceilings[name+"_per_s"]
 	}
 	return nil
@@ -78,84 +76,48 @@ const (
 
 // A contest is a collector and its ceilings, and requests for them.
 type contest struct {
-	collector, ceilings *child
-	addresses           map[string]string // of the collector and of the ceilings
-	requests            [][]byte
-	results             map[string]*loadResult // of the rounds that count
-	accepted            int64                  // beacons that the collector has answered with 204, of all rounds
+	collector *child
+	addresses map[string]string // of the collector and of the ceilings
+	requests  [][]byte
+	results   map[string]*loadResult // of the rounds that count
+	accepted  int64                  // beacons that the collector has answered with 204, of all rounds
 }
 
 // startContest starts a collector and its ceilings.
-func startContest(ctx context.Context, s *stack) (_ *contest, err error) {
+func startContest(ctx context.Context, s *stack) (*contest, error) {
 	const plain = "plain."
 	if err := s.createTopics(ctx, plain); err != nil {
 		return nil, err
 	}
-	c := &contest{addresses: map[string]string{}, results: map[string]*loadResult{}}
-	if c.requests, err = beacons(ctx, s, collecting.sites); err != nil {
+	requests, err := beacons(ctx, s, collecting.sites)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.stop())
-		}
-	}()
-	if err := c.startCeilings(ctx, ceilingsTask{s.postgres, s.connection.Brokers, plain, s.dir}); err != nil {
+	c := &contest{requests: requests, results: map[string]*loadResult{}}
+	for _, name := range []string{full, half, read, handler, naive, grouped} {
+		c.results[name] = &loadResult{Statuses: map[int]int64{}}
+	}
+	cmd, err := partOf(ctx, "ceilings", ceilings{Postgres: s.postgres, Brokers: s.connection.Brokers, Prefix: plain, Dir: s.dir})
+	if err != nil {
 		return nil, err
 	}
-	return c, c.startCollector(ctx, s)
-}
-
-func (c *contest) startCollector(ctx context.Context, s *stack) error {
-	cmd, err := answerscope(ctx, []string{
+	_, line, err := s.startReady(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(line), &c.addresses); err != nil {
+		return nil, fmt.Errorf("read addresses of ceilings %q: %w", line, err)
+	}
+	cmd, err = answerscope(ctx, []string{
 		"ANSWERSCOPE_POSTGRES_DSN=" + s.postgres, "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(s.connection.Brokers, ","),
 		"ANSWERSCOPE_DATA_DIR=" + filepath.Join(s.dir, "collector"), "ANSWERSCOPE_SITE_LIMIT=" + strconv.Itoa(noLimit),
 	}, "collector", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.collector, err = startChild(cmd, nil); err != nil {
-		return err
-	}
-	line, err := c.collector.awaitReady(ctx)
+	c.collector, line, err = s.startReady(ctx, cmd)
 	c.addresses[full] = strings.TrimPrefix(line, "ready http://")
-	return err
-}
-
-func (c *contest) startCeilings(ctx context.Context, task ceilingsTask) error {
-	cmd, err := answerscope(ctx, nil, "bench", "--part", "ceilings")
-	if err != nil {
-		return err
-	}
-	in, err := cmd.StdinPipe() // stays open until the bench ends
-	if err != nil {
-		return fmt.Errorf("start ceilings: %w", err)
-	}
-	if c.ceilings, err = startChild(cmd, nil); err != nil {
-		return err
-	}
-	if err := json.NewEncoder(in).Encode(task); err != nil {
-		return fmt.Errorf("start ceilings: %w:\n%s", err, c.ceilings.last())
-	}
-	line, err := c.ceilings.awaitReady(ctx)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(line), &c.addresses); err != nil {
-		return fmt.Errorf("read addresses of ceilings %q: %w", line, err)
-	}
-	return nil
-}
-
-// stop ends both processes.
-func (c *contest) stop() error {
-	var errs []error
-	for _, one := range []*child{c.collector, c.ceilings} {
-		if one != nil {
-			errs = append(errs, one.stop())
-		}
-	}
-	return errors.Join(errs...)
+	return c, err
 }
 
 // round measures each once, in another order than the round before, and the collector at half of what it has just
@@ -164,43 +126,46 @@ func (c *contest) round(ctx context.Context, round int) error {
 	each := []string{full, read, handler, naive, grouped}
 	for i := range each {
 		name := each[(i+round+collecting.warm)%len(each)]
-		result, err := c.measure(ctx, name, 0)
+		result, err := c.measure(ctx, round, name, name, 0)
 		if err != nil {
 			return err
 		}
-		c.keep(round, name, result)
 		if name == full {
-			if result, err = c.measure(ctx, full, result.accepted()/2); err != nil {
+			if _, err := c.measure(ctx, round, half, full, result.accepted()/2); err != nil {
 				return err
 			}
-			c.keep(round, half, result)
 		}
 	}
 	return nil
 }
 
-func (c *contest) keep(round int, name string, result loadResult) {
-	if round <= 0 {
-		return
+// measure runs a load at the address of a name in a process of its own, since it takes as much of the machine as the
+// server lets it, and adds what came back to a result.
+func (c *contest) measure(ctx context.Context, round int, to, name string, rate float64) (result loadResult, err error) {
+	cmd, err := partOf(ctx, "load", loadPlan{
+		Address: c.addresses[name], Requests: c.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time,
+	})
+	if err != nil {
+		return result, err
 	}
-	if c.results[name] == nil {
-		c.results[name] = &loadResult{Statuses: map[int]int64{}}
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, &result)
 	}
-	c.results[name].add(&result)
-	c.results[name].Took += result.Took
-}
-
-func (c *contest) measure(ctx context.Context, name string, rate float64) (loadResult, error) {
-	plan := loadPlan{Address: c.addresses[name], Requests: c.requests, Connections: collecting.connections, Rate: rate, Time: collecting.time}
-	result, err := plan.apart(ctx)
 	if err == nil {
 		err = result.onlyAccepted()
 	}
 	if err != nil {
-		return result, fmt.Errorf("measure %s: %w", name, err)
+		return result, errors.Join(fmt.Errorf("measure %s: %w\n%s", name, err, &log), context.Cause(ctx))
 	}
 	if name == full {
 		c.accepted += result.Statuses[http.StatusNoContent]
+	}
+	if round > 0 {
+		c.results[to].add(&result)
+		c.results[to].Took += result.Took
 	}
 	return result, nil
 }
@@ -244,7 +209,6 @@ func beacons(ctx context.Context, s *stack, sites int) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
 	organization, err := db.AddOrganization(ctx, "Bench", "bench")
 	if err != nil {
 		return nil, err

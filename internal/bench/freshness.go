@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -19,7 +18,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -34,13 +32,11 @@ var flowing = struct {
 // freshness measures how long a record takes from the call that appends it until the API counts it, while 5,000 visits a
 // second flow: one visit after the other in /api/v1/ai-traffic, and beside them one answer after the other in
 // /api/v1/visibility-summary.
-func freshness(ctx context.Context, o Options, s *stack, r *Result) (err error) {
+func freshness(ctx context.Context, o Options, s *stack, r *Result) error {
 	w, err := s.watch(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-
 	o.Progress("  %d visits a second for %s", flowing.rate, flowing.time)
 	var visits, answers []time.Duration
 	var flowed atomic.Int64
@@ -104,15 +100,6 @@ type watch struct {
 	at     *service
 	client *http.Client
 	brand  brand
-	closes []func() error // in this order
-}
-
-func (w *watch) close() error {
-	var errs []error
-	for _, end := range w.closes {
-		errs = append(errs, end())
-	}
-	return errors.Join(errs...)
 }
 
 // watch starts a pipeline from the topics to a warehouse, and a service over it.
@@ -132,35 +119,29 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 	if err := mirrorBrands(ctx, s.log, db, warehouse, 1); err != nil {
 		return nil, err
 	}
-	w := &watch{client: newClient(2), brand: brands[0]}
-	if w.at, err = serve(ctx, s.log, db, warehouse); err != nil {
+	if err := startSink(ctx, s, db, event.TopicAnswers, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log)); err != nil {
 		return nil, err
 	}
-	sinks, stop := context.WithCancel(ctx)
-	ended, err := s.sinks(sinks, db, warehouse)
-	w.closes = []func() error{w.at.stop, func() error { stop(); return ended() }, warehouse.Close, func() error { db.Close(); return nil }}
-	if err != nil {
-		return nil, errors.Join(err, w.close())
+	if err := startSink(ctx, s, db, event.TopicVisits, sink.NewVisits(warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), s.log)); err != nil {
+		return nil, err
 	}
-	return w, nil
+	at, err := s.serve(ctx, db, warehouse)
+	return &watch{at, newClient(2), brands[0]}, err
 }
 
-// sinks starts those of answers and visits, and returns how to wait for their end.
-func (s *stack) sinks(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (ended func() error, err error) {
-	var both errgroup.Group
-	ofAnswers, ofVisits := s.consumer("answers", "", event.TopicAnswers), s.consumer("visits", "", event.TopicVisits)
-	ofAnswers.Lock, ofVisits.Lock = consume.LockWith(db.LockSinksShared), consume.LockWith(db.LockSinksShared)
-	answers, err := consume.New(ofAnswers, sink.NewAnswers(warehouse, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
+// startSink starts the sink of a topic, which runs until the bench is over.
+func startSink[T any](ctx context.Context, s *stack, db *postgres.DB, topic string, target consume.Target[T]) error {
+	cfg := s.consumer(topic, "", topic)
+	cfg.Lock = consume.LockWith(db.LockSinksShared)
+	consumer, err := consume.New(cfg, target, prometheus.NewRegistry(), s.log)
 	if err != nil {
-		return both.Wait, err
+		return err
 	}
-	visits, err := consume.New(ofVisits, sink.NewVisits(warehouse, sink.CachedVisitIDs, prometheus.NewRegistry(), s.log), prometheus.NewRegistry(), s.log)
-	if err != nil {
-		return both.Wait, err
-	}
-	both.Go(func() error { return answers.Run(ctx) })
-	both.Go(func() error { return visits.Run(ctx) })
-	return both.Wait, nil
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- consumer.Run(ctx) }()
+	s.onClose(func(context.Context) error { stop(); return <-ended })
+	return nil
 }
 
 // A probe is a kind of record, and the figure that counts it.
@@ -203,7 +184,7 @@ func (w *watch) measure(ctx, until context.Context, log *producer.Producer, p pr
 		}
 		err = poll(ctx, flowing.every, func() (bool, error) {
 			var body bytes.Buffer
-			if err := w.at.ask(ctx, w.client, api+p.endpoint, window, "", &body); err != nil {
+			if err := w.at.ask(ctx, w.client, api+p.endpoint, window, &body); err != nil {
 				return false, err
 			}
 			m := p.figure.FindSubmatch(body.Bytes())

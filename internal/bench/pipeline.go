@@ -28,13 +28,12 @@ var streaming = struct{ visits, rounds int }{1_000_000, 3}
 func pipeline(ctx context.Context, o Options, s *stack, r *Result) error {
 	var all streamed
 	for round := range 1 + streaming.rounds {
-		o.Progress("  round %d of %d", round, streaming.rounds) // 0 warms the engine up, which compiles expressions and reads its own code from disk
-		one, err := s.streamRound(ctx, round)
-		if err != nil {
-			return err
+		o.Progress("  round %d of %d", round, streaming.rounds)
+		if round == 1 {
+			all = streamed{} // round 0 warms the engine up, which compiles expressions and reads its own code from disk
 		}
-		if round > 0 {
-			all.add(one)
+		if err := s.streamRound(ctx, round, &all); err != nil {
+			return err
 		}
 	}
 	n := float64(streaming.visits * streaming.rounds)
@@ -57,26 +56,24 @@ type streamed struct {
 	memory                    int64 // bytes at most
 }
 
-func (m *streamed) add(one streamed) {
-	m.whole, m.reading, m.inserting = m.whole+one.whole, m.reading+one.reading, m.inserting+one.inserting
-	m.size, m.memory = one.size, max(m.memory, one.memory)
-}
-
-func (s *stack) streamRound(ctx context.Context, round int) (m streamed, err error) {
+// streamRound adds one round to m.
+func (s *stack) streamRound(ctx context.Context, round int, m *streamed) (err error) {
 	prefix := fmt.Sprintf("round-%d.", round)
 	if m.size, err = s.appendVisits(ctx, prefix, streaming.visits); err != nil {
-		return m, err
+		return err
 	}
-	if m.whole, m.memory, err = s.stream(ctx, prefix, round); err != nil {
-		return m, err
+	whole, memory, err := s.stream(ctx, prefix, round)
+	if err != nil {
+		return err
 	}
 	read := &counting{}
-	m.reading, err = consumeAll(ctx, s, s.consumer(prefix+"alone", prefix, event.TopicVisits), read, &read.records, streaming.visits)
+	reading, err := consumeAll(ctx, s, s.consumer(prefix+"alone", prefix, event.TopicVisits), read, &read.records, streaming.visits)
 	if err != nil {
-		return m, err
+		return err
 	}
-	m.inserting, err = s.insertAlone(ctx, round)
-	return m, err
+	inserting, err := s.insertAlone(ctx, round)
+	m.whole, m.reading, m.inserting, m.memory = m.whole+whole, m.reading+reading, m.inserting+inserting, max(m.memory, memory)
+	return err
 }
 
 // shortVisit is the i-th of visits of some 380 bytes.
@@ -120,24 +117,22 @@ func (s *stack) stream(ctx context.Context, prefix string, round int) (took time
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { err = errors.Join(err, warehouse.Close()) }()
 	p, assigned, err := s.startPipeline(ctx, name, prefix)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	var begin time.Time
+	running, end := p.whileRunning(ctx)
+	defer end()
 	select {
-	case begin = <-assigned:
-	case <-p.ended:
-		return 0, 0, fmt.Errorf("pipeline ended before it had partitions:\n%s", p.last())
-	case <-ctx.Done():
-		return 0, 0, context.Cause(ctx)
+	case begin := <-assigned:
+		if err := awaitVisits(running, warehouse); err != nil {
+			return 0, 0, err
+		}
+		took, memory = time.Since(begin), p.memory()
+	case <-running.Done():
+		return 0, 0, context.Cause(running)
 	}
-	if err := awaitVisits(ctx, p, warehouse); err != nil {
-		return 0, 0, err
-	}
-	return time.Since(begin), p.memory(), eachVisitOnce(ctx, warehouse)
+	return took, memory, errors.Join(p.stop(), eachVisitOnce(ctx, warehouse))
 }
 
 // startPipeline starts a pipeline, and returns when it was given the partitions of topic visits.
@@ -150,7 +145,7 @@ func (s *stack) startPipeline(ctx context.Context, database, prefix string) (*ch
 		return nil, nil, err
 	}
 	assigned := make(chan time.Time, 1)
-	p, err := startChild(cmd, func(line string) {
+	p, err := s.startChild(cmd, func(line string) {
 		if strings.Contains(line, `msg="partitions assigned"`) && strings.Contains(line, "topic="+prefix+event.TopicVisits+" ") {
 			select {
 			case assigned <- time.Now():
@@ -161,29 +156,25 @@ func (s *stack) startPipeline(ctx context.Context, database, prefix string) (*ch
 	return p, assigned, err
 }
 
-// awaitVisits waits until a pipeline has brought every visit into the table and its sums.
-func awaitVisits(ctx context.Context, p *child, warehouse *clickhouse.Conn) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for rows := uint64(0); rows < uint64(streaming.visits); {
-		select {
-		case <-tick.C:
-		case <-p.ended:
-			return fmt.Errorf("pipeline ended with %d of %d visits:\n%s", rows, streaming.visits, p.last())
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		// The table knows its number of rows: to add up the sums each time, too, took a third of the engine's work.
-		err := warehouse.QueryRow(ctx, "SELECT count() FROM visits").Scan(&rows)
-		if err == nil && rows >= uint64(streaming.visits) {
-			rows, _, err = countVisits(ctx, warehouse)
-		}
-		if err != nil {
-			return fmt.Errorf("count visits: %w", err)
-		}
-		if rows > uint64(streaming.visits)*9/10 {
-			tick.Reset(10 * time.Millisecond) // to see the end when it comes
-		}
+// awaitVisits waits until every visit is in the table and its sums.
+func awaitVisits(ctx context.Context, warehouse *clickhouse.Conn) error {
+	rows, want := uint64(0), uint64(streaming.visits)
+	most := func(enough uint64, every time.Duration) error {
+		return poll(ctx, every, func() (bool, error) {
+			// The table knows its number of rows: to add up the sums each time, too, took a third of the engine's work.
+			err := warehouse.QueryRow(ctx, "SELECT count() FROM visits").Scan(&rows)
+			if err == nil && rows >= want {
+				rows, _, err = countVisits(ctx, warehouse)
+			}
+			return rows >= enough, err
+		})
+	}
+	err := most(want*9/10, 100*time.Millisecond)
+	if err == nil {
+		err = most(want, 10*time.Millisecond) // to see the end when it comes
+	}
+	if err != nil {
+		return fmt.Errorf("count visits, %d of %d: %w", rows, want, err)
 	}
 	return nil
 }
@@ -194,7 +185,6 @@ func (s *stack) insertAlone(ctx context.Context, round int) (took time.Duration,
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, warehouse.Close()) }()
 	size := s.consumer("", "", event.TopicVisits).Limits.Records
 	partitions := producer.DefaultTopicsConfig().Partitions
 	rows, packer := make([][]clickhouse.PackedVisit, partitions), clickhouse.VisitPacker{}

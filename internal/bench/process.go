@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,20 +43,21 @@ type child struct {
 	log []string // its last lines
 }
 
-// startChild starts a command. Each line of its log is given to onLog, unless that is nil.
-func startChild(cmd *exec.Cmd, onLog func(line string)) (*child, error) {
+// startChild starts a command, which is stopped when the bench is over. Each line of its log is given to onLog.
+func (s *stack) startChild(cmd *exec.Cmd, onLog func(line string)) (*child, error) {
 	c := &child{name: strings.Join(cmd.Args[1:2], " "), cmd: cmd, ready: make(chan string, 1), ended: make(chan struct{})}
+	var log io.ReadCloser
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		log, err = cmd.StderrPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", c.name, err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", c.name, err)
-	}
+	s.onClose(func(context.Context) error { return c.stop() })
 	go func() {
 		line, _ := bufio.NewReader(out).ReadString('\n') // "" where it ended before
 		c.ready <- strings.TrimSpace(line)
@@ -66,18 +66,21 @@ func startChild(cmd *exec.Cmd, onLog func(line string)) (*child, error) {
 	return c, nil
 }
 
-// awaitReady returns the first line of the command's stdout.
-func (c *child) awaitReady(ctx context.Context) (line string, err error) {
+// startReady starts a command, and returns the first line of its stdout.
+func (s *stack) startReady(ctx context.Context, cmd *exec.Cmd) (c *child, line string, err error) {
+	if c, err = s.startChild(cmd, func(string) {}); err != nil {
+		return nil, "", err
+	}
 	select {
 	case line = <-c.ready:
 	case <-time.After(time.Minute):
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return nil, "", context.Cause(ctx)
 	}
 	if line == "" {
 		err = fmt.Errorf("%s is not ready:\n%s", c.name, c.last())
 	}
-	return line, err
+	return c, line, err
 }
 
 // follow reads the log until the process ends.
@@ -86,9 +89,7 @@ func (c *child) follow(log io.Reader, onLog func(line string)) {
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		line := lines.Text()
-		if onLog != nil {
-			onLog(line)
-		}
+		onLog(line)
 		c.mu.Lock()
 		c.log = append(c.log[max(0, len(c.log)-50):], line)
 		c.mu.Unlock()
@@ -100,6 +101,19 @@ func (c *child) last() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.log, "\n")
+}
+
+// whileRunning is ctx, but ended when the process ends.
+func (c *child) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-c.ended:
+			end(fmt.Errorf("%s ended:\n%s", c.name, c.last()))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { end(nil) }
 }
 
 // memory is the most that was resident, in bytes; 0 where the system has no such figure.
@@ -125,52 +139,40 @@ func (c *child) stop() error {
 	}
 }
 
-// parts of benches run in processes of their own, apart from what they measure, or what is measured beside them.
-var parts = map[string]func(ctx context.Context, in io.Reader, out io.Writer) error{
-	"load":     load,
-	"ceilings": ceilings,
-}
-
-// Part is such a process: it reads its task as JSON and writes its result as a line of JSON.
+// Part is what of a bench runs in a process of its own, apart from what it measures or is measured beside. It reads its
+// task as JSON and writes its result as a line of JSON.
 func Part(ctx context.Context, name string, in io.Reader, out io.Writer) error {
-	run, ok := parts[name]
-	if !ok {
-		return fmt.Errorf("no part of a bench: %q", name)
+	task, result := json.NewDecoder(in), json.NewEncoder(out)
+	switch name {
+	case "load":
+		var plan loadPlan
+		if err := task.Decode(&plan); err != nil {
+			return fmt.Errorf("read plan: %w", err)
+		}
+		r, err := plan.run(ctx)
+		if err != nil {
+			return err
+		}
+		return result.Encode(r)
+	case "ceilings":
+		var c ceilings
+		if err := task.Decode(&c); err != nil {
+			return fmt.Errorf("read task: %w", err)
+		}
+		return c.run(ctx, result.Encode)
 	}
-	return run(ctx, in, out)
+	return fmt.Errorf("no part of a bench: %q", name)
 }
 
-// load runs a plan.
-func load(ctx context.Context, in io.Reader, out io.Writer) error {
-	var plan loadPlan
-	if err := json.NewDecoder(in).Decode(&plan); err != nil {
-		return fmt.Errorf("read plan: %w", err)
-	}
-	result, err := plan.run(ctx)
+// partOf is the command that runs a part.
+func partOf(ctx context.Context, name string, task any) (*exec.Cmd, error) {
+	text, err := json.Marshal(task)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("plan %s: %w", name, err)
 	}
-	return json.NewEncoder(out).Encode(result)
-}
-
-// apart runs a plan in a process of its own.
-func (p loadPlan) apart(ctx context.Context) (result loadResult, err error) {
-	cmd, err := answerscope(ctx, nil, "bench", "--part", "load")
-	if err != nil {
-		return result, err
-	}
-	plan, err := json.Marshal(p)
-	if err != nil {
-		return result, fmt.Errorf("plan load: %w", err)
-	}
-	var log bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(plan), &log
-	text, err := cmd.Output()
+	cmd, err := answerscope(ctx, nil, "bench", "--part", name)
 	if err == nil {
-		err = json.Unmarshal(text, &result)
+		cmd.Stdin = bytes.NewReader(text)
 	}
-	if err != nil {
-		return result, errors.Join(fmt.Errorf("load %s: %w\n%s", p.Address, err, &log), context.Cause(ctx))
-	}
-	return result, nil
+	return cmd, err
 }

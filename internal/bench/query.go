@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -32,13 +30,11 @@ var asking = struct {
 //     service.
 //
 // Of a pair both are measured in the same minutes, in alternation, after every question was asked once.
-func query(ctx context.Context, o Options, s *stack, r *Result) (err error) {
+func query(ctx context.Context, o Options, s *stack, r *Result) error {
 	st, err := s.stage(ctx, o.Progress)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.close()) }()
-
 	var answers uint64
 	if err := st.driver.QueryRow(ctx, "SELECT count() FROM answers").Scan(&answers); err != nil {
 		return fmt.Errorf("count answers: %w", err)
@@ -62,45 +58,26 @@ type stage struct {
 	driver       *clickhouse.Conn
 	questions    []question
 	endpoints    []endpoint
-	closes       []func() error // in reverse
-}
-
-func (st *stage) close() error {
-	var errs []error
-	for _, end := range slices.Backward(st.closes) {
-		errs = append(errs, end())
-	}
-	return errors.Join(errs...)
 }
 
 // stage fills both warehouses, and starts the services over them.
-func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (st *stage, err error) {
-	st = &stage{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, st.close())
-		}
-	}()
+func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stage, error) {
 	db, err := s.openPostgres(ctx)
 	if err != nil {
 		return nil, err
 	}
-	st.closes = append(st.closes, func() error { db.Close(); return nil })
 	brands, err := addBrands(ctx, db, asking.brands)
 	if err != nil {
 		return nil, err
 	}
-	st.questions = questions(asking.questions, brands, asking.days, asking.window)
 	whole, err := s.warehouse(ctx, "whole")
 	if err != nil {
 		return nil, err
 	}
-	st.closes = append(st.closes, whole.Close)
 	tenth, err := s.warehouse(ctx, "tenth")
 	if err != nil {
 		return nil, err
 	}
-	st.closes = append(st.closes, tenth.Close)
 	if err := mirrorBrands(ctx, s.log, db, whole, asking.brands); err != nil {
 		return nil, err
 	}
@@ -115,23 +92,18 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (st *s
 	if err := fill(ctx, whole, asking.data, progress); err != nil {
 		return nil, err
 	}
-
-	if st.endpoints, err = learn(ctx, s.log, db, whole, st.questions); err != nil {
+	st := &stage{questions: questions(asking.questions, brands, asking.days, asking.window)}
+	if st.endpoints, err = s.learn(ctx, db, whole, st.questions); err != nil {
 		return nil, err
 	}
-	for over, at := range map[*clickhouse.Conn]**service{tenth: &st.tenth, whole: &st.whole} {
-		if *at, err = serve(ctx, s.log, db, over); err != nil {
-			return nil, err
-		}
-		st.closes = append(st.closes, (*at).stop)
-	}
-	cfg := clickhouse.DefaultConfig()
-	cfg.DSN = s.database("whole")
-	if st.driver, err = clickhouse.Open(ctx, cfg); err != nil {
+	if st.tenth, err = s.serve(ctx, db, tenth); err != nil {
 		return nil, err
 	}
-	st.closes = append(st.closes, st.driver.Close)
-	return st, nil
+	if st.whole, err = s.serve(ctx, db, whole); err != nil {
+		return nil, err
+	}
+	st.driver, err = s.openWarehouse(ctx, "whole")
+	return st, err
 }
 
 const (
@@ -145,7 +117,7 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 	defer client.CloseIdleConnections()
 	overHTTP := func(at *service) way {
 		return func(ctx context.Context, i int) error {
-			return at.ask(ctx, client, e.path, st.questions[i%len(st.questions)], "", io.Discard)
+			return at.ask(ctx, client, e.path, st.questions[i%len(st.questions)], io.Discard)
 		}
 	}
 	byDriver := func(_ context.Context, i int) error { return replay(st.driver, e.asked[i%len(e.asked)]) }

@@ -135,9 +135,12 @@ type data struct {
 // tables, which no figure is read from, are left as inserted; the rest is merged to the end: the figures should not depend
 // on how far merges have come.
 func fill(ctx context.Context, warehouse *clickhouse.Conn, d data, progress func(string, ...any)) error {
-	tables, err := tablesOf(ctx, warehouse)
-	if err != nil {
-		return err
+	var tables []string
+	const question = `
+		SELECT arraySort(groupArray(name)) FROM system.tables
+		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND name != 'schema_migrations'`
+	if err := warehouse.QueryRow(ctx, question).Scan(&tables); err != nil {
+		return fmt.Errorf("list tables: %w", err)
 	}
 	for _, table := range tables {
 		// This data need not survive a loss of power, and syncing took as long as all else.
@@ -178,17 +181,6 @@ func fill(ctx context.Context, warehouse *clickhouse.Conn, d data, progress func
 const atOnce = 2
 
 var landing = []string{"answers", "visits", "crawls"}
-
-func tablesOf(ctx context.Context, warehouse *clickhouse.Conn) ([]string, error) {
-	var tables []string
-	const question = `
-		SELECT arraySort(groupArray(name)) FROM system.tables
-		WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') AND name != 'schema_migrations'`
-	if err := warehouse.QueryRow(ctx, question).Scan(&tables); err != nil {
-		return nil, fmt.Errorf("list tables: %w", err)
-	}
-	return tables, nil
-}
 
 func fillDays(ctx context.Context, warehouse *clickhouse.Conn, d data, from time.Time, days int) error {
 	for _, of := range []struct {

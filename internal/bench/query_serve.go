@@ -2,10 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -26,32 +25,32 @@ import (
 type service struct {
 	url   string
 	paths []string // of GET, below /api/v1
-	stop  func() error
 }
 
 const api = "/api/v1/"
 
-func serve(ctx context.Context, log *slog.Logger, db *postgres.DB, warehouse *clickhouse.Conn) (*service, error) {
+// serve serves until the bench is over.
+func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn) (*service, error) {
 	listener, err := httpd.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	server := httpd.New(httpd.DefaultConfig(), listener, log, prometheus.NewRegistry())
-	keys := apikey.New(db, log)
+	server := httpd.New(httpd.DefaultConfig(), listener, s.log, prometheus.NewRegistry())
+	keys := apikey.New(db, s.log)
 	metrics.New(db, warehouse, time.Now).Mount(server.App, keys)
 
-	s := &service{url: server.URL()}
+	at := &service{url: server.URL()}
 	for _, route := range server.App.GetRoutes(true) {
 		if route.Method == http.MethodGet && strings.HasPrefix(route.Path, api) {
-			s.paths = append(s.paths, route.Path)
+			at.paths = append(at.paths, route.Path)
 		}
 	}
-	running, stop := context.WithCancel(ctx)
-	ended := make(chan error, 2)
-	go func() { ended <- keys.Run(running) }()
-	go func() { ended <- server.Run(running) }()
-	s.stop = func() error { stop(); return errors.Join(<-ended, <-ended) }
-	return s, nil
+	var running errgroup.Group
+	ctx, stop := context.WithCancel(ctx)
+	running.Go(func() error { return keys.Run(ctx) })
+	running.Go(func() error { return server.Run(ctx) })
+	s.onClose(func(context.Context) error { stop(); return running.Wait() })
+	return at, nil
 }
 
 // A question is one brand and one window.
@@ -71,8 +70,8 @@ func questions(n int, brands []brand, days, window int) []question {
 	return all
 }
 
-// ask asks an endpoint a question, and copies the answer. The id is the request's.
-func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, id string, to io.Writer) error {
+// ask asks an endpoint a question, and copies the answer.
+func (s *service) ask(ctx context.Context, client *http.Client, path string, q question, to io.Writer) error {
 	window := url.Values{
 		"brand_id":  {q.brand.id.String()},
 		"date_from": {q.from.Format(time.DateOnly)},
@@ -83,9 +82,6 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+q.brand.key)
-	if id != "" {
-		r.Header.Set("X-Request-Id", id)
-	}
 	response, err := client.Do(r)
 	if err != nil {
 		return err
@@ -103,41 +99,36 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 // An endpoint is one that asks the warehouse, with what it asks for each of the questions.
 type endpoint struct {
 	path  string
-	asked [][][]call
+	asked [][]call
 }
 
 func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 
 // learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench needs
 // no list of endpoints and of the views that they run.
-func learn(ctx context.Context, log *slog.Logger, db *postgres.DB, warehouse *clickhouse.Conn, all []question) (_ []endpoint, err error) {
-	r := &recorder{Server: warehouse.Server, calls: map[string][]call{}}
-	s, err := serve(ctx, log, db, &clickhouse.Conn{Server: r})
+func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, all []question) ([]endpoint, error) {
+	r := &recorder{Server: warehouse.Server}
+	at, err := s.serve(ctx, db, &clickhouse.Conn{Server: r})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
 	client := newClient(1)
 	defer client.CloseIdleConnections()
 	var found []endpoint
-	for _, path := range s.paths {
+	for _, path := range slices.Sorted(slices.Values(at.paths)) {
 		e := endpoint{path: path}
-		for i, q := range all {
-			id := fmt.Sprintf("bench-%d", i)
-			if err := s.ask(ctx, client, path, q, id, io.Discard); err != nil {
+		for _, q := range all {
+			if err := at.ask(ctx, client, path, q, io.Discard); err != nil {
 				return nil, err
 			}
-			steps := r.take(id)
-			if len(steps) == 0 {
-				break
+			if calls := r.take(); len(calls) > 0 {
+				e.asked = append(e.asked, calls)
 			}
-			e.asked = append(e.asked, steps)
 		}
 		if len(e.asked) > 0 {
 			found = append(found, e)
 		}
 	}
-	slices.SortFunc(found, func(a, b endpoint) int { return strings.Compare(a.path, b.path) })
 	return found, nil
 }
 

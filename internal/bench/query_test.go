@@ -3,12 +3,11 @@ package bench
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -22,7 +21,7 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	if _, err := addBrands(t.Context(), db, small.brands); err != nil {
 		t.Fatal(err)
 	}
-	if err := mirrorBrands(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), db, first, small.brands); err != nil {
+	if err := mirrorBrands(t.Context(), testkit.Log(t), db, first, small.brands); err != nil {
 		t.Fatal(err)
 	}
 	large := small
@@ -66,28 +65,6 @@ func TestMoreSamplesAreMoreOfTheSame(t *testing.T) {
 	const all = "SELECT groupBitXor(cityHash64(* EXCEPT is_branded)) FROM answers"
 	if a, b := ask[uint64](t, grown, all), ask[uint64](t, again, all); a != b {
 		t.Error("the second load is not the first again")
-	}
-}
-
-func TestCallsOfOneTimeAreOneStep(t *testing.T) {
-	begin := time.Unix(0, 0)
-	at := func(text string, from, to int) call {
-		return call{text: text, begin: begin.Add(time.Duration(from)), end: begin.Add(time.Duration(to))}
-	}
-	r := &recorder{calls: map[string][]call{"one": {at("c", 30, 40), at("b", 11, 20), at("a", 10, 12), at("d", 35, 36)}}}
-	var taken [][]string
-	for _, step := range r.take("one") {
-		var texts []string
-		for _, c := range step {
-			texts = append(texts, c.text)
-		}
-		taken = append(taken, texts)
-	}
-	if want := [][]string{{"a", "b"}, {"c", "d"}}; !slices.EqualFunc(taken, want, slices.Equal) {
-		t.Errorf("take() = %v, want %v", taken, want)
-	}
-	if r.take("one") != nil {
-		t.Error("calls that were taken are still there")
 	}
 }
 

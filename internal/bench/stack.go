@@ -25,14 +25,14 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A stack is the engines of one bench, in a temporary directory.
+// A stack is the engines of one bench, in a temporary directory, and what the bench has opened on them.
 type stack struct {
 	dir        string
 	connection producer.Connection // of the broker
 	clickhouse string              // DSN
 	postgres   string              // DSN
 	log        *slog.Logger
-	stops      []func(context.Context) error
+	stops      []func(context.Context) error // called in reverse
 }
 
 // engines are those that a bench needs.
@@ -44,54 +44,55 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 	if s.dir, err = os.MkdirTemp("", "answerscope-bench-"); err != nil {
 		return nil, fmt.Errorf("make the bench's directory: %w", err)
 	}
+	s.onClose(func(context.Context) error { return os.RemoveAll(s.dir) })
 	defer func() {
 		if err != nil {
-			s.close()
+			err = errors.Join(err, s.close())
 		}
 	}()
 	if err := os.Chmod(s.dir, 0o755); err != nil { // under root PostgreSQL is another user
 		return nil, fmt.Errorf("open the bench's directory: %w", err)
 	}
-	if need.clickhouse {
-		c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: filepath.Join(s.dir, "clickhouse"), Log: s.log})
+	apache := need.broker && broker == "apache"
+	set, err := engine.Open(ctx, engine.Options{
+		DataDir: filepath.Join(s.dir, "engines"), Owner: "bench", Log: s.log,
+		ClickHouse: need.clickhouse, Postgres: need.postgres, Kafka: need.broker && !apache,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(set.Stop)
+	s.clickhouse, s.postgres, s.connection.Brokers = set.ClickHouse(), set.Postgres(), set.Kafka()
+	if apache {
+		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Log: s.log})
 		if err != nil {
 			return nil, err
 		}
-		s.clickhouse, s.stops = c.DSN(), append(s.stops, c.Stop)
+		s.onClose(k.Stop)
+		s.connection.Brokers = k.Brokers()
 	}
 	if need.broker {
-		if err := s.startBroker(ctx, broker); err != nil {
+		if err := s.createTopics(ctx, ""); err != nil {
 			return nil, err
 		}
 	}
 	if need.postgres {
-		p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: filepath.Join(s.dir, "postgres"), Log: s.log})
-		if err != nil {
-			return nil, err
-		}
-		s.postgres, s.stops = p.DSN(), append(s.stops, p.Stop)
-		if err := postgres.Migrate(ctx, s.postgres, func(uint, string) {}); err != nil {
-			return nil, err
-		}
+		return s, postgres.Migrate(ctx, s.postgres, func(uint, string) {})
 	}
 	return s, nil
 }
 
-func (s *stack) startBroker(ctx context.Context, broker string) error {
-	if broker == "apache" {
-		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Log: s.log})
-		if err != nil {
-			return err
-		}
-		s.connection.Brokers, s.stops = k.Brokers(), append(s.stops, k.Stop)
-	} else {
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(s.dir, "kafka"), Log: s.log})
-		if err != nil {
-			return err
-		}
-		s.connection.Brokers, s.stops = k.Brokers(), append(s.stops, k.Stop)
+// onClose registers what is stopped when the bench is over, before what was registered earlier.
+func (s *stack) onClose(stop func(context.Context) error) { s.stops = append(s.stops, stop) }
+
+func (s *stack) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var errs []error
+	for _, stop := range slices.Backward(s.stops) {
+		errs = append(errs, stop(ctx))
 	}
-	return s.createTopics(ctx, "")
+	return errors.Join(errs...)
 }
 
 func (s *stack) createTopics(ctx context.Context, prefix string) error {
@@ -101,26 +102,18 @@ func (s *stack) createTopics(ctx context.Context, prefix string) error {
 	return err
 }
 
+// openPostgres connects to PostgreSQL until the bench is over.
 func (s *stack) openPostgres(ctx context.Context) (*postgres.DB, error) {
 	cfg := postgres.DefaultConfig()
 	cfg.DSN = s.postgres
-	return postgres.Open(ctx, cfg)
+	db, err := postgres.Open(ctx, cfg)
+	if err == nil {
+		s.onClose(func(context.Context) error { db.Close(); return nil })
+	}
+	return db, err
 }
 
-func (s *stack) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for _, stop := range slices.Backward(s.stops) {
-		if err := stop(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-	}
-	if err := os.RemoveAll(s.dir); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-	}
-}
-
-// warehouse creates a database with the schema of ClickHouse.
+// warehouse creates a database with the schema of ClickHouse, and connects to it until the bench is over.
 func (s *stack) warehouse(ctx context.Context, name string) (*clickhouse.Conn, error) {
 	cfg := clickhouse.DefaultConfig()
 	cfg.DSN = s.clickhouse
@@ -136,7 +129,18 @@ func (s *stack) warehouse(ctx context.Context, name string) (*clickhouse.Conn, e
 	if err := schema.Migrate(ctx, cfg, func(string) {}); err != nil {
 		return nil, err
 	}
-	return clickhouse.Open(ctx, cfg)
+	return s.openWarehouse(ctx, name)
+}
+
+// openWarehouse connects to a database of the ClickHouse until the bench is over.
+func (s *stack) openWarehouse(ctx context.Context, name string) (*clickhouse.Conn, error) {
+	cfg := clickhouse.DefaultConfig()
+	cfg.DSN = s.database(name)
+	conn, err := clickhouse.Open(ctx, cfg)
+	if err == nil {
+		s.onClose(func(context.Context) error { return conn.Close() })
+	}
+	return conn, err
 }
 
 // database is the DSN of a database of the ClickHouse.
@@ -172,7 +176,9 @@ func (s *stack) consumer(group, prefix, topic string) consume.Config {
 
 // consumeAll runs one consumer of a new group until n records are counted, and returns how long that took from the
 // moment in which it had joined the group.
-func consumeAll[T any](ctx context.Context, s *stack, cfg consume.Config, target consume.Target[T], counted *atomic.Int64, n int) (took time.Duration, err error) {
+func consumeAll[T any](
+	ctx context.Context, s *stack, cfg consume.Config, target consume.Target[T], counted *atomic.Int64, n int,
+) (took time.Duration, err error) {
 	consumer, err := consume.New(cfg, target, prometheus.NewRegistry(), s.log)
 	if err != nil {
 		return 0, err
