@@ -17,8 +17,8 @@ func TestEveryBenchRunsAndSaysWhereItRan(t *testing.T) {
 	flowing.rate, flowing.time = 500, 3*time.Second
 	sending := collecting
 	defer func() { collecting = sending }()
-	collecting.connections, collecting.rounds, collecting.time = 32, 1, 300*time.Millisecond
-	asking.data = data{brands: 11, days: 40, visits: 3, samples: 10}
+	collecting.connections, collecting.rounds, collecting.warm, collecting.time = 32, 1, 0, 300*time.Millisecond
+	asking.data = data{brands: 11, days: 21, visits: 3, samples: 10}
 	asking.window, asking.questions, asking.rounds, asking.time = 20, 3, 1, 20*time.Millisecond
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {

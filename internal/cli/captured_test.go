@@ -19,6 +19,12 @@ var lamps = []string{"Lumen", "Glow", "Solis", "Aurora", "Ember", "Halo", "Prism
 // brandsOf is a brands file with the first lamps.
 func brandsOf(t *testing.T, count int) string {
 	t.Helper()
+	return written(t, "brands.json", []byte(lampsFile(t, count)))
+}
+
+// lampsFile is its text.
+func lampsFile(t *testing.T, count int) string {
+	t.Helper()
 	type brand struct {
 		Name        string   `json:"name"`
 		Slug        string   `json:"slug,omitempty"`
@@ -38,7 +44,7 @@ func brandsOf(t *testing.T, count int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return written(t, "brands.json", text)
+	return string(text)
 }
 
 func domainOf(b int) string { return strings.ToLower(lamps[b]) + ".example" }

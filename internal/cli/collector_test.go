@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -21,13 +20,14 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 
-// tell posts one body to a collector from a page of acme.example, and returns its status, 0 where there was no answer.
+// post posts one body to a collector from a page of acme.example, and returns its status, 0 where there was no answer.
 func post(t *testing.T, url, body string, headers ...string) (int, http.Header) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/t/collect", strings.NewReader(body))
@@ -55,7 +55,7 @@ func beaconOf(brand, page, more string) string {
 	return fmt.Sprintf(`{"u":"https://www.acme.example%s","b":"%s","i":"tab"%s}`, page, brand, more)
 }
 
-// traffic is what the API tells of a brand's visits.
+// traffic is what the API says of a brand's visits.
 type traffic struct {
 	Visits   int `json:"total_visits"`
 	Sessions int
@@ -72,22 +72,14 @@ type reached struct {
 // From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts short, and nothing else is.
 func TestABeaconIsAFigure(t *testing.T) {
 	t.Parallel()
-	dir := migratedDir(t)
-	write(t, filepath.Join(filepath.Dir(dir), "brands.json"), brandsFile)
-	write(t, filepath.Join(filepath.Dir(dir), "none.ndjson"), "")
-	h := house{env: []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000"}}
-	h.server = serve(t, h.env, "all")
-	must(t, h.env, "org", "add", "Acme")
-	must(t, h.env, "user", "add", "ana@example.org", "--org", "acme")
-	h.key = must(t, h.env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
-	must(t, h.env, "import", filepath.Join(filepath.Dir(dir), "none.ndjson"), "--org", "acme", "--create", filepath.Join(filepath.Dir(dir), "brands.json"))
-	brand := h.brand(t)
+	h := installed(t, "ANSWERSCOPE_SITE_LIMIT=100000")
+	brand := h.addBrands(t, h.organization.ID, brandsFile)
 	first := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
 	wait.For(t, "the brand's domain to be known", func() bool { status, _ := post(t, h.url, first); return status == 204 })
 	for body, headers := range map[string][]string{
 		beaconOf(brand, "/b", `,"s":"chatgpt"`): nil,
 		beaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
-		beaconOf(brand, "/c", `,"n":1`):                        nil, // nobody sent it
+		beaconOf(brand, "/c", `,"n":1`):                        nil, // no platform sent it
 		beaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`): {"Origin: https://acme.example.evil.example"},
 		beaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`): {"User-Agent: GPTBot/1.2"},
 	} {
@@ -104,15 +96,15 @@ func TestABeaconIsAFigure(t *testing.T) {
 	wait.For(t, "two views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
 
 	accepted := 2 + beaconsUntilStopped(t, h, first)
-	again := serve(t, h.env, "all")
-	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(again.url).Visits >= accepted })
-	if got := counted(again.url).Visits; got != accepted {
+	h.start(t)
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(h.url).Visits >= accepted })
+	if got := counted(h.url).Visits; got != accepted {
 		t.Errorf("%d visits, want %d", got, accepted)
 	}
 }
 
 // beaconsUntilStopped sends beacons, and SIGTERM amidst them, and returns how many were accepted.
-func beaconsUntilStopped(t *testing.T, h house, body string) int {
+func beaconsUntilStopped(t *testing.T, h *installation, body string) int {
 	t.Helper()
 	var accepted atomic.Int64
 	var clients sync.WaitGroup
@@ -146,11 +138,11 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
 		t.Fatal(err)
 	}
-	dsn := testkit.Postgres(t)
-	brand := acmeOf(t, dsn)
+	control := store.ControlPlane(t)
+	brand := acmeOf(t, control)
 	here := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + prefix}
-	with := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN="+dsn, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","))
-	without := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN=postgres://nobody:secret@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1")
+	with := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN="+control.DSN, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","))
+	without := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN=postgres://app:secret@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1")
 	view := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1`)
 	send := func(s *server, n int) {
 		t.Helper()
@@ -188,23 +180,14 @@ func TestTheCollectorStartsAlone(t *testing.T) {
 		t.Errorf("%d visits are on the log, want 72", n)
 	}
 	if strings.Contains(s.log.String(), "secret") {
-		t.Error("the log tells a password")
+		t.Error("the log shows a password")
 	}
 }
 
 // acmeOf makes the brand whose site is acme.example.
-func acmeOf(t *testing.T, dsn string) (id string) {
+func acmeOf(t *testing.T, control postgres.Config) (id string) {
 	t.Helper()
-	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = dsn
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := store.OpenControlPlane(t, control)
 	o, err := db.AddOrganization(t.Context(), "Acme", "acme")
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 // the flags is said.
 func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, captured(t, 12), brandsOf(t, 1))
+	h := installed(t)
+	lumen := h.addBrands(t, h.organization.ID, lampsFile(t, 1))
 	agent := func(name string) string { return "Mozilla/5.0 (compatible; " + name + "/1.0)" }
 	var log strings.Builder
 	for n := range 30 {
@@ -29,7 +30,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		t.Fatalf("import: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	figures := func() string {
-		status, body := fetch(t, h.url+"/api/v1/ai-crawlers"+window(h.brand(t)), h.key)
+		status, body := fetch(t, h.url+"/api/v1/ai-crawlers"+window(lumen), h.key)
 		if status != 200 {
 			t.Fatalf("ai-crawlers: %d %s", status, body)
 		}
@@ -75,7 +76,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	}
 }
 
-// A log is followed through an absence of Kafka in which it is rotated, without anybody's help, and each of its lines
+// A log is followed through an absence of Kafka in which it is rotated, and each of its lines
 // counts once.
 func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	t.Parallel()
@@ -95,16 +96,16 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 		}
 	}
 	counted := func(want int) {
-		eventually(t, c.all, 100*time.Millisecond, func() string {
-			if _, body := fetch(t, c.all.url+"/api/v1/ai-crawlers"+window(c.brand), c.key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
+		eventually(t, c.all.server, 100*time.Millisecond, func() string {
+			if _, body := fetch(t, c.all.url+"/api/v1/ai-crawlers"+window(c.brand), c.all.key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
 				return fmt.Sprintf("%d lines are written, and the figures are %s", want, body)
 			}
 			return ""
 		})
 	}
-	var told, result locked
-	follower := binary(t.Context(), append([]string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "var")}, c.env[1]), "crawlers", "import", file, "--org", "acme", "--brand", "acme", "--follow")
-	follower.Stderr, follower.Stdout = &told, &result
+	var log, result locked
+	follower := binary(t.Context(), c.all.env, "crawlers", "import", file, "--org", "acme", "--brand", "acme", "--follow")
+	follower.Stderr, follower.Stdout = &log, &result
 	if err := follower.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +113,9 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	counted(10)
 	c.stopKafka(t)
 	writeMore()
-	eventually(t, c.all, 100*time.Millisecond, func() string {
-		if !strings.Contains(told.String(), "trying again in 1s") {
-			return "the follower says nothing of Kafka's absence: " + told.String()
+	eventually(t, c.all.server, 100*time.Millisecond, func() string {
+		if !strings.Contains(log.String(), "trying again in 1s") {
+			return "the follower says nothing of Kafka's absence: " + log.String()
 		}
 		return ""
 	})
@@ -125,6 +126,6 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	c.startKafka(t)
 	counted(30)
 	if err := errors.Join(follower.Process.Signal(syscall.SIGTERM), follower.Wait()); err != nil || !strings.HasPrefix(result.String(), `{"imported":30,`) {
-		t.Errorf("the follower ended with %v, %s%s", err, &result, &told)
+		t.Errorf("the follower ended with %v, %s%s", err, &result, &log)
 	}
 }

@@ -18,13 +18,11 @@ import (
 // A view that throws on some answers stops the pipeline, which says so. Once the view is dropped, a restart counts them all.
 func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, captured(t, 30), brandsOf(t, 1))
-	h.settled(t, 30)
-	warehouse, leave := opened(t, h.env)
-	defer leave()
+	h := installed(t)
+	lumen := h.addBrands(t, h.organization.ID, lampsFile(t, 1))
 	exec := func(statement string) {
 		t.Helper()
-		if err := warehouse.Exec(t.Context(), statement); err != nil {
+		if err := h.warehouse.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,8 +41,8 @@ func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 	})
 	exec("DROP VIEW theirs SYNC")
 	h.stop(t, syscall.SIGTERM)
-	h.server = serve(t, h.env, "all")
-	h.settled(t, 40)
+	h.start(t)
+	h.settled(t, lumen, 10)
 	if text := must(t, h.env, "deadletters", "list"); text != "" {
 		t.Errorf("dead letters\n%s", text)
 	}
@@ -53,21 +51,18 @@ func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 
 // Answers that an earlier build could not read are listed, shown, and counted once when they are replayed.
 func TestDeadLettersAreReplayed(t *testing.T) {
-	h := newHouse(t, captured(t, 30), brandsOf(t, 1))
-	h.settled(t, 30)
-	warehouse, leave := opened(t, h.env)
-	defer leave()
-	before := h.figures(t)
-	var organization string
-	if err := warehouse.QueryRow(t.Context(), "SELECT toString(any(organization_id)) FROM answers").Scan(&organization); err != nil {
-		t.Fatal(err)
-	}
-	brand := uuid.Must(uuid.FromString(h.brand(t)))
+	t.Parallel()
+	h := installed(t)
+	lumen := h.addBrands(t, h.organization.ID, lampsFile(t, 1))
+	must(t, h.env, "import", captured(t, 30), "--org", "acme", "--brand", "lumen")
+	h.settled(t, lumen, 30)
+	before := h.figures(t, lumen)
+	brand := uuid.Must(uuid.FromString(lumen))
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	for n := range 2 {
 		value, err := event.EncodeAnswer(nil, &event.Answer{
 			V: event.Version, ID: event.RunID(event.Identity{BrandID: brand, Sample: int64(n + 1), Due: at}),
-			OrganizationID: uuid.Must(uuid.FromString(organization)),
+			OrganizationID: h.organization.ID,
 			Brand:          event.Brand{Entity: event.Entity{ID: brand, Name: "Lumen"}, Revision: 1},
 			Prompt:         event.Prompt{ID: uuid.UUID{1}, Text: "best lamp?", SetID: uuid.UUID{2}},
 			Platform:       "chatgpt-web", Model: "odd", Sample: int64(n + 1), Surface: event.SurfaceConsumer,
@@ -76,8 +71,8 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		letter := clickhouse.DeadLetter{LogTopic: "answers", LogOffset: int64(n), AppendedAt: at, Value: string(value), Reason: "malformed", Detail: "of a later release"}
-		if err := clickhouse.DeadLetters.Insert(t.Context(), warehouse, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
+		letter := clickhouse.DeadLetter{LogTopic: h.prefix + "answers", LogOffset: int64(n), AppendedAt: at, Value: string(value), Reason: "malformed", Detail: "of a later release"}
+		if err := clickhouse.DeadLetters.Insert(t.Context(), h.warehouse, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +108,7 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 	if text := must(t, h.env, "deadletters", "replay", "--reason", "malformed"); text != `{"replayed":1,"skipped":1,"refused":0}` {
 		t.Errorf("the rest was replayed: %s", text)
 	}
-	h.settled(t, 32)
+	h.settled(t, lumen, 32)
 	if text := must(t, h.env, "deadletters", "list"); text != "" {
 		t.Errorf("left are\n%s", text)
 	}
@@ -121,14 +116,15 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 		t.Errorf("replayed are\n%s", text)
 	}
 	must(t, h.env, "reconcile") // nothing differs
-	if after := h.figures(t); after["visibility-summary"] == before["visibility-summary"] {
+	if after := h.figures(t, lumen); after["visibility-summary"] == before["visibility-summary"] {
 		t.Error("the figures did not change")
 	}
 }
 
 func TestWhatIsNoDeadLetterIsSaid(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
+	env := install(t, nil).env
+	must(t, env, "migrate") // makes the topics
 	for _, c := range []struct {
 		args   string
 		status int

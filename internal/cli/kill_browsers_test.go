@@ -15,7 +15,7 @@ import (
 	"github.com/answerscope/answerscope/collector"
 )
 
-// An browserLoad are browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each was answered.
+// A browserLoad is browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each was answered.
 type browserLoad struct {
 	brand    string
 	each     int // beacons of a request
@@ -132,13 +132,13 @@ func (b *browserLoad) sent() int { return int(b.begun.Load()) }
 
 // String says how many were answered how.
 func (b *browserLoad) String() string {
-	told := []string{fmt.Sprintf("%d requests of %d beacons", b.sent(), b.each)}
+	counts := []string{fmt.Sprintf("%d requests of %d beacons", b.sent(), b.each)}
 	for status := range b.statuses {
 		if n := b.count(status); status > 0 && n > 0 {
-			told = append(told, fmt.Sprintf("%d answered %d", n, status))
+			counts = append(counts, fmt.Sprintf("%d answered %d", n, status))
 		}
 	}
-	return strings.Join(append(told, fmt.Sprintf("%d not answered", b.count(0))), ", ")
+	return strings.Join(append(counts, fmt.Sprintf("%d not answered", b.count(0))), ", ")
 }
 
 // took is a percentile of how long answers 204 took, of the requests from one to another.
@@ -183,7 +183,7 @@ func (b *browserLoad) judge(t *testing.T, found map[string]uint64) {
 		t.Errorf("%d requests were answered otherwise than a collector should; %s", odd, b)
 	}
 	if lost+doubled+refused > 0 || known != len(found) {
-		t.Errorf("%d beacons answered 204 are not counted, %d are counted twice, %d refused ones are counted, and %d visits are nobody's; %s",
+		t.Errorf("%d beacons answered 204 are not counted, %d are counted twice, %d refused ones are counted, and %d visits are of no beacon; %s",
 			lost, doubled, refused, len(found)-known, b)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -35,7 +35,7 @@ func leastOutage() outage {
 
 // Beacons come all the time. Kafka is stopped, the collector is killed twice and started again meanwhile, and Kafka comes
 // back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that was
-// refused is; and one that nobody answered, because the collector died, at most once.
+// refused is; and one without an answer, because the collector died, at most once.
 func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
 	for _, kind := range []string{"kafka", "apache"} {
@@ -76,7 +76,7 @@ func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 }
 
 // The spool is as small as it may be, and Kafka away until it is full: beacons are answered 503 then, and 204 again
-// once Kafka is back, without anybody's help.
+// once Kafka is back.
 func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
 	t.Parallel()
 	c := newCollectorTest(t, "kafka")
@@ -98,9 +98,9 @@ func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
 type collectorTest struct {
 	broker      string // kafka or apache
 	dir         string
-	all         *server
+	all         *installation
 	env         []string // of the collector
-	key, brand  string
+	brand       string
 	brokers     []string
 	stopBroker  func(context.Context) error
 	collector   *server
@@ -109,35 +109,14 @@ type collectorTest struct {
 
 func newCollectorTest(t *testing.T, kind string) *collectorTest {
 	t.Helper()
-	data := migratedDir(t)
-	c := &collectorTest{broker: kind, dir: filepath.Dir(data)}
+	c := &collectorTest{broker: kind, dir: filepath.Dir(dataDir(t))}
 	c.startKafka(t)
 	t.Cleanup(func() { _ = c.stopBroker(context.Background()) }) // it may be away
-	kafka := "ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(c.brokers, ",")
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + data, kafka, fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)}
-	c.all = serve(t, env, "all")
-	must(t, env, "org", "add", "Acme", "--slug", "acme")
-	must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
-	c.key = must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
-	must(t, env, "import", written(t, "none.ndjson", nil), "--org", "acme", "--create", written(t, "brands.json", []byte(brandsFile)))
-	c.brand = c.brandID(t)
-	set, err := engine.Open(t.Context(), engine.Options{DataDir: data, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = set.Stop(context.Background()) }) // joined: they are those of all
-	c.env = []string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "collector"), kafka, "ANSWERSCOPE_POSTGRES_DSN=" + set.Postgres(), "ANSWERSCOPE_SITE_LIMIT=1000000"}
+	c.all = install(t, c.brokers)
+	c.brand = c.all.addBrands(t, c.all.organization.ID, brandsFile)
+	c.all.start(t)
+	c.env = append(slices.Clone(c.all.env), "ANSWERSCOPE_DATA_DIR="+filepath.Join(c.dir, "collector"), "ANSWERSCOPE_SITE_LIMIT=1000000")
 	return c
-}
-
-func (c *collectorTest) brandID(t *testing.T) string {
-	t.Helper()
-	_, body := fetch(t, c.all.url+"/api/v1/brands", c.key)
-	var list struct{ Brands []struct{ ID string } }
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
-		t.Fatalf("brands: %s, %v, want one", body, err)
-	}
-	return list.Brands[0].ID
 }
 
 // startKafka starts the broker, or starts it again with what it held, at the same address.
@@ -184,10 +163,9 @@ func (c *collectorTest) kill(t *testing.T) {
 // and looks what of it is counted.
 func (c *collectorTest) counted(t *testing.T) {
 	t.Helper()
-	warehouse, leave := opened(t, []string{"ANSWERSCOPE_DATA_DIR=" + filepath.Join(c.dir, "var")})
-	defer leave()
+	warehouse := c.all.warehouse
 	accepted := uint64(c.browserLoad.count(204) * c.browserLoad.each)
-	eventually(t, c.all, 100*time.Millisecond, func() string {
+	eventually(t, c.all.server, 100*time.Millisecond, func() string {
 		if n := visitsIn(t, warehouse); n < accepted {
 			return fmt.Sprintf("%d visits have landed, and %d were accepted", n, accepted)
 		}
@@ -196,10 +174,10 @@ func (c *collectorTest) counted(t *testing.T) {
 	if status := c.collector.stop(t, syscall.SIGTERM); status != exitDone {
 		t.Errorf("collector ended with status %d:\n%s", status, c.collector.log)
 	}
-	eventually(t, c.all, 100*time.Millisecond, func() string { return c.behind(t) })
+	eventually(t, c.all.server, 100*time.Millisecond, func() string { return c.behind(t) })
 	c.browserLoad.judge(t, sessionsIn(t, warehouse))
 	landed := visitsIn(t, warehouse)
-	_, body := fetch(t, c.all.url+"/api/v1/ai-traffic?brand_id="+c.brand, c.key)
+	_, body := fetch(t, c.all.url+"/api/v1/ai-traffic?brand_id="+c.brand, c.all.key)
 	var traffic struct {
 		Visits   uint64 `json:"total_visits"`
 		Sessions uint64 `json:"sessions"`

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,16 +21,9 @@ const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains
 // another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	t.Parallel()
-	dir := migratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
-	s := serve(t, env, "all")
-	must(t, env, "org", "add", "Acme")
-	must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner")
-	key := must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
-	brands, none := filepath.Join(filepath.Dir(dir), "brands.json"), filepath.Join(filepath.Dir(dir), "none.ndjson")
-	write(t, brands, shopsFile)
-	write(t, none, "")
-	must(t, env, "import", none, "--org", "acme", "--create", brands)
+	s := installed(t)
+	s.addBrands(t, s.organization.ID, shopsFile)
+	env, key := s.env, s.key
 	for _, kind := range webbrowser.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			snippet := must(t, env, "pixel", kind, "--org", "acme", "--url", "http://collector.example", "--as", "html-pinned")

@@ -7,10 +7,11 @@ import (
 )
 
 // What is wrong with the flags is said before anything is started; what was compared
-// is told as one document.
+// is printed as one document.
 func TestReconcileByHand(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
+	env := install(t, nil).env
+	must(t, env, "migrate") // makes the topics
 	for flags, says := range map[string]string{
 		"--brand lumen":                  "--brand needs --org",
 		"--from 2026-13":                 `month "2026-13"`,
@@ -31,7 +32,7 @@ func TestReconcileByHand(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || r.status != exitDone || report.Compared == nil || report.Open == nil || *report.Open != 0 || len(report.Findings) != 0 {
 		t.Errorf("reconcile of nothing: status %d, %s%s, %v", r.status, r.stdout, r.stderr, err)
 	}
-	if r := run(t, env, "", "reconcile", "--org", "nobody"); r.status != exitFailed || !strings.Contains(r.stderr, "nobody") {
+	if r := run(t, env, "", "reconcile", "--org", "none"); r.status != exitFailed || !strings.Contains(r.stderr, "none") {
 		t.Errorf("of an organization that there is none of: status %d, %s", r.status, r.stderr)
 	}
 }

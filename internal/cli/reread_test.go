@@ -1,45 +1,17 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// edited runs one statement on the control plane of a running data directory.
-func edited(t *testing.T, env []string, statement string, args ...any) {
-	t.Helper()
-	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
-	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := set.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = set.Postgres()
-	db, err := postgres.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(t.Context(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// compared says what the comparison tells of the mentions of lamp b, which is that brand, and those of its
+// compared says what the comparison has of the mentions of lamp b, which is that brand, and those of its
 // competitors, unless that is what the file has.
 func compared(t *testing.T, s *server, key string, b int, brand string, lines int, competitors ...int) string {
 	t.Helper()
@@ -70,56 +42,48 @@ func compared(t *testing.T, s *server, key string, b int, brand string, lines in
 	return ""
 }
 
-// A competitor added to a running system is in every answer that was told before, within seconds; so is one that was
-// added before everything was killed under the reread, once it runs again.
+// A competitor added to a running system is in every answer that landed before, within seconds; so is one that was added
+// before the process was killed under the reread, once it runs again.
 func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	t.Parallel()
-	const lines = 2500
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
-	s := serve(t, env, "all")
-	must(t, env, "org", "add", "Acme", "--slug", "acme")
-	must(t, env, "user", "add", "ann@acme.example", "--org", "acme")
-	key := must(t, env, "key", "create", "--org", "acme", "--user", "ann@acme.example", "--name", "test")
-	must(t, env, "import", captured(t, lines), "--org", "acme", "--create", brandsOf(t, 1))
-	brand := demoBrand(t, s.url, key)
+	const lines = 1500 // several pages of a reread, and enough to be killed under
+	h := installed(t)
+	lumen := h.addBrands(t, h.organization.ID, lampsFile(t, 1))
+	must(t, h.env, "import", captured(t, lines), "--org", "acme", "--brand", "lumen")
 	await := func(competitors ...int) {
 		t.Helper()
-		eventually(t, s, 100*time.Millisecond, func() string { return compared(t, s, key, 0, brand, lines, competitors...) })
+		eventually(t, h.server, 100*time.Millisecond, func() string { return compared(t, h.server, h.key, 0, lumen, lines, competitors...) })
 	}
 	await(1)
 
 	const add = "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[$3])"
-	edited(t, env, add, brand, lamps[2], domainOf(2))
+	h.edit(t, add, lumen, lamps[2], domainOf(2))
 	await(1, 2)
-	finished(t, s, env, lines)
+	finished(t, h.server, h.env, lines)
 
-	edited(t, env, add, brand, lamps[3], domainOf(3))
-	warehouse, leave := opened(t, env)
 	rows := func() (n uint64) {
-		if err := warehouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&n); err != nil {
+		if err := h.warehouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	before := rows()
-	eventually(t, s, 5*time.Millisecond, func() string {
+	h.edit(t, add, lumen, lamps[3], domainOf(3))
+	eventually(t, h.server, 5*time.Millisecond, func() string {
 		if rows() == before {
 			return "no correction lands"
 		}
 		return ""
 	})
-	if status := s.stop(t, syscall.SIGKILL); status != -1 {
-		t.Errorf("all ended with status %d before it was killed:\n%s", status, s.log)
+	if status := h.stop(t, syscall.SIGKILL); status != -1 {
+		t.Errorf("all ended with status %d before it was killed:\n%s", status, h.log)
 	}
-	leave()
-	s = serve(t, env, "all")
+	h.start(t)
 	await(1, 2, 3)
-	finished(t, s, env, lines)
+	finished(t, h.server, h.env, lines)
 
-	warehouse, leave = opened(t, env)
-	defer leave()
 	var wrong, texts uint64
-	if err := warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
+	if err := h.warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
 		t.Fatal(err)
 	}
 	if wrong != 0 || texts != lines {
@@ -145,12 +109,11 @@ func finished(t *testing.T, s *server, env []string, answers int64) {
 
 func TestRereadIsAskedFor(t *testing.T) {
 	t.Parallel()
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
-	must(t, env, "org", "add", "Acme", "--slug", "acme")
-	must(t, env, "org", "add", "Other", "--slug", "other")
-	for _, org := range []string{"acme", "other"} {
-		must(t, env, "import", written(t, "none.ndjson", nil), "--org", org, "--create", brandsOf(t, 2))
-	}
+	h := install(t, nil)
+	env := h.env
+	other, _ := h.organize(t, "other")
+	h.addBrands(t, h.organization.ID, lampsFile(t, 2))
+	h.addBrands(t, other.ID, lampsFile(t, 2))
 	asked := must(t, env, "reread", "--org", "acme", "--brand", "lumen", "--from", "2026-03-01", "--json")
 	var state postgres.RereadState
 	if err := json.Unmarshal([]byte(asked), &state); err != nil || state.Organization+"/"+state.Brand != "acme/lumen" || state.State != "waiting" {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,38 +18,30 @@ const (
 	callerSpan  = "00f067aa0ba902b7"
 )
 
-// traced is everything in one process, on engines of its own, with one answer in.
-func traced(t *testing.T, settings ...string) (s *server, key, brand string) {
+// traced is everything in one process, with one answer in.
+func traced(t *testing.T, settings ...string) (s *installation, brand string) {
 	t.Helper()
-	dir := migratedDir(t)
-	env := append([]string{"ANSWERSCOPE_DATA_DIR=" + dir}, settings...)
-	s = serve(t, env, "all")
-	must(t, env, "org", "add", "Acme Inc")
-	must(t, env, "user", "add", "ana@example.org", "--org", "acme-inc", "--role", "owner")
-	key = must(t, env, "key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "test")
-	brands := filepath.Join(dir, "brands.json")
-	write(t, brands, brandsFile)
+	s = installed(t, settings...)
+	brand = s.addBrands(t, s.organization.ID, brandsFile)
 	at := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
 	line := fmt.Sprintf(`{"platform":"chatgpt","prompt":"best anvil?","answered_at":"%s","text":"Acme makes the best anvil."}`+"\n", at)
-	if r := run(t, env, line, "import", "-", "--org", "acme-inc", "--create", brands); r.status != exitDone {
+	if r := run(t, s.env, line, "import", "-", "--org", "acme", "--brand", "acme"); r.status != exitDone {
 		t.Fatalf("import: %s", r.stderr)
 	}
-	summary := awaitResults(t, s.url, key, 1)
-	_, rest, _ := strings.Cut(summary, `"id":"`)
-	brand, _, _ = strings.Cut(rest, `"`)
-	return s, key, brand
+	awaitResults(t, s.url, s.key, 1)
+	return s, brand
 }
 
 // One request is one trace from HTTP to the views that it ran, and one batch one from fetch to commit.
 func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	t.Parallel()
 	collector := testkit.NewTraceReceiver(t)
-	s, key, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
+	s, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/visibility-summary?models=hunter3&brand_id="+brand, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Authorization", "Bearer "+s.key)
 	request.Header.Set("traceparent", "00-"+callerTrace+"-"+callerSpan+"-01")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -78,10 +69,10 @@ func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	if span := family.one(t, callerTrace, "SELECT entity_visibility"); span.Attributes["db.system.name"] != "clickhouse" || span.Attributes["db.response.returned_rows"] == "" {
 		t.Errorf("the view: %v", span.Attributes)
 	}
-	wantBatch(t, family)
+	wantBatch(t, family, s.prefix)
 
 	sent := string(collector.Bodies())
-	for _, secret := range []string{key, key[len(key)-12:], "hunter2", "hunter3", "brand_id=", "ana@example.org"} {
+	for _, secret := range []string{s.key, s.key[len(s.key)-12:], "hunter2", "hunter3", "brand_id=", "ana@acme.example"} {
 		if strings.Contains(sent, secret) {
 			t.Errorf("%q was sent to the collector", secret)
 		}
@@ -94,16 +85,16 @@ func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	}
 }
 
-func wantBatch(t *testing.T, family family) {
+func wantBatch(t *testing.T, family family, prefix string) {
 	t.Helper()
 	var batch testkit.Span
 	for _, span := range family {
-		if span.Name == "batch answers" && span.Attributes["messaging.consumer.group.name"] == "answerscope-sink" { // results read the topic too
+		if span.Name == "batch "+prefix+"answers" && span.Attributes["messaging.consumer.group.name"] == prefix+groupOfAnswers { // results read the topic too
 			batch = span
 		}
 	}
 	want := map[string]string{
-		"messaging.destination.name": "answers", "messaging.batch.message_count": "1",
+		"messaging.destination.name": prefix + "answers", "messaging.batch.message_count": "1",
 		"answerscope.batch.first": "0", "answerscope.batch.last": "0",
 	}
 	for name, value := range want {
@@ -161,7 +152,7 @@ func TestADeadTraceCollectorStopsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = gone.Close()
-	s, _, _ := traced(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+gone.Addr().String(), "OTEL_BSP_SCHEDULE_DELAY=50")
+	s, _ := traced(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+gone.Addr().String(), "OTEL_BSP_SCHEDULE_DELAY=50")
 	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
 		t.Errorf("all ended with status %d", status)
 	}
