@@ -25,11 +25,10 @@ var (
 	// ErrTooLarge: the record does not fit on the log. It was not sent.
 	ErrTooLarge = event.ErrTooLarge
 
-	// ErrOverloaded: too much is waiting to be acknowledged. The record was not sent; trying again later is right.
+	// ErrOverloaded: too much is waiting to be acknowledged. The record was not sent and may be appended again later.
 	ErrOverloaded = errors.New("producer overloaded")
 
-	// ErrNotReady: the spool is still being read, or Kafka has never reported the number of partitions. The record was
-	// not sent; trying again later is right.
+	// ErrNotReady: the spool is still being read, or Kafka has never reported the number of partitions. The same.
 	ErrNotReady = errors.New("producer not ready")
 
 	// ErrAway: no acknowledgement came within AckTimeout. The record may be on the log, now or later, or not:
@@ -55,51 +54,41 @@ func (p *Producer) Append(ctx context.Context, topic string, values ...[]byte) e
 	for _, value := range values {
 		w += weight(nil, value)
 	}
-	if err := p.reserve(ctx, topic, w); err != nil {
-		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
-	}
-	q, err := p.queueOf(ctx, topic)
-	var b *batch
-	if err == nil {
-		b, err = q.joinTogether(values)
-	}
+	b, err := p.join(ctx, topic, w, values)
 	if err != nil {
-		p.live.Add(int64(-w))
 		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
 	}
 	return b.wait(ctx)
 }
 
-// reserve takes room for records of weight w, before they join a batch.
-func (p *Producer) reserve(ctx context.Context, topic string, w int) error {
+// join reserves room for values of weight w, and has them join a batch.
+func (p *Producer) join(ctx context.Context, topic string, w int, values [][]byte) (b *batch, err error) {
 	if err := fits(w); err != nil {
-		return err
+		return nil, err
 	}
-	if p.spilled(topic) {
+	spills := p.spill != nil && topic == spillTopic
+	if spills {
 		if err := p.spill.wait(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if held := p.live.Add(int64(w)); held > maxBufferedBytes/2 || p.spilled(topic) && !p.spill.hasRoom(held) {
-		p.live.Add(int64(-w))
-		return ErrOverloaded
+	held := p.live.Add(int64(w))
+	defer func() {
+		if err != nil {
+			p.live.Add(int64(-w))
+		}
+	}()
+	if held > maxBufferedBytes/2 || spills && !p.spill.hasRoom(held) {
+		return nil, ErrOverloaded
 	}
-	return nil
-}
-
-// spilled reports whether records of a topic are kept on disk while Kafka is away.
-func (p *Producer) spilled(topic string) bool { return p.spill != nil && topic == spillTopic }
-
-// queueOf is the queue for Append to a topic.
-func (p *Producer) queueOf(ctx context.Context, topic string) (*queue, error) {
-	if p.spilled(topic) {
-		return p.spill.queue, nil
+	if spills {
+		return p.spill.queue.joinTogether(values)
 	}
 	t, err := p.topic(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
-	return t.any, nil
+	return t.any.joinTogether(values)
 }
 
 // AppendAll appends many records and returns how many of them are known to be on the log once that is decided for all.

@@ -18,7 +18,7 @@ import (
 
 // What was on a partition goes back there, in its order and with all that it came
 // with, through requests that fail in every way.
-func TestRecordsGoBackWhereTheyWere(t *testing.T) {
+func TestRecordsGoBackToTheirPartition(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		var requests atomic.Int64
@@ -55,7 +55,7 @@ func TestRecordsGoBackWhereTheyWere(t *testing.T) {
 	})
 }
 
-func TestAPlaceThatIsNoneIsRefused(t *testing.T) {
+func TestAPartitionThatDoesNotExistIsRefused(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	p := running(t, brokers, prefix, nil)
@@ -66,7 +66,7 @@ func TestAPlaceThatIsNoneIsRefused(t *testing.T) {
 		}
 	}
 	if _, err := p.AppendTo(t.Context(), "news", 0, one); err == nil {
-		t.Error("a topic that is none was taken")
+		t.Error("a topic that does not exist was taken")
 	}
 	large := append(one, Record{Value: make([]byte, event.MaxRecordBytes)})
 	if n, err := p.AppendTo(t.Context(), event.TopicVisits, 0, large); n != 1 || !errors.Is(err, ErrTooLarge) {

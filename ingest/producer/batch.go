@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
@@ -20,7 +21,6 @@ type batch struct {
 	headers  map[int][]Header // by record; nil: none
 	live     int              // bytes reserved by Append
 	bulk     int              // and by AppendAll
-	passed   bool             // the next batch may go; of its queue's lock
 	done     chan struct{}    // closed when err is set for good
 	err      error
 }
@@ -57,6 +57,19 @@ func (b *batch) add(r Record) {
 	b.data = append(b.data, r.Value...)
 	end.value = len(b.data)
 	b.ends = append(b.ends, end)
+}
+
+// values are those of a batch whose records have no key.
+func (b *batch) values() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		begin := 0
+		for _, end := range b.ends {
+			if !yield(b.data[begin:end.value]) {
+				return
+			}
+			begin = end.value
+		}
+	}
 }
 
 // wait returns how the batch ended.

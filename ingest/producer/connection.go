@@ -21,8 +21,7 @@ const (
 	clientID    = "answerscope"
 	dialTimeout = 5 * time.Second
 
-	// metadataAge is how old our knowledge of the partitions' leaders may be: a
-	// retry after a change of leaders finds the new one about this late.
+	// metadataAge is how late a retry after a change of leaders finds the new one.
 	metadataAge = time.Second
 )
 
@@ -67,36 +66,28 @@ func (c Connection) Validate() error {
 // Transport makes the transport of a kafka.Client, which keeps the metadata of the given topics fresh. Close its idle
 // connections when it is no longer used.
 func (c Connection) Transport(topics ...string) (*kafka.Transport, error) {
-	trust, err := c.trust()
-	if err != nil {
-		return nil, err
-	}
-	proof, err := c.proof()
+	trust, credentials, err := c.security()
 	if err != nil {
 		return nil, err
 	}
 	return &kafka.Transport{
-		Dial:           dial,
+		Dial:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 10 * time.Second}).DialContext,
 		DialTimeout:    dialTimeout,
 		MetadataTTL:    metadataAge,
 		MetadataTopics: topics,
 		ClientID:       clientID,
 		TLS:            trust,
-		SASL:           proof,
+		SASL:           credentials,
 	}, nil
 }
 
 // Dialer makes the dialer of kafka.Reader and kafka.ConsumerGroup.
 func (c Connection) Dialer() (*kafka.Dialer, error) {
-	trust, err := c.trust()
+	trust, credentials, err := c.security()
 	if err != nil {
 		return nil, err
 	}
-	proof, err := c.proof()
-	if err != nil {
-		return nil, err
-	}
-	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: proof}, nil
+	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: credentials}, nil
 }
 
 // Reach is nil when a broker accepts a connection, with TLS and the password where they are configured.
@@ -119,26 +110,20 @@ func (c Connection) Reach(ctx context.Context) error {
 // Address is where a kafka.Client begins.
 func (c Connection) Address() net.Addr { return kafka.TCP(c.Brokers...) }
 
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 10 * time.Second}
-	return d.DialContext(ctx, network, address)
-}
-
-func (c Connection) trust() (*tls.Config, error) {
-	if !c.TLS {
-		return nil, nil
+// security is nil, nil without TLS and without a mechanism.
+func (c Connection) security() (trust *tls.Config, credentials sasl.Mechanism, err error) {
+	if c.TLS {
+		if trust, err = c.Trust.TLS(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return c.Trust.TLS()
-}
-
-func (c Connection) proof() (sasl.Mechanism, error) {
 	switch c.Mechanism {
 	case "plain":
-		return plain.Mechanism{Username: c.Username, Password: c.Password.Reveal()}, nil
+		credentials = plain.Mechanism{Username: c.Username, Password: c.Password.Reveal()}
 	case "scram-sha-256":
-		return scram.Mechanism(scram.SHA256, c.Username, c.Password.Reveal())
+		credentials, err = scram.Mechanism(scram.SHA256, c.Username, c.Password.Reveal())
 	case "scram-sha-512":
-		return scram.Mechanism(scram.SHA512, c.Username, c.Password.Reveal())
+		credentials, err = scram.Mechanism(scram.SHA512, c.Username, c.Password.Reveal())
 	}
-	return nil, nil
+	return trust, credentials, err
 }

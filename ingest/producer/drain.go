@@ -21,64 +21,52 @@ const drainRequests = 2
 // partition's last request failed.
 func (s *spill) drain(ctx context.Context, keepTrying bool) bool {
 	var (
-		streams sync.WaitGroup
-		mu      sync.Mutex
-		active  = map[spool.Stream]bool{}
-		ended   = make(chan struct{}, 1)
-		slots   = make(chan struct{}, drainRequests)
+		senders sync.WaitGroup
+		active  sync.Map // by partition
 		failed  atomic.Bool
+		slots   = make(chan struct{}, drainRequests)
+		disk    = s.disk.Load()
 	)
-	disk := s.disk.Load()
 	for {
-		mu.Lock()
-		for _, stream := range disk.Streams() {
-			if active[stream] {
+		for _, partition := range disk.Partitions() {
+			if _, ok := active.LoadOrStore(partition, true); ok {
 				continue
 			}
-			active[stream] = true
-			streams.Go(func() {
-				if s.drainStream(ctx, stream, keepTrying, slots) != nil {
+			senders.Go(func() {
+				if s.drainPartition(ctx, partition, keepTrying, slots) != nil {
 					failed.Store(true)
 				}
-				mu.Lock()
-				delete(active, stream)
-				mu.Unlock()
-				select {
-				case ended <- struct{}{}: // entries may have come meanwhile
-				default:
-				}
+				active.Delete(partition)
+				disk.Signal() // entries may have come meanwhile
 			})
 		}
-		mu.Unlock()
-		if !keepTrying {
-			streams.Wait()
-			return !failed.Load()
+		if keepTrying {
+			select {
+			case <-disk.Changed():
+				continue
+			case <-ctx.Done():
+			}
 		}
-		select {
-		case <-ctx.Done():
-			streams.Wait()
-			return !failed.Load()
-		case <-disk.Changed():
-		case <-ended:
-		}
+		senders.Wait()
+		return !failed.Load()
 	}
 }
 
-// drainStream sends the entries of one partition until there are none. A failure is tried again after a pause, then one
-// entry at a time, until ctx ends: the error is that of the last request.
-func (s *spill) drainStream(ctx context.Context, stream spool.Stream, keepTrying bool, slots chan struct{}) (failed error) {
+// drainPartition sends the entries of one partition until there are none. A failure is tried again after a pause, then
+// one entry at a time, until ctx ends: the error is that of the last request.
+func (s *spill) drainPartition(ctx context.Context, partition int, keepTrying bool, slots chan struct{}) (failed error) {
 	disk, pause := s.disk.Load(), newPause()
 	for ctx.Err() == nil {
 		records := s.p.cfg.batchRecords
 		if failed != nil {
 			records = 1
 		}
-		refs := disk.Next(stream, maxBatchBytes, records)
+		refs := disk.Next(partition, maxBatchBytes, records)
 		if len(refs) == 0 {
 			return nil
 		}
 		slots <- struct{}{}
-		failed = s.sendEntries(stream, refs)
+		failed = s.sendEntries(partition, refs)
 		<-slots
 		switch {
 		case failed == nil:
@@ -97,8 +85,8 @@ func (s *spill) drainStream(ctx context.Context, stream spool.Stream, keepTrying
 }
 
 // sendEntries sends entries in one request, and removes them.
-func (s *spill) sendEntries(stream spool.Stream, refs []spool.Ref) error {
-	disk, partition := s.disk.Load(), int(stream.Partition)
+func (s *spill) sendEntries(partition int, refs []spool.Ref) error {
+	disk := s.disk.Load()
 	b := &batch{}
 	var buffer []byte
 	for _, ref := range refs {
@@ -128,17 +116,17 @@ func (s *spill) sendEntries(stream spool.Stream, refs []spool.Ref) error {
 }
 
 func (s *spill) send(partition int, b *batch) error {
-	return s.p.attempt(time.Now().Add(s.p.cfg.AckTimeout), func(ctx context.Context) error { return s.p.produce(ctx, s.name, partition, b) })
+	return s.p.attempt(time.Now().Add(s.p.cfg.AckTimeout), func(ctx context.Context) error {
+		return s.p.produce(ctx, s.name, partition, b)
+	})
 }
 
 // sendEach sends the records of an entry one by one, since the broker refused them together. The entry is quarantined
 // when it refuses some of them, which are not sent.
 func (s *spill) sendEach(partition int, all *batch, ref spool.Ref, cause error) (appended int, err error) {
-	begin := 0
-	for _, end := range all.ends {
+	for value := range all.values() {
 		one := &batch{}
-		one.add(Record{Value: all.data[begin:end.value]})
-		begin = end.value
+		one.add(Record{Value: value})
 		err := s.send(partition, one)
 		if err != nil && !refusedRecord(err) {
 			return appended, err
@@ -167,11 +155,8 @@ func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
 	disk := s.disk.Load()
 	file, err := disk.Quarantine(ref, "damaged")
 	if err != nil {
-		s.p.metrics.spoolErrors.Inc()
-		if s.failed.due() {
-			s.p.log.Error("spooled records cannot be read", "dir", s.cfg.Dir, "error", errors.Join(cause, err),
-				"next", "look at the disk; reading is tried again, and what is behind them waits")
-		}
+		s.diskFailed("spooled records cannot be read", errors.Join(cause, err),
+			"look at the disk; reading is tried again, and what is behind them waits")
 		return errors.Join(cause, err)
 	}
 	disk.Remove(ref)

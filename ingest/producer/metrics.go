@@ -1,106 +1,84 @@
 package producer
 
 import (
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/ingest/producer/spool"
 )
 
 // metrics of the producer are named by topic, with its prefix; those of the spool have no labels.
 type metrics struct {
-	records  *prometheus.CounterVec
-	bytes    *prometheus.CounterVec
-	batches  *prometheus.HistogramVec
-	seconds  *prometheus.HistogramVec
-	retries  *prometheus.CounterVec
-	failures *prometheus.CounterVec // by reason
-	inFlight prometheus.Gauge
+	records, bytes, retries *prometheus.CounterVec
+	failures                *prometheus.CounterVec // by reason
+	batches, seconds        *prometheus.HistogramVec
+	inFlight                prometheus.Gauge
 
 	spilled, drained, quarantined, spoolErrors prometheus.Counter
 	fsync                                      prometheus.Histogram
 }
 
 // newMetrics registers them, those of the spool where p has one.
-func newMetrics(reg prometheus.Registerer, p *Producer) (*metrics, error) {
-	var all []prometheus.Collector
-	vec := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"topic"}, labels...))
-		all = append(all, c)
-		return c
+func newMetrics(reg prometheus.Registerer, p *Producer) *metrics {
+	auto := promauto.With(reg)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"topic"}, labels...))
 	}
 	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		c := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"topic"})
-		all = append(all, c)
-		return c
+		return auto.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"topic"})
 	}
 	m := &metrics{
-		records:  vec("answerscope_producer_records_total", "Records acknowledged by all in-sync replicas."),
-		bytes:    vec("answerscope_producer_bytes_total", "Bytes of their keys and values, before compression."),
-		batches:  histogram("answerscope_producer_batch_records", "Records a batch.", prometheus.ExponentialBuckets(1, 4, 8)),
-		seconds:  histogram("answerscope_producer_batch_seconds", "From a batch's first attempt to its end.", prometheus.ExponentialBuckets(0.0005, 2, 15)),
-		retries:  vec("answerscope_producer_retries_total", "Attempts after the first: each may have put its records on the log twice."),
-		failures: vec("answerscope_producer_failures_total", "Appends and batches that failed, by reason.", "reason"),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+		records: counter("answerscope_producer_records_total", "Records acknowledged by all in-sync replicas."),
+		bytes:   counter("answerscope_producer_bytes_total", "Bytes of their keys and values, before compression."),
+		retries: counter("answerscope_producer_retries_total",
+			"Attempts after the first: each may have put its records on the log twice."),
+		failures: counter("answerscope_producer_failures_total", "Appends and batches that failed, by reason.", "reason"),
+		batches: histogram("answerscope_producer_batch_records", "Records a batch.",
+			prometheus.ExponentialBuckets(1, 4, 8)),
+		seconds: histogram("answerscope_producer_batch_seconds", "From a batch's first attempt to its end.",
+			prometheus.ExponentialBuckets(0.0005, 2, 15)),
+		inFlight: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "answerscope_producer_batches_in_flight", Help: "Batches sent and not yet acknowledged."}),
 	}
-	all = append(all, m.inFlight, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "answerscope_producer_buffered_bytes", Help: "Bytes held for records that are not yet acknowledged."},
-		func() float64 { return float64(p.live.Load() + p.taken.Load()) }))
+		func() float64 { return float64(p.live.Load() + p.taken.Load()) })
 	if p.spill != nil {
-		all = append(all, m.ofSpool(p.spill)...)
+		m.addSpool(auto, p.spill)
 	}
-	var errs []error
-	for _, c := range all {
-		errs = append(errs, reg.Register(c))
-	}
-	return m, errors.Join(errs...)
+	return m
 }
 
-func (m *metrics) ofSpool(s *spill) (all []prometheus.Collector) {
+func (m *metrics) addSpool(auto promauto.Factory, s *spill) {
 	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-		all = append(all, c)
-		return c
+		return auto.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	gauge := func(name, help string, value func(*spool.Spool) float64) {
-		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			if disk := s.disk.Load(); disk != nil {
 				return value(disk)
 			}
 			return 0
-		}))
+		})
 	}
 	m.spilled = counter("answerscope_spool_spilled_total", "Records written to the spool.")
 	m.drained = counter("answerscope_spool_drained_total", "Records of the spool that the log has, and that were removed.")
-	m.quarantined = counter("answerscope_spool_quarantined_total", "Entries of the spool that the broker refused for good, or that the disk gave back damaged.")
+	m.quarantined = counter("answerscope_spool_quarantined_total",
+		"Entries of the spool that the broker refused for good, or that the disk gave back damaged.")
 	m.spoolErrors = counter("answerscope_spool_errors_total", "Times that the spool's disk failed.")
-	m.fsync = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "answerscope_spool_fsync_seconds", Help: "Fsyncs of the spool, each for all that waited.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14)})
-	all = append(all, m.fsync)
+	m.fsync = auto.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_spool_fsync_seconds",
+		Help: "Fsyncs of the spool, each for all that waited.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14)})
 	gauge("answerscope_spool_records", "Records in the spool.", func(disk *spool.Spool) float64 { return float64(disk.Records()) })
 	gauge("answerscope_spool_bytes", "Bytes of the spool on disk.", func(disk *spool.Spool) float64 { return float64(disk.Used()) })
 	gauge("answerscope_spool_limit_bytes", "Bytes that it may have.", func(*spool.Spool) float64 { return float64(s.cfg.MaxBytes) })
 	gauge("answerscope_spool_oldest_seconds", "Age of the oldest record in the spool.", func(disk *spool.Spool) float64 {
-		oldest := disk.Oldest()
-		if oldest.IsZero() {
-			return 0
+		if oldest := disk.Oldest(); !oldest.IsZero() {
+			return max(0, time.Since(oldest).Seconds())
 		}
-		return max(0, time.Since(oldest).Seconds())
+		return 0
 	})
-	return all
-}
-
-// sending counts a batch that is being sent, until its end.
-func (m *metrics) sending(topic string) (end func()) {
-	begin := time.Now()
-	m.inFlight.Inc()
-	return func() {
-		m.inFlight.Dec()
-		m.seconds.WithLabelValues(topic).Observe(time.Since(begin).Seconds())
-	}
 }
 
 func (m *metrics) appended(topic string, b *batch) {

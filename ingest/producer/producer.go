@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
@@ -29,7 +30,8 @@ type Producer struct {
 
 	mu      sync.Mutex
 	stopped bool
-	topics  sync.Map       // name without prefix → *topic; written under mu
+	topics  sync.Map // name without prefix → *topic; written under mu
+	lookUps singleflight.Group
 	open    sync.WaitGroup // batches and look-ups that have not ended
 }
 
@@ -38,9 +40,9 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
-	names := make([]string, len(event.Topics))
-	for i, t := range event.Topics {
-		names[i] = cfg.Prefix + t
+	var names []string
+	for _, t := range event.Topics {
+		names = append(names, cfg.Prefix+t)
 	}
 	transport, err := cfg.Transport(names...)
 	if err != nil {
@@ -56,9 +58,7 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if cfg.Spool.Dir != "" {
 		p.spill = newSpill(p)
 	}
-	if p.metrics, err = newMetrics(reg, p); err != nil {
-		return nil, fmt.Errorf("configure producer: %w", err)
-	}
+	p.metrics = newMetrics(reg, p)
 	return p, nil
 }
 

@@ -28,7 +28,7 @@ func TestConcurrentAppendsAreOnTheLogOnce(t *testing.T) {
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
 		prefix := freshTopics(t, brokers, 3)
 		p := running(t, brokers, prefix, nil)
-		const writers, each = 64, 50
+		const writers, each = 32, 25
 		var group sync.WaitGroup
 		for w := range writers {
 			group.Go(func() {
@@ -65,79 +65,77 @@ func TestConcurrentAppendsAreOnTheLogOnce(t *testing.T) {
 }
 
 func TestRecordsOfAKeyKeepTheirOrderAndPartition(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		prefix := freshTopics(t, brokers, 3)
-		var requests atomic.Int64
-		every := func(*produce.Request) outcome { // every third request fails, one way or the other
-			return []outcome{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	var requests atomic.Int64
+	every := func(*produce.Request) outcome { // every third request fails, one way or the other
+		return []outcome{fine, lost, fine, unsent, fine, moved}[requests.Add(1)%6]
+	}
+	p := running(t, brokers, prefix, func(c *Config) { c.batchRecords = 40 }, every)
+	const keys, each = 5, 200
+	var records []Record
+	for i := range keys * each {
+		records = append(records, Record{Key: fmt.Appendf(nil, "brand-%d", i%keys), Value: value(i)})
+	}
+	if n, err := p.AppendAll(t.Context(), event.TopicAnswers, records); n != len(records) || err != nil {
+		t.Fatalf("AppendAll() = %d, %v, want %d", n, err, len(records))
+	}
+	next := map[string]int{}
+	partitions := map[string]int{}
+	twice := 0
+	for _, l := range all(t, brokers, prefix+event.TopicAnswers) {
+		if at, ok := partitions[l.key]; ok && at != l.partition {
+			t.Fatalf("%s is on partitions %d and %d", l.key, at, l.partition)
 		}
-		p := running(t, brokers, prefix, func(c *Config) { c.batchRecords = 40 }, every)
-		const keys, each = 5, 200
-		var records []Record
-		for i := range keys * each {
-			records = append(records, Record{Key: fmt.Appendf(nil, "brand-%d", i%keys), Value: value(i)})
+		partitions[l.key] = l.partition
+		var key, i int
+		fmt.Sscanf(l.key, "brand-%d", &key)
+		fmt.Sscanf(l.value, "record %d", &i)
+		switch n := i / keys; {
+		case n == next[l.key]:
+			next[l.key]++
+		case n < next[l.key]: // appended again
+			twice++
+		default:
+			t.Fatalf("%s: record %d comes before record %d", l.key, n, next[l.key])
 		}
-		if n, err := p.AppendAll(t.Context(), event.TopicAnswers, records); n != len(records) || err != nil {
-			t.Fatalf("AppendAll() = %d, %v, want %d", n, err, len(records))
+	}
+	for i := range keys {
+		if key := fmt.Sprintf("brand-%d", i); next[key] != each || partitions[key] != Partition([]byte(key), []int{0, 1, 2}) {
+			t.Errorf("%s: %d records on partition %d, want %d on %d", key, next[key], partitions[key], each, Partition([]byte(key), []int{0, 1, 2}))
 		}
-		next := map[string]int{}
-		partitions := map[string]int{}
-		twice := 0
-		for _, l := range all(t, brokers, prefix+event.TopicAnswers) {
-			if at, ok := partitions[l.key]; ok && at != l.partition {
-				t.Fatalf("%s is on partitions %d and %d", l.key, at, l.partition)
-			}
-			partitions[l.key] = l.partition
-			var key, i int
-			fmt.Sscanf(l.key, "brand-%d", &key)
-			fmt.Sscanf(l.value, "record %d", &i)
-			switch n := i / keys; {
-			case n == next[l.key]:
-				next[l.key]++
-			case n < next[l.key]: // told again
-				twice++
-			default:
-				t.Fatalf("%s: record %d comes before record %d", l.key, n, next[l.key])
-			}
-		}
-		for i := range keys {
-			if key := fmt.Sprintf("brand-%d", i); next[key] != each || partitions[key] != Partition([]byte(key), []int{0, 1, 2}) {
-				t.Errorf("%s: %d records on partition %d, want %d on %d", key, next[key], partitions[key], each, Partition([]byte(key), []int{0, 1, 2}))
-			}
-		}
-		if twice == 0 {
-			t.Errorf("no record is there twice: the lost acknowledgements were not tried")
-		}
-	})
+	}
+	if twice == 0 {
+		t.Errorf("no record is there twice: the lost acknowledgements were not tried")
+	}
 }
 
 // A reader counts ids once partition by partition, so a batch without a key must
 // not move when it is sent again.
 func TestARetryKeepsItsPartition(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		prefix := freshTopics(t, brokers, 3)
-		var requests atomic.Int64
-		p := running(t, brokers, prefix, nil, func(*produce.Request) outcome {
-			return []outcome{lost, lost, fine}[requests.Add(1)%3]
-		})
-		var group sync.WaitGroup
-		for i := range 60 {
-			group.Go(func() {
-				if err := p.Append(t.Context(), event.TopicVisits, value(i)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-		lines := all(t, brokers, prefix+event.TopicVisits)
-		partitions := partitionsOf(t, lines)
-		if len(partitions) != 60 || len(lines) == 60 {
-			t.Errorf("%d lines of %d records, want more lines than 60 records", len(lines), len(partitions))
-		}
-		if n := testutil.ToFloat64(p.metrics.retries); n == 0 {
-			t.Errorf("metrics count no retries")
-		}
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	var requests atomic.Int64
+	p := running(t, brokers, prefix, nil, func(*produce.Request) outcome {
+		return []outcome{lost, lost, fine}[requests.Add(1)%3]
 	})
+	var group sync.WaitGroup
+	for i := range 60 {
+		group.Go(func() {
+			if err := p.Append(t.Context(), event.TopicVisits, value(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	lines := all(t, brokers, prefix+event.TopicVisits)
+	partitions := partitionsOf(t, lines)
+	if len(partitions) != 60 || len(lines) == 60 {
+		t.Errorf("%d lines of %d records, want more lines than 60 records", len(lines), len(partitions))
+	}
+	if n := testutil.ToFloat64(p.metrics.retries); n == 0 {
+		t.Errorf("metrics count no retries")
+	}
 }
 
 func TestTheLargestRecordFitsAndALargerOneIsRefused(t *testing.T) {
@@ -182,6 +180,7 @@ func TestARefusalIsNotTriedAgain(t *testing.T) {
 }
 
 func TestKafkaAway(t *testing.T) {
+	t.Parallel()
 	p := running(t, nowhere(t), "", func(c *Config) {
 		c.AttemptTimeout, c.AckTimeout = time.Second, time.Second
 	})
@@ -267,7 +266,8 @@ func TestOverload(t *testing.T) {
 }
 
 // One partition that cannot be written delays its own batch alone.
-func TestASickPartitionDoesNotHoldUpTheOthers(t *testing.T) {
+func TestASickPartitionDelaysItsBatchAlone(t *testing.T) {
+	t.Parallel()
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)
 	var toSick atomic.Int64

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
@@ -26,11 +27,11 @@ type queue struct {
 	mu      sync.Mutex
 	stopped bool
 	waiting []*batch // the last one may still be joined
+	current *batch   // is being sent and not late; nil: the next one may go
 	senders []*partitionSender
-	next    int  // sender to look at first
-	busy    bool // a batch is being sent that is not late
-	records int  // of the last batch that was sent, and
-	bytes   int  // of its data, to make room for the next one
+	next    int // sender to look at first
+	records int // of the last batch that was sent, and
+	bytes   int // of its data, to make room for the next one
 }
 
 // partitionSender sends to one partition, one batch at a time.
@@ -88,7 +89,7 @@ func (q *queue) last(records, bytes int) *batch {
 
 // release has the first batch sent, if one may go. q.mu is held.
 func (q *queue) release() {
-	if len(q.waiting) == 0 || q.busy {
+	if len(q.waiting) == 0 || q.current != nil {
 		return
 	}
 	now := time.Now()
@@ -100,7 +101,7 @@ func (q *queue) release() {
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
 	q.records, q.bytes = len(b.ends), len(b.data)
-	q.busy, to.sending = true, true
+	q.current, to.sending = b, true
 	if q.spill != nil && now.Before(to.avoidUntil) {
 		go q.spillUnsent(b, to)
 	} else {
@@ -134,25 +135,31 @@ func (q *queue) idle(now time.Time) *partitionSender {
 // partition, and the late one is spilled, or, where there is no spool or its disk fails, sent again until its deadline.
 func (q *queue) send(b *batch, to *partitionSender) {
 	defer q.p.open.Done()
-	defer q.p.metrics.sending(q.name)()
-	var spilled func(acknowledged bool) // nil: b is not on disk
+	began := time.Now()
+	q.p.metrics.inFlight.Inc()
+	defer func() {
+		q.p.metrics.inFlight.Dec()
+		q.p.metrics.seconds.WithLabelValues(q.name).Observe(time.Since(began).Seconds())
+	}()
+	var spilled *spool.Ref // nil: b is not on disk
 	late := sync.OnceFunc(func() { spilled = q.late(b, to) })
 	timer := time.AfterFunc(q.lateIn(b), late)
 	err := q.p.attempt(b.deadline, func(ctx context.Context) error { return q.p.produce(ctx, q.name, to.partition, b) })
 	if inTime := timer.Stop() && (err == nil || refusedRecord(err)); !inTime {
 		late() // or wait until it has ended
 	}
-	if spilled != nil {
-		if err == nil {
-			q.recovered(to.partition)
-		}
-		spilled(err == nil)
-		return
+	switch {
+	case spilled == nil && err == nil:
+		q.end(b, to, nil)
+	case spilled == nil:
+		q.end(b, to, q.p.deliver(q.name, to.partition, b, err))
+	case err == nil:
+		q.recovered(to.partition)
+		q.p.metrics.appended(q.name, b)
+		q.spill.disk.Load().Remove(*spilled)
+	default:
+		q.spill.disk.Load().Release(*spilled)
 	}
-	if err != nil {
-		err = q.p.deliver(q.name, to.partition, b, err)
-	}
-	q.end(b, to, err)
 }
 
 // lateIn is in what time b is late.
@@ -163,8 +170,8 @@ func (q *queue) lateIn(b *batch) time.Duration {
 	return max(spillAfter/2, spillAfter-time.Since(b.born))
 }
 
-// late lets the next batch go and spills b while it is being sent. It returns what to call when that has ended.
-func (q *queue) late(b *batch, to *partitionSender) (spilled func(acknowledged bool)) {
+// late lets the next batch go and spills b while it is being sent; nil when it is not on disk.
+func (q *queue) late(b *batch, to *partitionSender) *spool.Ref {
 	q.mu.Lock()
 	to.avoidUntil = time.Now().Add(avoidFor)
 	q.pass(b)
@@ -172,38 +179,29 @@ func (q *queue) late(b *batch, to *partitionSender) (spilled func(acknowledged b
 	if q.spill == nil {
 		return nil
 	}
-	ref, err := q.spill.put(to.partition, b, true)
-	q.mu.Lock()
-	to.sending = err != nil
-	q.release()
-	q.mu.Unlock()
-	if err != nil {
-		return nil
-	}
-	q.p.finish(b, nil)
-	return func(acknowledged bool) {
-		if acknowledged {
-			q.p.metrics.appended(q.name, b)
-			q.spill.disk.Load().Remove(ref)
-		} else {
-			q.spill.disk.Load().Release(ref)
-		}
-	}
+	return q.put(b, to, true)
 }
 
 // spillUnsent spills b without sending it, since its partition does not acknowledge in time.
 func (q *queue) spillUnsent(b *batch, to *partitionSender) {
 	defer q.p.open.Done()
-	_, err := q.spill.put(to.partition, b, false)
+	if q.put(b, to, false) == nil {
+		q.end(b, to, q.p.deliver(q.name, to.partition, b, nil))
+	}
+}
+
+// put writes b to the spool and answers its appends. It returns nil when the disk fails: then b has still to be sent.
+func (q *queue) put(b *batch, to *partitionSender, held bool) *spool.Ref {
+	ref, err := q.spill.put(to.partition, b, held)
 	q.mu.Lock()
 	to.sending = err != nil
 	q.pass(b)
 	q.mu.Unlock()
 	if err != nil {
-		q.end(b, to, q.p.deliver(q.name, to.partition, b, nil))
-		return
+		return nil
 	}
 	q.p.finish(b, nil)
+	return &ref
 }
 
 // end reports how b ended, and lets its partition's next batch go.
@@ -226,8 +224,8 @@ func (q *queue) end(b *batch, to *partitionSender, err error) {
 
 // pass lets the next batch go. q.mu is held.
 func (q *queue) pass(b *batch) {
-	if !b.passed {
-		b.passed, q.busy = true, false
+	if q.current == b {
+		q.current = nil
 	}
 	q.release()
 }
@@ -259,14 +257,14 @@ func (q *queue) stop() {
 	q.stopped = true
 }
 
-// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. failed
-// is how an attempt ended that was made before, nil for none.
-func (p *Producer) deliver(name string, partition int, b *batch, failed error) error {
+// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. last is
+// how an attempt ended that was made before, nil for none.
+func (p *Producer) deliver(name string, partition int, b *batch, last error) error {
 	attempts := 0
-	if failed != nil {
+	if last != nil {
 		attempts = 1
 	}
-	err := p.retry(b.deadline, failed, func(ctx context.Context) error {
+	err := p.retry(b.deadline, last, func(ctx context.Context) error {
 		if attempts++; attempts > 1 {
 			p.metrics.retries.WithLabelValues(name).Inc()
 		}

@@ -65,7 +65,7 @@ func (s *spill) run(ctx context.Context) error {
 	succeeds := s.drain(ctx, true)
 	counting.Wait()
 	s.p.stop()
-	s.open() // callers that still wait learn that it has stopped
+	s.open() // for callers that still wait
 	if succeeds {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.p.cfg.AckTimeout)
 		s.drain(ending, false)
@@ -146,21 +146,25 @@ func (s *spill) hasRoom(held int64) bool { return held+s.disk.Load().Used() <= s
 // put writes a batch to disk. One that is held is still being sent.
 func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
 	disk := s.disk.Load()
-	ref, err := disk.Put(spool.Stream{Topic: spillTopic, Partition: int32(partition)}, time.Now(), len(b.ends), held, b.lengths(), b.data)
+	ref, err := disk.Put(spool.Entry{Partition: partition, At: time.Now(), Records: len(b.ends), Body: b.encode()}, held)
 	if err != nil {
-		s.p.metrics.spoolErrors.Inc()
-		if s.failed.due() {
-			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them", "dir", s.cfg.Dir, "error", err,
-				"next", "look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
-		}
+		s.diskFailed("spool cannot be written: records are safe only when Kafka has them", err,
+			"look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
 		return ref, err
 	}
 	s.p.metrics.spilled.Add(float64(len(b.ends)))
 	if s.warned.due() {
-		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", s.name, "dir", s.cfg.Dir, "records", disk.Records(),
-			"next", "look at the brokers; what is in the spool is sent when they are back")
+		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", s.name, "dir", s.cfg.Dir,
+			"records", disk.Records(), "next", "look at the brokers; what is in the spool is sent when they are back")
 	}
 	return ref, nil
+}
+
+func (s *spill) diskFailed(what string, err error, next string) {
+	s.p.metrics.spoolErrors.Inc()
+	if s.failed.due() {
+		s.p.log.Error(what, "dir", s.cfg.Dir, "error", err, "next", next)
+	}
 }
 
 // logLimit lets something be logged once a minute.
@@ -171,48 +175,29 @@ func (l *logLimit) due() bool {
 	return now-last >= 60 && l.last.CompareAndSwap(last, now)
 }
 
-// lengths is what the spool keeps before data: the number of values, and the length of each.
-func (b *batch) lengths() []byte {
-	text := binary.AppendUvarint(make([]byte, 0, 4+4*len(b.ends)), uint64(len(b.ends)))
-	begin := 0
-	for _, end := range b.ends {
-		text = binary.AppendUvarint(text, uint64(end.value-begin))
-		begin = end.value
+// encode makes the body of an entry of a batch without keys: for each value its length and its bytes.
+func (b *batch) encode() []byte {
+	body := make([]byte, 0, len(b.data)+binary.MaxVarintLen32*len(b.ends))
+	for value := range b.values() {
+		body = append(binary.AppendUvarint(body, uint64(len(value))), value...)
 	}
-	return text
+	return body
 }
 
 var errNoBatch = errors.New("not a batch of records")
 
-// parse adds the values of what the spool kept to b.
+// parse adds the values of an entry's body to b, or none.
 func (b *batch) parse(body []byte) error {
-	rest := body
-	number := func() int {
-		n, size := binary.Uvarint(rest)
-		if size <= 0 || n > uint64(len(body)) {
-			rest = nil
-			return -1
-		}
-		rest = rest[size:]
-		return int(n)
-	}
-	count := number()
-	if count < 0 || count > len(rest) {
-		return errNoBatch
-	}
-	sizes, total := make([]int, count), 0
-	for i := range sizes {
-		if sizes[i] = number(); sizes[i] < 0 {
+	ends, bytes := len(b.ends), len(b.data)
+	for len(body) > 0 {
+		length, size := binary.Uvarint(body)
+		if size <= 0 || length > uint64(len(body)-size) {
+			b.ends, b.data = b.ends[:ends], b.data[:bytes]
 			return errNoBatch
 		}
-		total += sizes[i]
-	}
-	if total != len(rest) {
-		return fmt.Errorf("%w: %d bytes of records, want %d", errNoBatch, len(rest), total)
-	}
-	for _, size := range sizes {
-		b.add(Record{Value: rest[:size]})
-		rest = rest[size:]
+		end := size + int(length)
+		b.add(Record{Value: body[size:end]})
+		body = body[end:]
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func runUntilKilled(t *testing.T, at string, env ...string) (acknowledged []stri
 			_ = child.Process.Kill()
 		}
 	}
-	_ = child.Wait() // its state tells more
+	_ = child.Wait() // its state says more
 	if status, _ := child.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGKILL || ctx.Err() != nil {
 		t.Errorf("killed %s it ended with %v", at, child.ProcessState)
 	}

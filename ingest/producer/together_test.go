@@ -18,51 +18,50 @@ import (
 
 // What is appended together is one batch's: side by side in one partition, whatever requests are lost.
 func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		prefix := freshTopics(t, brokers, 3)
-		var requests atomic.Int64
-		every := func(*produce.Request) outcome {
-			if requests.Add(1)%4 == 0 {
-				return lost
-			}
-			return fine
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	var requests atomic.Int64
+	every := func(*produce.Request) outcome {
+		if requests.Add(1)%4 == 0 {
+			return lost
 		}
-		p := running(t, brokers, prefix, spooling(t.TempDir()), every)
-		const writers, groups, each = 8, 20, 7
-		var group sync.WaitGroup
-		for w := range writers {
-			group.Go(func() {
-				for g := range groups {
-					var together [][]byte
-					for i := range each {
-						together = append(together, fmt.Appendf(nil, "group %d record %d", w*groups+g, i))
-					}
-					if err := p.Append(t.Context(), event.TopicVisits, together...); err != nil {
-						t.Error(err)
-					}
+		return fine
+	}
+	p := running(t, brokers, prefix, spooling(t.TempDir()), every)
+	const writers, groups, each = 8, 20, 7
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for g := range groups {
+				var together [][]byte
+				for i := range each {
+					together = append(together, fmt.Appendf(nil, "group %d record %d", w*groups+g, i))
 				}
-			})
-		}
-		group.Wait()
-		wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
-		found := map[string]bool{}
-		lines := all(t, brokers, prefix+event.TopicVisits)
-		for start := range lines {
-			name, first := strings.CutSuffix(lines[start].value, " record 0")
-			if !first {
-				continue
-			}
-			found[name] = true
-			for i := range each {
-				if start+i >= len(lines) || lines[start+i].partition != lines[start].partition || lines[start+i].value != fmt.Sprintf("%s record %d", name, i) {
-					t.Fatalf("record %d of %s is not beside the others", i, name)
+				if err := p.Append(t.Context(), event.TopicVisits, together...); err != nil {
+					t.Error(err)
 				}
 			}
+		})
+	}
+	group.Wait()
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+	found := map[string]bool{}
+	lines := all(t, brokers, prefix+event.TopicVisits)
+	for start := range lines {
+		name, first := strings.CutSuffix(lines[start].value, " record 0")
+		if !first {
+			continue
 		}
-		if len(found) != writers*groups {
-			t.Errorf("%d groups are on the log, want %d", len(found), writers*groups)
+		found[name] = true
+		for i := range each {
+			if start+i >= len(lines) || lines[start+i].partition != lines[start].partition || lines[start+i].value != fmt.Sprintf("%s record %d", name, i) {
+				t.Fatalf("record %d of %s is not beside the others", i, name)
+			}
 		}
-	})
+	}
+	if len(found) != writers*groups {
+		t.Errorf("%d groups are on the log, want %d", len(found), writers*groups)
+	}
 }
 
 func TestRecordsThatDoNotAllFindRoomAreNotSent(t *testing.T) {

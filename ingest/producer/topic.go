@@ -11,11 +11,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// topic has one topic's queues, once Kafka has reported its partitions. Their number is asked for once: partitions are
-// added only while no producer runs, since the partition of a key depends on it.
+// topic has one topic's queues. The number of partitions is asked for once: partitions are added only while no producer
+// runs, since the partition of a key depends on it.
 type topic struct {
-	known chan struct{} // closed when the rest may be read
-	err   error
 	ids   []int    // partitions: 0, 1, …
 	any   *queue   // records without a key, to any partition
 	keyed []*queue // by partition
@@ -23,41 +21,28 @@ type topic struct {
 
 // topic finds a topic by its name without prefix. The first caller has its partitions looked up, for which all wait.
 func (p *Producer) topic(ctx context.Context, name string) (*topic, error) {
-	t, err := p.topicOf(name)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-t.known:
-		return t, t.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (p *Producer) topicOf(name string) (*topic, error) {
 	if t, ok := p.topics.Load(name); ok {
 		return t.(*topic), nil
 	}
 	if !slices.Contains(event.Topics, name) {
 		return nil, fmt.Errorf("topic %q: want one of %q", name, event.Topics)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return nil, ErrStopped
+	found := p.lookUps.DoChan(name, func() (any, error) { return p.lookUp(name) })
+	select {
+	case result := <-found:
+		if result.Err != nil {
+			return nil, result.Err // the next append asks again
+		}
+		return result.Val.(*topic), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	if t, ok := p.topics.Load(name); ok {
-		return t.(*topic), nil
-	}
-	t := &topic{known: make(chan struct{})}
-	p.topics.Store(name, t)
-	p.open.Add(1)
-	go p.lookUp(t, name)
-	return t, nil
 }
 
-func (p *Producer) lookUp(t *topic, name string) {
+func (p *Producer) lookUp(name string) (*topic, error) {
+	if !p.begin() {
+		return nil, ErrStopped
+	}
 	defer p.open.Done()
 	prefixed := p.cfg.Prefix + name
 	var n int
@@ -65,23 +50,22 @@ func (p *Producer) lookUp(t *topic, name string) {
 		n, err = p.partitions(ctx, prefixed)
 		return err
 	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer close(t.known) // under mu: Run stops what is known by then, the rest sees that it stopped
-	if err == nil && p.stopped {
-		err = ErrStopped
-	}
 	if err != nil {
-		t.err = err
-		p.topics.Delete(name) // the next append asks again
-		return
+		return nil, err
 	}
-	t.any = &queue{p: p, name: prefixed}
+	t := &topic{any: &queue{p: p, name: prefixed}}
 	t.any.setPartitions(n)
 	for i := range n {
 		t.ids = append(t.ids, i)
 		t.keyed = append(t.keyed, &queue{p: p, name: prefixed, senders: []*partitionSender{{partition: i}}})
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil, ErrStopped
+	}
+	p.topics.Store(name, t)
+	return t, nil
 }
 
 // partitions asks Kafka how many partitions a topic has.
@@ -111,16 +95,7 @@ func Partition(key []byte, ids []int) int {
 }
 
 func (t *topic) stop() {
-	select {
-	case <-t.known:
-	default:
-		return // its look-up sees that the producer stopped
-	}
-	if t.err != nil {
-		return
-	}
-	t.any.stop()
-	for _, q := range t.keyed {
+	for _, q := range append(t.keyed, t.any) {
 		q.stop()
 	}
 }

@@ -18,7 +18,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 	body := strings.Repeat("a visit ", 5000)
 	for s.Used() < total {
-		put(b, s, Stream{"visits", 1}, body, false)
+		put(b, s, 1, body, false)
 	}
 	b.SetBytes(s.Used())
 	for b.Loop() {

@@ -26,10 +26,9 @@ func (s *Spool) recover() error {
 		}
 	}
 	slices.Sort(numbers)
-	var buffer bytes.Buffer
 	for _, number := range numbers {
 		s.last = number
-		if err := s.load(number, &buffer); err != nil {
+		if err := s.load(number); err != nil {
 			return fmt.Errorf("read segment %d: %w", number, err)
 		}
 	}
@@ -40,23 +39,22 @@ func (s *Spool) recover() error {
 }
 
 // load finds what is in one segment. Nothing is added to it any more.
-func (s *Spool) load(number uint32, buffer *bytes.Buffer) error {
+func (s *Spool) load(number uint32) error {
 	f, err := os.OpenFile(s.segmentPath(number), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	g := &segment{number: number, file: f}
 	s.segments[number] = g
-	buffer.Reset()
-	if _, err := buffer.ReadFrom(f); err != nil {
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
 		return err
 	}
-	text := buffer.Bytes()
 	for at := 0; at < len(text); {
 		e, size, gone, err := decode(text[at:])
 		if err == nil {
 			if !gone {
-				s.add(e.Stream, item{segment: number, offset: uint32(at), size: uint32(size), records: uint32(e.Records), at: uint32(e.At.Unix())})
+				s.add(Ref{int32(e.Partition), number, uint32(at), uint32(size), uint32(e.Records), uint32(e.At.Unix()), false})
 				g.live++
 			}
 			at += size
@@ -116,16 +114,16 @@ func (s *Spool) Quarantine(r Ref, why string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.quarantine(fmt.Sprintf("%d-%d-%s", r.item.segment, r.item.offset, why), text)
+	return s.quarantine(fmt.Sprintf("%d-%d-%s", r.segment, r.offset, why), text)
 }
 
 // quarantine writes a file that is there, whole, when it returns.
 func (s *Spool) quarantine(name string, text []byte) (string, error) {
-	name = filepath.Join(s.quarantineDir(), name)
+	name = s.path(filepath.Join("quarantine", name))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(text)
-		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.quarantineDir()))
+		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.path("quarantine")))
 	}
 	if err != nil {
 		return "", fmt.Errorf("quarantine %d bytes: %w", len(text), err)

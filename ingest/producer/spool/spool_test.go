@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -31,28 +32,27 @@ func open(t testing.TB, dir string) *Spool {
 	return s
 }
 
-func put(t testing.TB, s *Spool, l Stream, body string, held bool) Ref {
+func put(t testing.TB, s *Spool, partition int, body string, held bool) Ref {
 	t.Helper()
-	half := len(body) / 2
-	r, err := s.Put(l, noon, 1, held, []byte(body[:half]), []byte(body[half:]))
+	r, err := s.Put(Entry{partition, noon, 1, []byte(body)}, held)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// contents are the bodies of every stream, in their order, as a reader sees them.
-func contents(t testing.TB, s *Spool) map[Stream][]string {
+// contents are the bodies of every partition, in their order, as a reader sees them.
+func contents(t testing.TB, s *Spool) map[int][]string {
 	t.Helper()
-	all := map[Stream][]string{}
-	for _, l := range s.Streams() {
+	all := map[int][]string{}
+	for _, l := range s.Partitions() {
 		for _, r := range s.Next(l, 1<<30, 1<<30) {
 			e, err := s.Read(r, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Stream != l || !e.At.Equal(noon) || e.Records != 1 {
-				t.Errorf("entry %+v, want stream %v and noon", e, l)
+			if e.Partition != l || !e.At.Equal(noon) || e.Records != 1 {
+				t.Errorf("entry %+v, want partition %d and noon", e, l)
 			}
 			all[l] = append(all[l], string(e.Body))
 		}
@@ -60,12 +60,8 @@ func contents(t testing.TB, s *Spool) map[Stream][]string {
 	return all
 }
 
-func same(a, b map[Stream][]string) bool {
-	return fmt.Sprint(a) == fmt.Sprint(b)
-}
-
 // Whatever is put, removed and opened again, in whichever order, is as a list of
-// each stream says that it is.
+// each partition says that it is.
 func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 	type kept struct {
 		body string
@@ -74,14 +70,14 @@ func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
 	s := open(t, dir)
-	naive := map[Stream][]kept{}
+	naive := map[int][]kept{}
 	for step := range 3000 {
-		l := Stream{"visits", int32(random.IntN(4) - 1)}
+		l := random.IntN(4) - 1
 		switch n := random.IntN(100); {
 		case n < 55:
 			body := fmt.Sprintf("%d %s", step, strings.Repeat("x", random.IntN(200)))
 			naive[l] = append(naive[l], kept{body, put(t, s, l, body, n < 10)})
-			if n < 5 { // held, and removed by whoever held it
+			if n < 5 { // held, and removed by its holder
 				s.Remove(naive[l][len(naive[l])-1].ref)
 				naive[l] = naive[l][:len(naive[l])-1]
 			} else if n < 10 {
@@ -100,14 +96,14 @@ func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 		if step%50 != 0 {
 			continue
 		}
-		want, records := map[Stream][]string{}, 0
+		want, records := map[int][]string{}, 0
 		for l, all := range naive {
 			for _, k := range all {
 				want[l] = append(want[l], k.body)
 				records++
 			}
 		}
-		if got := contents(t, s); !same(got, want) || s.Records() != int64(records) {
+		if got := contents(t, s); !reflect.DeepEqual(got, want) || s.Records() != int64(records) {
 			t.Fatalf("step %d: %d records %v, want %d %v", step, s.Records(), got, records, want)
 		}
 	}
@@ -121,7 +117,7 @@ func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 
 func TestAHeldEntryKeepsThoseBehindItWaiting(t *testing.T) {
 	s := open(t, t.TempDir())
-	l := Stream{"visits", 3}
+	const l = 3
 	held := put(t, s, l, "first", true)
 	put(t, s, l, "second", false)
 	if got := contents(t, s); len(got) != 0 || s.Records() != 2 {
@@ -152,7 +148,7 @@ func TestPutsShareTheirFsync(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	l := Stream{"visits", 0}
+	const l = 0
 	put(t, s, l, "body", false)
 	size = s.Used()
 	var group sync.WaitGroup
@@ -161,7 +157,7 @@ func TestPutsShareTheirFsync(t *testing.T) {
 	}
 	group.Wait()
 	if syncs != 3 || s.Records() != 1+puts {
-		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for whoever comes first, one for the rest", syncs, puts)
+		t.Errorf("%d fsyncs for one entry and %d at once; want one for it, one for the first, one for the rest", syncs, puts)
 	}
 }
 
@@ -179,7 +175,7 @@ func only(t testing.TB, dir string) string {
 func TestATornTailIsCut(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	l := Stream{"visits", 1}
+	const l = 1
 	put(t, s, l, "first", false)
 	whole := int(s.Used())
 	put(t, s, l, "second", false)
@@ -220,7 +216,7 @@ func TestATornTailIsCut(t *testing.T) {
 func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	l := Stream{"visits", 1}
+	const l = 1
 	put(t, s, l, "first", false)
 	begin := int(s.Used())
 	put(t, s, l, "second", false)
@@ -267,14 +263,16 @@ func TestASpoolIsOfOneProcess(t *testing.T) {
 	s.Close()
 	s = open(t, dir)
 	s.Close()
-	if _, err := s.Put(Stream{"visits", 0}, noon, 1, false, nil, nil); !errors.Is(err, ErrClosed) {
+	if _, err := s.Put(Entry{At: noon}, false); !errors.Is(err, ErrClosed) {
 		t.Errorf("Put() into a closed spool = %v, want ErrClosed", err)
 	}
 }
 
+func encode(e Entry) []byte { return append(e.head(), e.Body...) }
+
 func FuzzDecode(f *testing.F) {
-	for _, l := range []Stream{{"visits", 0}, {"", -61}, {strings.Repeat("t", 255), 1 << 30}} {
-		f.Add(append(head(l, noon, 3, []byte("first"), []byte("second")), "firstsecond"...))
+	for _, partition := range []int{0, -61, 1 << 30} {
+		f.Add(encode(Entry{partition, noon, 3, []byte("body")}))
 	}
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -282,7 +280,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := append(head(e.Stream, e.At, e.Records, e.Body, nil), e.Body...)
+		again := encode(e)
 		copy(again[markAt:sizeAt], text[markAt:sizeAt])
 		if size > len(text) || !bytes.Equal(again, text[:size]) {
 			t.Errorf("read %+v, written again as %x, was %x", e, again, text[:size])
@@ -293,7 +291,7 @@ func FuzzDecode(f *testing.F) {
 // FuzzRecover: whatever lies in the directory, a spool opens, keeps what it cannot
 // read, and takes new entries.
 func FuzzRecover(f *testing.F) {
-	entry := append(head(Stream{"visits", 0}, noon, 1, []byte("body"), nil), "body"...)
+	entry := encode(Entry{0, noon, 1, []byte("body")})
 	f.Add(entry)
 	f.Add(append(bytes.Clone(entry[:20]), entry...))
 	f.Add(append(bytes.Clone(entry), make([]byte, 100)...))
@@ -307,7 +305,7 @@ func FuzzRecover(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		l := Stream{"visits", 0}
+		const l = 0
 		refs := s.Next(l, 1<<30, 1<<30)
 		if len(refs) == 0 {
 			t.Fatal("a whole entry behind them is gone")

@@ -6,86 +6,55 @@ import (
 	"slices"
 )
 
-// Ref names an entry that is in the spool.
+// Ref names an entry that is in the spool. It is small, since there may be millions.
 type Ref struct {
-	stream Stream
-	item   item
-}
-
-// Records is how many records the entry has.
-func (r Ref) Records() int { return int(r.item.records) }
-
-// item is an entry in memory.
-type item struct {
+	partition             int32
 	segment, offset, size uint32
 	records               uint32
 	at                    uint32 // unix seconds
-	state                 state
+	held                  bool   // still being sent
 }
 
-func (i item) String() string { return fmt.Sprintf("%d/%d", i.segment, i.offset) }
+// Records is how many records the entry has.
+func (r Ref) Records() int { return int(r.records) }
 
-type state uint32
+func (r Ref) String() string { return fmt.Sprintf("%d/%d", r.segment, r.offset) }
 
-const (
-	ready   state = iota
-	held          // still being sent
-	removed       // behind one that is not
-)
-
-// items are the entries of a stream in the order in which they lie on disk; the first one is not removed.
-type items []item
-
-func order(a, b item) int {
+// order is that of two entries on disk.
+func order(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.offset, b.offset))
 }
 
 // add puts an entry into its stream. s.mu is held.
-func (s *Spool) add(to Stream, i item) {
-	all := s.streams[to]
-	at, _ := slices.BinarySearchFunc(all, i, order) // the end, nearly always
-	s.streams[to] = slices.Insert(all, at, i)
-	s.pending.Add(int64(i.records))
+func (s *Spool) add(r Ref) {
+	refs := s.streams[r.partition]
+	at, _ := slices.BinarySearchFunc(refs, r, order) // the end, nearly always
+	s.streams[r.partition] = slices.Insert(refs, at, r)
+	s.pending.Add(int64(r.records))
 }
 
-// find is where an entry is in its stream. s.mu is held.
-func (s *Spool) find(r Ref) (*item, bool) {
-	all := s.streams[r.stream]
-	at, ok := slices.BinarySearchFunc(all, r.item, order)
-	if !ok {
-		return nil, false
-	}
-	return &all[at], true
-}
-
-// Streams are those with an entry to be read.
-func (s *Spool) Streams() (all []Stream) {
+// Partitions are those with an entry to be read.
+func (s *Spool) Partitions() (all []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, items := range s.streams {
-		if items[0].state == ready {
-			all = append(all, name)
+	for partition, refs := range s.streams {
+		if !refs[0].held {
+			all = append(all, int(partition))
 		}
 	}
 	return all
 }
 
-// Next are the first entries of a stream, up to bytes and records, one at least. It ends before one that is held.
-func (s *Spool) Next(name Stream, bytes, records int) (refs []Ref) {
+// Next are the first entries of a partition, up to bytes and records, one at least. It ends before one that is held.
+func (s *Spool) Next(partition, bytes, records int) (refs []Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, i := range s.streams[name] {
-		if i.state == held {
+	for _, r := range s.streams[int32(partition)] {
+		bytes, records = bytes-int(r.size), records-int(r.records)
+		if r.held || len(refs) > 0 && (bytes < 0 || records < 0) {
 			break
 		}
-		if i.state == removed {
-			continue
-		}
-		bytes, records = bytes-int(i.size), records-int(i.records)
-		if len(refs) > 0 && (bytes < 0 || records < 0) {
-			break
-		}
-		refs = append(refs, Ref{name, i})
+		refs = append(refs, r)
 	}
 	return refs
 }
@@ -98,21 +67,21 @@ func (s *Spool) Read(r Ref, buffer []byte) (Entry, error) {
 	}
 	e, _, _, err := decode(text)
 	if err != nil {
-		return Entry{}, fmt.Errorf("read spooled entry %s: %w", r.item, err)
+		return Entry{}, fmt.Errorf("read spooled entry %s: %w", r, err)
 	}
 	return e, nil
 }
 
 func (s *Spool) bytes(r Ref, buffer []byte) ([]byte, error) {
 	s.mu.Lock()
-	g, closed := s.segments[r.item.segment], s.closed
+	g, closed := s.segments[r.segment], s.closed
 	s.mu.Unlock()
 	if closed || g == nil {
-		return nil, fmt.Errorf("read spooled entry %s: %w", r.item, ErrClosed)
+		return nil, fmt.Errorf("read spooled entry %s: %w", r, ErrClosed)
 	}
-	buffer = slices.Grow(buffer[:0], int(r.item.size))[:r.item.size]
-	if _, err := g.file.ReadAt(buffer, int64(r.item.offset)); err != nil {
-		return nil, fmt.Errorf("read spooled entry %s: %w", r.item, err)
+	buffer = slices.Grow(buffer[:0], int(r.size))[:r.size]
+	if _, err := g.file.ReadAt(buffer, int64(r.offset)); err != nil {
+		return nil, fmt.Errorf("read spooled entry %s: %w", r, err)
 	}
 	return buffer, nil
 }
@@ -121,9 +90,10 @@ func (s *Spool) bytes(r Ref, buffer []byte) ([]byte, error) {
 func (s *Spool) Release(r Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, ok := s.find(r); ok {
-		i.state = ready
-		s.signal()
+	refs := s.streams[r.partition]
+	if at, ok := slices.BinarySearchFunc(refs, r, order); ok {
+		refs[at].held = false
+		s.Signal()
 	}
 }
 
@@ -135,20 +105,21 @@ func (s *Spool) Remove(refs ...Ref) {
 		return
 	}
 	for _, r := range refs {
-		i, ok := s.find(r)
-		if !ok || i.state == removed {
+		left := s.streams[r.partition]
+		at, ok := slices.BinarySearchFunc(left, r, order)
+		if !ok {
 			continue
 		}
-		s.mark(*i)
-		s.pending.Add(-int64(i.records))
-		i.state = removed
-		left := s.streams[r.stream]
-		for len(left) > 0 && left[0].state == removed {
+		s.mark(r)
+		s.pending.Add(-int64(r.records))
+		if at == 0 { // as usual: in constant time
 			left = left[1:]
+		} else {
+			left = slices.Delete(left, at, at+1)
 		}
-		if s.streams[r.stream] = left; len(left) == 0 {
-			delete(s.streams, r.stream)
+		if s.streams[r.partition] = left; len(left) == 0 {
+			delete(s.streams, r.partition)
 		}
 	}
-	s.signal()
+	s.Signal()
 }
