@@ -1,3 +1,18 @@
+// Package consume inserts the records of the log into a target, a batch at a time, so that each record is counted once,
+// whatever crashes.
+//
+// Kafka delivers at least once. So a batch is planned before it is inserted: its end is committed as metadata of the
+// offset where it begins. The next consumer of the partition repeats exactly that batch, and the target knows a repeated
+// batch by its token.
+//
+//  1. plan: commit offset first with metadata {last, shard, extract_version}
+//  2. land: the target takes the batch under Batch.Token
+//  3. commit: offset last+1 with empty metadata
+//
+// A crash before 1 leaves nothing. After a crash between 1 and 3 the same batch is replayed under the same token. A
+// consumer that has lost its partition cannot plan; one that loses it after its plan lands the same rows as its successor.
+//
+// A batch is a contiguous range of offsets of one partition, bounded in records and bytes, of at most maxMonths months.
 package consume
 
 import (
@@ -11,6 +26,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 )
@@ -22,16 +38,13 @@ type Config struct {
 	Topic          string // with the configured prefix
 	Limits         Limits
 	Shards         int                  // of the target (ShardOf)
-	FetchBytes     int                  // most that one fetch brings; at least the largest record
 	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
-	Finish         time.Duration        // what a planned batch is given to land when the partition is taken away
 	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
 	Lock           LockFunc             // takes the sink lock before a batch is planned; nil: there is none
-	Assigned       Assigned             // is told what is read from now on; may be nil
+	Assigned       Assigned             // may be nil
 }
 
-// Assigned hears which partitions of a topic this member reads, so that what is kept
-// of others can go. None of them is being read when it is called.
+// Assigned is called with the partitions of a topic that this member reads from now on, before it reads them.
 type Assigned func(topic string, partitions []int32)
 
 // A SinkLock is held shared from before a batch's plan until after its commit. A rebuild takes it exclusively, and then
@@ -60,13 +73,11 @@ func DefaultConfig() Config {
 	return Config{
 		Limits:         Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
 		Shards:         1,
-		FetchBytes:     9 << 20,
 		SessionTimeout: 10 * time.Second,
-		Finish:         8 * time.Second,
 	}
 }
 
-// Validate says what is wrong with c, all at once.
+// Validate returns everything that is wrong with c.
 func (c Config) Validate() error {
 	errs := []error{c.Connection.Validate()}
 	check := func(ok bool, format string, args ...any) {
@@ -78,9 +89,11 @@ func (c Config) Validate() error {
 	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
 	check(c.Shards > 0, "consume shards %d: want at least 1", c.Shards)
 	check(c.SessionTimeout >= 6*time.Second, "consume session timeout %s: brokers take no less than 6s", c.SessionTimeout)
-	check(c.Finish > 0 && c.Finish < c.SessionTimeout, "consume finish %s: want more than 0 and less than the session timeout", c.Finish)
 	return errors.Join(errs...)
 }
+
+// finishTimeout is how long a planned batch may still land after its partition was taken away.
+func (c Config) finishTimeout() time.Duration { return c.SessionTimeout * 4 / 5 }
 
 // Consumer is one member of a consumer group.
 type Consumer[T any] struct {
@@ -89,7 +102,7 @@ type Consumer[T any] struct {
 	client  *kafka.Client
 	dialer  *kafka.Dialer
 	metrics *metrics
-	traces  traces
+	tracer  trace.Tracer
 	log     *slog.Logger
 
 	joined   atomic.Bool
@@ -111,19 +124,22 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Traces == nil {
+		cfg.Traces = noop.NewTracerProvider()
+	}
 	return &Consumer[T]{
 		cfg:     cfg,
 		target:  target,
-		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: 10 * time.Second},
+		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: brokerTimeout},
 		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
-		traces:  newTraces(cfg),
+		tracer:  cfg.Traces.Tracer(scope),
 		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
 	}, nil
 }
 
-// Run reads the partitions that the group gives to this member until ctx is
-// cancelled. It survives every absence of the broker and of the target.
+// Run reads the partitions that the group assigns to this member until ctx is cancelled. While the broker or the target is
+// away it tries again.
 func (c *Consumer[T]) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID:                     c.cfg.Group,
@@ -146,8 +162,7 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return group.Close()
 		case err != nil:
-			// The first group of a new cluster is refused until its coordinator
-			// exists, and any group while the broker is away.
+			// A new cluster refuses its first group until there is a coordinator, and any group while the broker is away.
 			if c.seldom.now() {
 				c.log.Warn("joining group", "cause", err, "next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
 			}
@@ -180,37 +195,29 @@ func (c *Consumer[T]) serve(g *kafka.Generation) {
 	}
 }
 
-// read returns only when the generation has ended: returning earlier would end
-// it, and a partition that waits for a person must not take the others along.
+// read returns only when the generation has ended: returning earlier would end it, and a partition that has stopped must
+// not take the others along.
 func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	p := &partition[T]{
-		topic: c.cfg.Topic,
-		id:    int32(id),
-		cfg:   c.cfg,
+		Consumer: c,
+		id:       int32(id),
 		offsets: &offsets{
 			client: c.client, group: c.cfg.Group, topic: c.cfg.Topic, partition: id, generation: int(g.ID), member: g.MemberID,
 		},
-		target:   c.target,
-		metrics:  c.metrics,
-		log:      c.log.With("partition", id),
-		progress: &c.progress,
-		failures: &c.failures,
-		seldom:   &c.seldom,
-		open:     c.reader,
-		traces:   c.traces,
+		log: c.log.With("partition", id),
 	}
 	err := p.run(ctx)
 	if err == nil {
-		return // given up, or fenced: the next generation says who reads on
+		return // given up, or fenced: the next generation says which member reads on
 	}
 	p.log.Error("partition stopped", "cause", err, "next", "see AnswerscopePartitionStopped in docs/operations.md; do not touch the group's offset before")
 	c.metrics.stopped.WithLabelValues(fmt.Sprint(id)).Set(1)
-	c.failures.stop(int32(id), err)
+	c.failures.set(p.id, time.Time{}, err)
 	<-ctx.Done()
 }
 
-// Ready is nil once the group was joined, while no partition waits for a person
-// and none has refused its batch for a minute.
+// Ready is nil once the group was joined, while no partition has stopped and none has failed to land its batch for a
+// minute.
 func (c *Consumer[T]) Ready(context.Context) error {
 	if !c.joined.Load() {
 		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)

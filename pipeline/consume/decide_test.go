@@ -24,7 +24,7 @@ func TestDecide(t *testing.T) {
 		"committed expired":               {state: state{committed: 2, first: 3, end: 10}, stop: "2 to 2 are gone"},
 		"landed and the next expired":     {state: state{committed: -1, first: 8, end: 10, landed: 5, hasLanded: true}, stop: "6 to 7 are gone"},
 		"plan reaches beyond the log":     {state: state{committed: 3, metadata: `{"last":10}`, end: 10}, stop: "not whole"},
-		"plan that nobody of ours wrote":  {state: state{committed: 3, metadata: "x", end: 10}, stop: "read plan"},
+		"plan that is no JSON":            {state: state{committed: 3, metadata: "x", end: 10}, stop: "read plan"},
 		"plan that ends before it begins": {state: state{committed: 3, metadata: `{"last":2}`, end: 10}, stop: "ends before"},
 		"empty log, group forgot, landed": {state: state{committed: -1, end: 0, landed: 0, hasLanded: true}, stop: "replaced"},
 		"trimmed up to the committed end": {state: state{committed: 10, first: 10, end: 10}, next: 10},
@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestABatchEndsBeforeOneMonthTooMany(t *testing.T) {
-	b := newBuilder[int]("t", 0, Limits{Records: 100, Bytes: 1000}, 0)
+	b := &builder[int]{limits: Limits{Records: 100, Bytes: 1000}}
 	for month := range maxMonths {
 		r := Record{Offset: int64(month), Value: []byte("v")}
 		if !b.fits(1, month) {
@@ -86,7 +86,7 @@ func FuzzReadPlan(f *testing.F) {
 	})
 }
 
-// A plan that was made long ago by either clock is late, and is told anew then, once.
+// A plan that was made long ago, by either clock, has expired, and is committed again then, once.
 func TestAPlanAges(t *testing.T) {
 	began := time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

@@ -9,19 +9,17 @@ import (
 	"time"
 )
 
-// failureGrace is how long a batch may fail before readiness says so: an engine may restart meanwhile.
+// failureGrace is how long a batch may fail before readiness reports it: an engine may restart meanwhile.
 const failureGrace = time.Minute
 
-// failures are the partitions of a topic that have stopped, or do not get past a batch. It is safe for concurrent use.
+// failures are the partitions that have stopped, or fail to land a batch. It is safe for concurrent use.
 type failures struct {
-	mu      sync.Mutex
-	stopped map[int32]error
-	failing map[int32]failure
+	mu         sync.Mutex
+	partitions map[int32]failure
 }
 
-// failure is a batch that does not land.
 type failure struct {
-	since time.Time
+	since time.Time // when the batch began; zero: the partition has stopped
 	cause error
 }
 
@@ -29,45 +27,37 @@ type failure struct {
 func (f *failures) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stopped, f.failing = map[int32]error{}, map[int32]failure{}
+	f.partitions = map[int32]failure{}
 }
 
-func (f *failures) stop(partition int32, cause error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stopped[partition] = cause
-}
-
-// set remembers why a batch that is under way since then does not land; a nil
-// cause is that it did.
+// set records why a partition has not landed the batch that it began at since; nil: it has.
 func (f *failures) set(partition int32, since time.Time, cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if cause == nil {
-		delete(f.failing, partition)
+		delete(f.partitions, partition)
 		return
 	}
-	f.failing[partition] = failure{since, cause}
+	f.partitions[partition] = failure{since, cause}
 }
 
-// err joins what there is to know.
+// err joins the causes of the partitions that have stopped, or fail for longer than failureGrace.
 func (f *failures) err(now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
-	for _, id := range slices.Sorted(maps.Keys(f.stopped)) {
-		errs = append(errs, f.stopped[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(f.failing)) {
-		if r := f.failing[id]; now.Sub(r.since) > failureGrace {
+	for _, id := range slices.Sorted(maps.Keys(f.partitions)) {
+		switch r := f.partitions[id]; {
+		case r.since.IsZero():
+			errs = append(errs, r.cause)
+		case now.Sub(r.since) > failureGrace:
 			errs = append(errs, fmt.Errorf("partition %d has not landed a batch for %s: %w", id, now.Sub(r.since).Round(time.Second), r.cause))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// seldom lets one of many alike messages through a minute. It is safe for
-// concurrent use.
+// seldom lets one of many similar log messages through per minute. It is safe for concurrent use.
 type seldom struct {
 	mu   sync.Mutex
 	last time.Time

@@ -2,7 +2,7 @@ package consume
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -10,19 +10,18 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// watchInterval is how often it is looked how far the log is ahead.
+// watchInterval is how often the ends of the log are read.
 const watchInterval = 5 * time.Second
 
-// progress is how far the partitions of a generation have landed. It is safe for
-// concurrent use.
+// progress is how far the partitions of a generation have landed. It is safe for concurrent use.
 type progress struct {
 	mu         sync.Mutex
-	partitions map[int]reached
+	partitions map[int]nextRecord
 }
 
-// reached is the first record of a partition that has not landed.
-type reached struct {
-	next     int64     // its offset
+// nextRecord is the first record of a partition that has not landed.
+type nextRecord struct {
+	offset   int64
 	appended time.Time // zero: not known
 }
 
@@ -30,46 +29,46 @@ type reached struct {
 func (p *progress) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.partitions = map[int]reached{}
+	p.partitions = map[int]nextRecord{}
 }
 
-// at says which offset of a partition is to land next, and when its record was
-// appended, if that is known.
+// at records which offset of a partition is to land next, and when its record was appended, if that is known.
 func (p *progress) at(partition int32, next int64, appended time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.partitions[int(partition)] = reached{next, appended}
+	p.partitions[int(partition)] = nextRecord{next, appended}
 }
 
 // dated adds when the record at an offset was appended, if it is still to land.
 func (p *progress) dated(partition int, next int64, appended time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.partitions[partition].next == next {
-		p.partitions[partition] = reached{next, appended}
+	if p.partitions[partition].offset == next {
+		p.partitions[partition] = nextRecord{next, appended}
 	}
 }
 
-func (p *progress) of(partition int) (reached, bool) {
+func (p *progress) of(partition int) (next nextRecord, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r, known := p.partitions[partition]
-	return r, known
+	next, known = p.partitions[partition]
+	return next, known
 }
 
-// watch shows how much of the log has not landed, and for how long, until the
-// generation ends. It asks the broker itself: a partition that stands still, for
-// want of its target or of a person, fetches nothing that could tell.
+// watch sets the gauges of lag until the generation ends. It asks the broker itself, because a partition that has stopped
+// or whose target is away fetches nothing.
 func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	ends := map[int]int64{}
+	ends := map[int]kafka.PartitionOffsets{}
 	for {
-		if err := c.look(ctx, partitions, ends); err != nil && ctx.Err() == nil && c.seldom.now() {
+		answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
+		if err != nil && ctx.Err() == nil && c.seldom.now() {
 			c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
 		}
-		for _, id := range partitions {
-			c.show(ctx, id, ends)
+		maps.Copy(ends, answered) // while the broker is away the age grows all the same
+		for id, p := range ends {
+			c.setLag(ctx, id, p.LastOffset)
 		}
 		select {
 		case <-tick.C:
@@ -79,51 +78,30 @@ func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
 	}
 }
 
-// look asks where the partitions end.
-func (c *Consumer[T]) look(ctx context.Context, partitions []int, ends map[int]int64) error {
-	var asked []kafka.OffsetRequest
-	for _, id := range partitions {
-		asked = append(asked, kafka.LastOffsetOf(id))
-	}
-	answer, err := c.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{c.cfg.Topic: asked}})
-	if err != nil {
-		return fmt.Errorf("list offsets of %s: %w", c.cfg.Topic, err)
-	}
-	for _, p := range answer.Topics[c.cfg.Topic] {
-		if p.Error != nil {
-			err = fmt.Errorf("list offsets of %s/%d: %w", c.cfg.Topic, p.Partition, p.Error)
-			continue
-		}
-		ends[p.Partition] = p.LastOffset
-	}
-	return err
-}
-
-// show sets the gauges of a partition as far as its figures are known.
-func (c *Consumer[T]) show(ctx context.Context, id int, ends map[int]int64) {
-	at, known := c.progress.of(id)
-	end, looked := ends[id]
-	if !known || !looked {
+// setLag sets the gauges of a partition whose log ends at an offset.
+func (c *Consumer[T]) setLag(ctx context.Context, id int, end int64) {
+	next, known := c.progress.of(id)
+	if !known {
 		return
 	}
 	label := strconv.Itoa(id)
-	lag := max(0, end-at.next)
+	lag := max(0, end-next.offset)
 	c.metrics.lag.WithLabelValues(label).Set(float64(lag))
 	if lag == 0 {
 		c.metrics.age.WithLabelValues(label).Set(0)
 		return
 	}
-	if at.appended.IsZero() {
-		if at.appended = c.appended(ctx, id, at.next); at.appended.IsZero() {
+	if next.appended.IsZero() {
+		if next.appended = c.appendedAt(ctx, id, next.offset); next.appended.IsZero() {
 			return
 		}
-		c.progress.dated(id, at.next, at.appended)
+		c.progress.dated(id, next.offset, next.appended)
 	}
-	c.metrics.age.WithLabelValues(label).Set(max(0, time.Since(at.appended).Seconds()))
+	c.metrics.age.WithLabelValues(label).Set(max(0, time.Since(next.appended).Seconds()))
 }
 
-// appended asks when a record was appended; zero when nobody can tell.
-func (c *Consumer[T]) appended(ctx context.Context, partition int, offset int64) time.Time {
+// appendedAt asks the broker when a record was appended; zero if it does not answer.
+func (c *Consumer[T]) appendedAt(ctx context.Context, partition int, offset int64) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, watchInterval)
 	defer cancel()
 	answer, err := c.client.Fetch(ctx, &kafka.FetchRequest{

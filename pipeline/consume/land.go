@@ -9,8 +9,8 @@ import (
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
-// planValid is how long a plan proves that the partition is ours. An older one
-// is committed again before the batch is sent.
+// planValid is how long a plan proves that this consumer has the partition. An older one is committed again before the
+// batch is sent.
 const planValid = 30 * time.Second
 
 // landing is one batch on its way from the plan to the commit.
@@ -22,9 +22,8 @@ type landing[T any] struct {
 	refusals int       // how often the target has refused the batch
 }
 
-// land locks the sinks, plans, lands and commits one batch. Once it is planned it is
-// finished even if the partition is being taken away meanwhile, for a bounded time:
-// that spares the successor a replay.
+// land takes the sink lock, plans, lands and commits one batch. A planned batch is finished, for a bounded time, even if the
+// partition is being taken away: that saves the next consumer a replay.
 func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	defer func() { b.trace.end(err) }()
 	l := landing[T]{partition: p, batch: b, began: time.Now()}
@@ -34,7 +33,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	if err := l.repeat(ctx, "lock sinks", l.lock); err != nil {
 		return fmt.Errorf("lock sinks for batch %s: %w", b, err)
 	}
-	ctx, cancel := finishing(ctx, p.cfg.Finish)
+	ctx, cancel := finishing(ctx, p.cfg.finishTimeout())
 	defer cancel()
 	if err := l.repeat(ctx, "land batch", l.attempt); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
@@ -62,8 +61,8 @@ func (l *landing[T]) repeat(ctx context.Context, what string, do func(context.Co
 	return err
 }
 
-// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: an error of the
-// server that is on no list of ours may still go away.
+// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: what the server
+// refuses it may still take a moment later.
 const maxRefusals = 7
 
 // attempt plans the batch and sends it to the target.
@@ -75,7 +74,7 @@ func (l *landing[T]) attempt(ctx context.Context) error {
 	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, check) })
 	if errors.Is(err, ErrRefused) {
 		if l.refusals++; l.refusals == maxRefusals {
-			return l.stopped(fmt.Sprintf("batch %s is %v", l.batch, err))
+			return l.stopped("batch %s is %v", l.batch, err)
 		}
 	}
 	return err

@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 )
 
-// errFenced is a commit that the group no longer takes from this consumer:
-// another one has the partition, or is about to.
+// brokerTimeout bounds one request to the brokers.
+const brokerTimeout = 10 * time.Second
+
+// errFenced is a commit that the group refuses because another consumer has the partition, or is about to.
 var errFenced = errors.New("the partition was given to another consumer")
 
-// offsets speaks to the group's coordinator about one partition, as one member
-// of one generation.
+// offsets commits those of one partition, as one member of one generation of the group.
 type offsets struct {
 	client     *kafka.Client
 	group      string
@@ -29,9 +31,7 @@ func (o *offsets) commit(ctx context.Context, offset int64, metadata string) err
 		GroupID:      o.group,
 		GenerationID: o.generation,
 		MemberID:     o.member,
-		Topics: map[string][]kafka.OffsetCommit{
-			o.topic: {{Partition: o.partition, Offset: offset, Metadata: metadata}},
-		},
+		Topics:       map[string][]kafka.OffsetCommit{o.topic: {{Partition: o.partition, Offset: offset, Metadata: metadata}}},
 	})
 	if err == nil {
 		for _, p := range answer.Topics[o.topic] {
@@ -49,10 +49,9 @@ func (o *offsets) commit(ctx context.Context, offset int64, metadata string) err
 	}
 }
 
-// committed is the offset stored for the partition, with its metadata; -1 when
-// the group knows of none.
+// committed is the offset stored for the partition, with its metadata; -1 when the group has none.
 func (o *offsets) committed(ctx context.Context) (offset int64, metadata string, err error) {
-	stored, err := stored(ctx, o.client, o.group, o.topic, []int{o.partition})
+	stored, err := storedOffsets(ctx, o.client, o.group, o.topic, []int{o.partition})
 	if err != nil {
 		return 0, "", err
 	}
@@ -62,9 +61,21 @@ func (o *offsets) committed(ctx context.Context) (offset int64, metadata string,
 	return stored[0].CommittedOffset, stored[0].Metadata, nil
 }
 
-// stored is what a group has committed of partitions, an offset of -1 where it has
-// nothing.
-func stored(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]kafka.OffsetFetchPartition, error) {
+// bounds are the first offset of the log and the one after its last.
+func (o *offsets) bounds(ctx context.Context) (first, end int64, err error) {
+	all, err := logOffsets(ctx, o.client, o.topic, []int{o.partition}, kafka.FirstOffsetOf, kafka.LastOffsetOf)
+	if err != nil {
+		return 0, 0, err
+	}
+	b, named := all[o.partition]
+	if !named {
+		return 0, 0, fmt.Errorf("list offsets of %s/%d: the broker did not name the partition", o.topic, o.partition)
+	}
+	return b.FirstOffset, b.LastOffset, nil
+}
+
+// storedOffsets are what a group has committed of partitions, an offset of -1 where it has nothing.
+func storedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]kafka.OffsetFetchPartition, error) {
 	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
 	if err == nil {
 		err = answer.Error
@@ -80,24 +91,26 @@ func stored(ctx context.Context, client *kafka.Client, group, topic string, part
 	return answer.Topics[topic], nil
 }
 
-// bounds are the first offset of the log and the one after its last.
-func (o *offsets) bounds(ctx context.Context) (first, end int64, err error) {
-	answer, err := o.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
-		Topics: map[string][]kafka.OffsetRequest{
-			o.topic: {kafka.FirstOffsetOf(o.partition), kafka.LastOffsetOf(o.partition)},
-		},
-	})
-	if err != nil {
-		return 0, 0, fmt.Errorf("list offsets of %s/%d: %w", o.topic, o.partition, err)
+// logOffsets are offsets of each partition's log: its first, the one after its last, or both. With an error it has those
+// of the partitions that answered.
+func logOffsets(ctx context.Context, client *kafka.Client, topic string, partitions []int, which ...func(partition int) kafka.OffsetRequest) (map[int]kafka.PartitionOffsets, error) {
+	var requests []kafka.OffsetRequest
+	for _, id := range partitions {
+		for _, request := range which {
+			requests = append(requests, request(id))
+		}
 	}
-	for _, p := range answer.Topics[o.topic] {
-		if p.Partition != o.partition {
+	answer, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: requests}})
+	if err != nil {
+		return nil, fmt.Errorf("list offsets of %s: %w", topic, err)
+	}
+	offsets := map[int]kafka.PartitionOffsets{}
+	for _, p := range answer.Topics[topic] {
+		if p.Error != nil {
+			err = fmt.Errorf("list offsets of %s/%d: %w", topic, p.Partition, p.Error)
 			continue
 		}
-		if p.Error != nil {
-			return 0, 0, fmt.Errorf("list offsets of %s/%d: %w", o.topic, o.partition, p.Error)
-		}
-		return p.FirstOffset, p.LastOffset, nil
+		offsets[p.Partition] = p
 	}
-	return 0, 0, fmt.Errorf("list offsets of %s/%d: the broker did not name the partition", o.topic, o.partition)
+	return offsets, err
 }

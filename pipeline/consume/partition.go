@@ -13,25 +13,17 @@ import (
 
 // partition reads one partition in one generation of the group.
 type partition[T any] struct {
-	topic    string
-	id       int32
-	cfg      Config
-	offsets  *offsets
-	target   Target[T]
-	metrics  *metrics
-	log      *slog.Logger
-	progress *progress
-	failures *failures
-	seldom   *seldom
-	open     func(topic string, partition int, from int64) (fetcher, error)
-	traces   traces
+	*Consumer[T]
+	id      int32
+	offsets *offsets
+	log     *slog.Logger
 }
 
-// run reads until the partition is taken away, which is no error, or stops with
-// a StoppedError. What was planned is finished first, within Config.Finish.
+// run reads until the partition is taken away, which is no error, or stops with a StoppedError. A planned batch is landed
+// first, within Config.finishTimeout.
 func (p *partition[T]) run(ctx context.Context) error {
 	began := time.Now()
-	at, err := retry(ctx, p, "start partition", func() (position, error) {
+	at, err := retry(ctx, p, "start partition", func() (startPoint, error) {
 		at, err := p.start(ctx)
 		p.failures.set(p.id, began, err)
 		return at, err
@@ -46,19 +38,19 @@ func (p *partition[T]) run(ctx context.Context) error {
 		at.next = at.plan.Last + 1
 	}
 	collecting, stop := context.WithCancel(ctx)
-	from := newPrefetch[T]()
+	batches := newPrefetch[T]()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.collect(collecting, at.next, from)
+		p.collect(collecting, at.next, batches)
 	}()
-	err = p.process(ctx, from)
+	err = p.landAll(ctx, batches)
 	stop()
 	<-done
 	return p.ended(ctx, err)
 }
 
-// ended tells being sent away from having failed.
+// ended is nil where the partition was taken away, and else why it ended.
 func (p *partition[T]) ended(ctx context.Context, err error) error {
 	if stopped, ok := errors.AsType[*StoppedError](err); ok {
 		return stopped
@@ -73,7 +65,8 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 	return nil
 }
 
-func (p *partition[T]) process(ctx context.Context, from prefetch[T]) error {
+// landAll lands one batch after the other.
+func (p *partition[T]) landAll(ctx context.Context, from prefetch[T]) error {
 	for {
 		from.want()
 		select {
@@ -93,38 +86,37 @@ func (p *partition[T]) process(ctx context.Context, from prefetch[T]) error {
 	}
 }
 
-// read makes the item of a record. A panic is a mistake of ours that this record
-// brings out: it stops the partition, and not the process with all the others.
-func (p *partition[T]) read(version int, r *Record, trace *batchTrace) (item T, month int, err error) {
+// decode makes the item of a record. A panic is a bug that this record brings out: it stops the partition, and not the
+// process with all the others.
+func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T, month int, err error) {
 	began := trace.now()
 	defer func() {
-		trace.read(began)
+		trace.decoded(began)
 		if cause := recover(); cause != nil {
 			p.log.Error("panic", "offset", r.Offset, "cause", cause, "stack", string(debug.Stack()),
-				"next", "keep this line for whoever mends it; the partition stops here")
-			err = p.stopped(fmt.Sprintf("offset %d: panic: %v", r.Offset, cause))
+				"next", "report this line as a bug; the partition stops here")
+			err = p.stopped("offset %d: panic: %v", r.Offset, cause)
 		}
 	}()
 	item, month, err = p.target.Read(version, *r)
 	if err != nil {
-		err = p.stopped(fmt.Sprintf("offset %d: %v", r.Offset, err))
+		err = p.stopped("offset %d: %v", r.Offset, err)
 	}
 	return item, month, err
 }
 
-// replay lands the batch of a plan that was found open: the same records, read
-// by the same version, under the same token.
-func (p *partition[T]) replay(ctx context.Context, at position) error {
+// replay lands the batch of a plan that was found open: the same records, read by the same version, under the same token.
+func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 	if !p.target.Supports(at.plan.ExtractVersion) {
-		return p.stopped(fmt.Sprintf("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion))
+		return p.stopped("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion)
 	}
 	if at.plan.Shard < 0 || at.plan.Shard >= p.cfg.Shards {
-		return p.stopped(fmt.Sprintf("batch %d to %d was planned for shard %d, and there are %d, counted from 0", at.next, at.plan.Last, at.plan.Shard, p.cfg.Shards))
+		return p.stopped("batch %d to %d was planned for shard %d, and there are %d, counted from 0", at.next, at.plan.Last, at.plan.Shard, p.cfg.Shards)
 	}
-	trace := p.traces.begin(p.topic, p.id)
+	trace := p.beginTrace()
 	trace.replayed()
 	ctx = trace.within(ctx)
-	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.reread(ctx, at, trace) })
+	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.readPlanned(ctx, at, trace) })
 	if err != nil {
 		trace.end(err)
 		return err
@@ -134,34 +126,30 @@ func (p *partition[T]) replay(ctx context.Context, at position) error {
 	return p.land(ctx, batch)
 }
 
-// reread fetches exactly the records of a plan.
-func (p *partition[T]) reread(ctx context.Context, at position, trace *batchTrace) (*Batch[T], error) {
-	f, err := p.open(p.topic, int(p.id), at.next)
+// readPlanned fetches and decodes exactly the records of a plan.
+func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *batchTrace) (*Batch[T], error) {
+	f, err := p.open(at.next)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close(p.log)
-	b := newBuilder[T](p.topic, p.id, p.cfg.Limits, 0)
+	b := p.newBuilder(0)
 	b.batch.trace = trace
-	for next := at.next; next <= at.plan.Last; next++ {
+	for f.next <= at.plan.Last {
 		r, err := f.fetch(ctx)
 		if err != nil {
-			return nil, p.gone(err, next)
+			return nil, err
 		}
-		if r.Offset != next {
-			return nil, p.stopped(fmt.Sprintf("offset %d of the planned batch %d to %d is gone from the log", next, at.next, at.plan.Last))
-		}
-		item, month, err := p.read(at.plan.ExtractVersion, &r, trace)
+		item, month, err := p.decode(at.plan.ExtractVersion, &r, trace)
 		if err != nil {
 			return nil, err
 		}
 		b.add(&r, item, month)
 	}
-	b.traced()
-	b.batch.Plan = *at.plan
-	b.batch.Plan.Expired = at.plan.Expired || at.plan.Since == 0 // an earlier release did not say
-	b.batch.FetchAll = p.again
-	return &b.batch, nil
+	batch := b.end(nil).batch
+	batch.Plan = *at.plan
+	batch.Plan.Expired = at.plan.Expired || at.plan.Since == 0 // an earlier release did not write it
+	return batch, nil
 }
 
 // finishing outlives ctx by at most d.
@@ -174,7 +162,7 @@ func finishing(ctx context.Context, d time.Duration) (context.Context, context.C
 	return outliving, func() { unhook(); cancel() }
 }
 
-// retry repeats do until it works, is told to stop, or cannot ever work.
+// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer.
 func retry[T, R any](ctx context.Context, p *partition[T], what string, do func() (R, error)) (R, error) {
 	return backoff.Retry(ctx, func() (R, error) {
 		r, err := do()
@@ -184,10 +172,7 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 		}
 		return r, err
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval:     100 * time.Millisecond,
-		RandomizationFactor: 0.5,
-		Multiplier:          2,
-		MaxInterval:         10 * time.Second,
+		InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 10 * time.Second,
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
 		traceRetry(ctx, what, err)
@@ -196,6 +181,6 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 	}))
 }
 
-func (p *partition[T]) stopped(reason string) *StoppedError {
-	return &StoppedError{p.topic, p.id, reason}
+func (p *partition[T]) stopped(format string, args ...any) *StoppedError {
+	return &StoppedError{p.cfg.Topic, p.id, fmt.Sprintf(format, args...)}
 }

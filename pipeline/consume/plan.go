@@ -6,35 +6,32 @@ import (
 	"time"
 )
 
-// Plan is what the batch that begins at a committed offset is: it stands in the
-// metadata of that commit until the batch has landed.
+// Plan is what the batch that begins at a committed offset is. It is the metadata of that commit until the batch has landed.
 type Plan struct {
 	Last           int64 `json:"last"`
 	Shard          int   `json:"shard"`
 	ExtractVersion int   `json:"extract_version"`
-	Since          int64 `json:"since,omitempty"`   // when it was first planned, in Unix milliseconds; 0: not said
-	Expired        bool  `json:"expired,omitempty"` // the target may have forgotten that it took the batch before
+	Since          int64 `json:"since,omitempty"`   // when it was first planned, in Unix milliseconds; 0: an earlier release
+	Expired        bool  `json:"expired,omitempty"` // the target may have forgotten the token
 }
 
 // ShardOf is the shard that new plans of a partition name, of so many.
 func ShardOf(partition int32, shards int) int { return int(partition) % shards }
 
-// lateAfter is how long after its first planning a batch counts as late. A target
-// remembers what it took for 50,000 parts, which the other partitions of a busy log
-// make in half an hour; what is left is for clocks of machines that differ.
-const lateAfter = 10 * time.Minute
+// expiresAfter is how long after its first planning a batch's token may be forgotten. Tables remember 50,000 parts, which
+// the other partitions of a busy log make in half an hour; the rest is for clocks of machines that differ.
+const expiresAfter = 10 * time.Minute
 
-// age notes when the batch is first planned, and whether it has become late; it says
-// whether the plan must be told anew. Late it stays: it may have been sent by then under
-// another name than before. By the clock on the wall, since others read it, and
-// since the other one stands still while a machine sleeps.
+// age notes when the batch is first planned, and whether its plan has expired, and reports whether the plan must be
+// committed again. Expired it stays, since it may have been inserted under another token by then. It goes by the wall
+// clock, which other machines share and which does not stand still while a machine sleeps.
 func (p *Plan) age(now time.Time) (changed bool) {
 	ms := now.UnixMilli()
 	if p.Since == 0 {
 		p.Since = ms
 		return true
 	}
-	if age := ms - p.Since; !p.Expired && max(age, -age) > lateAfter.Milliseconds() {
+	if age := ms - p.Since; !p.Expired && max(age, -age) > expiresAfter.Milliseconds() {
 		p.Expired = true
 		return true
 	}
@@ -50,8 +47,7 @@ func (p Plan) metadata() string {
 	return string(text)
 }
 
-// readPlan reads the metadata of the commit at first; nil when there is no open
-// plan.
+// readPlan reads the metadata of the commit at first; nil when there is no open plan.
 func readPlan(first int64, metadata string) (*Plan, error) {
 	if metadata == "" {
 		return nil, nil

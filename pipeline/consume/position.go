@@ -1,51 +1,133 @@
 package consume
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 )
 
-// Place says how far a group is with a partition of a topic.
-type Place struct {
-	Partition int
-	Landed    int64 // everything below this offset has landed; 0 where nothing is committed
+// Position is how far a group is with a partition of a topic.
+type Position struct {
+	Partition int32
+	Committed int64 // everything below this offset has landed; -1: nothing is committed
+	Plan      *Plan // of the batch that begins at Committed and may have landed; nil: none is planned
 	End       int64 // of the log: the offset of the next record
 }
 
-// Places are those of all partitions of a topic, in order of their numbers. The ends
-// are read after the commits. A topic that is not there has none.
-func Places(ctx context.Context, c producer.Connection, group, topic string) ([]Place, error) {
-	return asking(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Place, error) {
-		known, err := commits(ctx, client, group, topic, partitions)
-		if err != nil {
-			return nil, err
-		}
-		landed := map[int]int64{}
-		for _, c := range known {
-			landed[int(c.partition)] = c.offset
-		}
-		var asked []kafka.OffsetRequest
-		for _, id := range partitions {
-			asked = append(asked, kafka.LastOffsetOf(id))
-		}
-		answer, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
-		if err != nil {
-			return nil, fmt.Errorf("list offsets of %s: %w", topic, err)
-		}
-		var all []Place
-		for _, p := range answer.Topics[topic] {
-			if p.Error != nil {
-				return nil, fmt.Errorf("list offsets of %s/%d: %w", topic, p.Partition, p.Error)
-			}
-			all = append(all, Place{p.Partition, landed[p.Partition], p.LastOffset})
-		}
-		slices.SortFunc(all, func(a, b Place) int { return cmp.Compare(a.Partition, b.Partition) })
-		return all, nil
+// Last is the offset that nothing that has landed, or is landing, is beyond.
+func (p Position) Last() int64 {
+	if p.Plan != nil {
+		return p.Plan.Last
+	}
+	return p.Committed - 1
+}
+
+// Positions are those of all partitions of a topic, by their numbers; none of a topic that does not exist. The ends are read
+// after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the exclusive
+// sink lock, from before this call.
+func Positions(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
+	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
+		return positions(ctx, client, group, topic, partitions)
 	})
+}
+
+// membersGone is longer than a killed consumer stays a member.
+const membersGone = 15 * time.Second
+
+// OpenBatches are the positions with a planned batch, of a group that must have no members: with consumers at work the
+// result would be wrong at once, and is an error.
+func OpenBatches(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
+	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
+		all, err := backoff.Retry(ctx, func() ([]Position, error) {
+			if err := checkNoMembers(ctx, client, group); err != nil {
+				return nil, err
+			}
+			return positions(ctx, client, group, topic, partitions)
+		}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(membersGone))
+		return slices.DeleteFunc(all, func(p Position) bool { return p.Plan == nil }), err
+	})
+}
+
+// withPartitions calls ask with the partitions of a topic, if it has any, and a client that is closed after it.
+func withPartitions(ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]Position, error)) ([]Position, error) {
+	transport, err := c.Transport(topic)
+	if err != nil {
+		return nil, err
+	}
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: c.Address(), Transport: transport, Timeout: brokerTimeout}
+	partitions, err := partitionsOf(ctx, client, topic)
+	if err != nil || len(partitions) == 0 {
+		return nil, err
+	}
+	return ask(client, partitions)
+}
+
+func positions(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) ([]Position, error) {
+	stored, err := storedOffsets(ctx, client, group, topic, partitions)
+	if err != nil && !errors.Is(err, kafka.GroupIdNotFound) {
+		return nil, err
+	}
+	ends, err := logOffsets(ctx, client, topic, partitions, kafka.LastOffsetOf)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Position, len(partitions))
+	for i, id := range partitions {
+		all[i] = Position{Partition: int32(id), Committed: -1, End: ends[id].LastOffset}
+		at := slices.IndexFunc(stored, func(p kafka.OffsetFetchPartition) bool { return p.Partition == id })
+		if at < 0 || stored[at].CommittedOffset < 0 {
+			continue
+		}
+		all[i].Committed = stored[at].CommittedOffset
+		if all[i].Plan, err = readPlan(all[i].Committed, stored[at].Metadata); err != nil {
+			return nil, fmt.Errorf("fetch offset of %s/%d: %w", topic, id, err)
+		}
+	}
+	return all, nil
+}
+
+// partitionsOf are the numbers of a topic's partitions, in order.
+func partitionsOf(ctx context.Context, client *kafka.Client, topic string) ([]int, error) {
+	answer, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, fmt.Errorf("look at topic %s: %w", topic, err)
+	}
+	var ids []int
+	for _, t := range answer.Topics {
+		switch {
+		case t.Name != topic, errors.Is(t.Error, kafka.UnknownTopicOrPartition):
+			continue
+		case t.Error != nil:
+			return nil, fmt.Errorf("look at topic %s: %w", topic, t.Error)
+		}
+		for _, p := range t.Partitions {
+			ids = append(ids, p.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+func checkNoMembers(ctx context.Context, client *kafka.Client, group string) error {
+	answer, err := client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
+	if err != nil {
+		return fmt.Errorf("describe group %s: %w", group, err)
+	}
+	for _, g := range answer.Groups {
+		if g.Error != nil && !errors.Is(g.Error, kafka.GroupIdNotFound) { // it never was
+			return fmt.Errorf("describe group %s: %w", group, g.Error)
+		}
+		if n := len(g.Members); n > 0 {
+			return fmt.Errorf("group %s has %d members: stop every pipeline first", group, n)
+		}
+	}
+	return nil
 }

@@ -12,8 +12,7 @@ func newPrefetch[T any]() prefetch[T] {
 	return prefetch[T]{make(chan collected[T]), make(chan struct{}, 1)}
 }
 
-// want lets a batch end that has lingered: until then it grows, up to its limits, so that inserts are the larger the more
-// there is to do.
+// want lets a batch end that has lingered. Until then it grows, up to its limits, so that inserts get larger under load.
 func (f prefetch[T]) want() {
 	select {
 	case f.wanted <- struct{}{}:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is wanted stays wanted when the batch was full before it could end for that.
+// A batch stays wanted when the one before was full before it could end for that.
 func TestAWantIsNotLostToABatchThatIsOver(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A StoppedError is why a partition is not read any further until a person has
-// looked at it. The other partitions go on.
+// A StoppedError is why a partition is not read any further until an operator has looked at it. The other partitions go on.
 type StoppedError struct {
 	Topic     string
 	Partition int32
@@ -18,14 +17,13 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("partition %s/%d stopped: %s", e.Topic, e.Partition, e.Reason)
 }
 
-// position is where a partition is to be read from, and the batch that must be
-// landed first.
-type position struct {
+// startPoint is where a partition is to be read from, and the plan of the batch that must be landed first.
+type startPoint struct {
 	next int64
 	plan *Plan
 }
 
-// state is what three parties remember of a partition when it is assigned.
+// state is what the group, the log and the target have of a partition when it is assigned.
 type state struct {
 	committed int64  // by the group; -1: nothing
 	metadata  string // of that commit
@@ -35,13 +33,12 @@ type state struct {
 	hasLanded bool
 }
 
-// decide finds where to go on. It never starts over: a log that does not hold
-// what was promised stops the partition, since reading on would lose records or
-// count others in their place.
-func decide(s state) (position, string) {
+// decide finds where to go on. It never starts over: a log that lacks records which it should have stops the partition,
+// since reading on would lose records or count others in their place.
+func decide(s state) (at startPoint, stop string) {
 	switch {
 	case s.committed > s.end, s.hasLanded && s.landed >= s.end:
-		return position{}, fmt.Sprintf("the log was replaced: it ends at %d, but offset %d is committed and %d has landed; "+
+		return at, fmt.Sprintf("the log was replaced: it ends at %d, but offset %d is committed and %d has landed; "+
 			"a replaced log needs a new topic prefix", s.end, s.committed, s.landed)
 	case s.committed < 0 && s.hasLanded:
 		s.committed = s.landed + 1
@@ -49,44 +46,39 @@ func decide(s state) (position, string) {
 		s.committed = s.first // nothing was ever read here
 	}
 	if s.first > s.committed {
-		return position{}, fmt.Sprintf("records expired unread: %d to %d are gone from the log; "+
+		return at, fmt.Sprintf("records expired unread: %d to %d are gone from the log; "+
 			"to go on without them, set the group's offset to %d", s.committed, s.first-1, s.first)
 	}
 	plan, err := readPlan(s.committed, s.metadata)
 	if err != nil {
-		return position{}, err.Error()
+		return at, err.Error()
 	}
-	// Batches land in order, so nothing beyond the open plan can have landed, and
-	// without one nothing at or beyond the commit. Batches cut anew over landed
-	// rows would have other tokens and count them twice.
-	reached := s.committed - 1
-	if plan != nil {
-		reached = plan.Last
-	}
-	if s.hasLanded && s.landed > reached {
-		return position{}, fmt.Sprintf("the group's offset went back to %d, but offset %d has landed; set it to %d", s.committed, s.landed, s.landed+1)
+	// Batches land in order, so nothing beyond the open plan can have landed, and without one nothing at or beyond the
+	// commit. Batches cut anew over landed rows would have other tokens and count them twice.
+	last := Position{Committed: s.committed, Plan: plan}.Last()
+	if s.hasLanded && s.landed > last {
+		return at, fmt.Sprintf("the group's offset went back to %d, but offset %d has landed; set it to %d", s.committed, s.landed, s.landed+1)
 	}
 	if plan != nil && plan.Last >= s.end {
-		return position{}, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d", s.committed, plan.Last, s.end)
+		return at, fmt.Sprintf("the planned batch %d to %d is not whole in the log, which ends at %d", s.committed, plan.Last, s.end)
 	}
-	return position{s.committed, plan}, ""
+	return startPoint{s.committed, plan}, ""
 }
 
-// start asks the three parties and decides.
-func (p *partition[T]) start(ctx context.Context) (position, error) {
+// start reads the state and decides.
+func (p *partition[T]) start(ctx context.Context) (at startPoint, err error) {
 	var s state
-	var err error
 	if s.committed, s.metadata, err = p.offsets.committed(ctx); err != nil {
-		return position{}, err
+		return at, err
 	}
 	if s.first, s.end, err = p.offsets.bounds(ctx); err != nil {
-		return position{}, err
+		return at, err
 	}
 	if s.committed >= 0 {
 		p.progress.at(p.id, s.committed, time.Time{}) // already while the target is away
 	}
-	if s.landed, s.hasLanded, err = p.target.Position(ctx, p.topic, p.id); err != nil {
-		return position{}, err
+	if s.landed, s.hasLanded, err = p.target.Position(ctx, p.cfg.Topic, p.id); err != nil {
+		return at, err
 	}
 	if s.committed < 0 && !s.hasLanded && s.first > 0 {
 		p.log.Warn("earlier records expired before this group first read", "first", s.first,
@@ -94,7 +86,7 @@ func (p *partition[T]) start(ctx context.Context) (position, error) {
 	}
 	at, reason := decide(s)
 	if reason != "" {
-		return position{}, p.stopped(reason)
+		return at, p.stopped("%s", reason)
 	}
 	p.progress.at(p.id, at.next, time.Time{})
 	return at, nil

@@ -2,7 +2,6 @@ package consume
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -12,132 +11,93 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// scope names this package as the maker of its spans.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/answerscope/answerscope/pipeline/consume"
 
-// errAbandoned ends the trace of a batch that was collected but not planned.
-var errAbandoned = errors.New("the partition went to another consumer before the batch was planned")
-
-// traces starts the traces of batches.
-type traces struct {
-	tracer trace.Tracer // nil when nothing is traced
-	group  string
-}
-
-func newTraces(cfg Config) traces {
-	if cfg.Traces == nil {
-		return traces{}
-	}
-	return traces{cfg.Traces.Tracer(scope), cfg.Group}
-}
-
-// batchTrace is the trace of one batch, from its first record to its commit. A nil one, of a batch that is not traced,
-// takes every call and costs nothing.
+// batchTrace is the trace of one batch, from its first record to its commit. Of a batch that is not sampled its spans do
+// nothing.
 type batchTrace struct {
 	root       trace.Span
 	collecting trace.Span
-	reading    time.Duration // of the records, in between their fetches
+	decoding   time.Duration // of the records, in between their fetches
 }
 
-// begin starts the trace at the first record of a batch; nil when it is not sampled.
-func (t traces) begin(topic string, partition int32) *batchTrace {
-	if t.tracer == nil {
-		return nil
-	}
-	ctx, root := t.tracer.Start(context.Background(), "batch "+topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+// beginTrace starts the trace of a batch at its first record.
+func (p *partition[T]) beginTrace() *batchTrace {
+	ctx, root := p.tracer.Start(context.Background(), "batch "+p.cfg.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 		semconv.MessagingSystemKafka,
 		semconv.MessagingOperationTypeProcess,
-		semconv.MessagingDestinationName(topic),
-		semconv.MessagingDestinationPartitionID(strconv.Itoa(int(partition))),
-		semconv.MessagingConsumerGroupName(t.group),
+		semconv.MessagingDestinationName(p.cfg.Topic),
+		semconv.MessagingDestinationPartitionID(strconv.Itoa(int(p.id))),
+		semconv.MessagingConsumerGroupName(p.cfg.Group),
 	))
-	if !root.IsRecording() {
-		return nil
-	}
-	_, collecting := t.tracer.Start(ctx, "collect")
+	_, collecting := p.tracer.Start(ctx, "collect")
 	return &batchTrace{root: root, collecting: collecting}
 }
 
 // within puts ctx into the trace.
 func (t *batchTrace) within(ctx context.Context) context.Context {
-	if t == nil {
-		return ctx
-	}
 	return trace.ContextWithSpan(ctx, t.root)
 }
 
-// now is when a record begins to be read.
-func (t *batchTrace) now() time.Time {
-	if t == nil {
-		return time.Time{}
+// now is when a record begins to be decoded. Of a batch that is not sampled the clock is not read.
+func (t *batchTrace) now() (began time.Time) {
+	if t.collecting.IsRecording() {
+		began = time.Now()
 	}
-	return time.Now()
+	return began
 }
 
-// read adds what one record took.
-func (t *batchTrace) read(began time.Time) {
-	if t != nil {
-		t.reading += time.Since(began)
+// decoded adds the time of one record.
+func (t *batchTrace) decoded(began time.Time) {
+	if !began.IsZero() {
+		t.decoding += time.Since(began)
 	}
 }
 
-// collected notes that the batch is whole.
+// collected notes that the batch is complete.
 func (t *batchTrace) collected(first, last int64, records, bytes int) {
-	if t == nil {
-		return
-	}
-	about := []attribute.KeyValue{
+	t.root.SetAttributes(
 		semconv.MessagingBatchMessageCount(records),
 		attribute.Int64("answerscope.batch.first", first),
 		attribute.Int64("answerscope.batch.last", last),
 		attribute.Int("answerscope.batch.bytes", bytes),
-	}
-	t.root.SetAttributes(about...)
-	t.collecting.SetAttributes(attribute.Float64("answerscope.read.seconds", t.reading.Seconds()))
+	)
+	t.collecting.SetAttributes(attribute.Float64("answerscope.read.seconds", t.decoding.Seconds()))
 	t.collecting.End()
 }
 
-// replayed notes that a predecessor had planned the batch.
+// replayed notes that an earlier consumer had planned the batch.
 func (t *batchTrace) replayed() {
-	if t != nil {
-		t.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
-	}
+	t.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
 }
 
-// end is the commit of the batch, or why there is none.
+// end ends the trace at the commit of the batch, or with the reason why there is none. It is nil before the first record.
 func (t *batchTrace) end(err error) {
 	if t == nil {
 		return
 	}
-	t.collecting.End() // of a batch that never was whole; of another it has ended
-	failed(t.root, err)
-	t.root.End()
+	t.collecting.End() // of a batch that was never complete; of another it has ended
+	endSpan(t.root, err)
 }
 
-// step traces do as a part of the batch that ctx belongs to.
+// step runs do in a span of the batch that ctx belongs to.
 func step(ctx context.Context, name string, do func(context.Context) error) error {
-	parent := trace.SpanFromContext(ctx)
-	if !parent.IsRecording() {
-		return do(ctx)
-	}
-	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name)
-	defer span.End()
+	ctx, span := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).Start(ctx, name)
 	err := do(ctx)
-	failed(span, err)
+	endSpan(span, err)
 	return err
 }
 
-func failed(span trace.Span, err error) {
+func endSpan(span trace.Span, err error) {
 	if err != nil {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, "")
 	}
+	span.End()
 }
 
 // traceRetry notes on the batch that ctx belongs to that a step is tried again.
 func traceRetry(ctx context.Context, what string, cause error) {
-	span := trace.SpanFromContext(ctx)
-	if span.IsRecording() {
-		span.AddEvent("retry", trace.WithAttributes(attribute.String("step", what), attribute.String("cause", cause.Error())))
-	}
+	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("step", what), attribute.String("cause", cause.Error())))
 }

@@ -2,125 +2,37 @@ package consume_test
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/segmentio/kafka-go"
+	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	"go.opentelemetry.io/otel/trace"
 
-	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
-
-// shelf is a target that refuses the first batch as often as it is told to.
-type shelf struct {
-	refuse atomic.Int64
-	landed atomic.Int64 // records
-	traced atomic.Bool  // Land was called within a trace
-}
-
-func (s *shelf) Version() int              { return 1 }
-func (s *shelf) Supports(version int) bool { return version == 1 }
-
-func (s *shelf) Read(_ int, r consume.Record) (item string, month int, err error) {
-	if string(r.Value) == "poison" {
-		panic("poison")
-	}
-	return string(r.Value), 1, nil
-}
-
-func (s *shelf) Land(ctx context.Context, b *consume.Batch[string], _ func() error) error {
-	s.traced.Store(trace.SpanFromContext(ctx).IsRecording())
-	if s.refuse.Add(-1) >= 0 {
-		return errors.New("no room")
-	}
-	s.landed.Add(int64(len(b.Items)))
-	return nil
-}
-
-func (s *shelf) Position(context.Context, string, int32) (last int64, ok bool, err error) {
-	return 0, false, nil
-}
-
-// consumed appends values, reads them until done, and returns the spans of all batches.
-func consumed(t *testing.T, target *shelf, sampler sdk.Sampler, done func(*consume.Consumer[string]) bool, values ...string) []sdk.ReadOnlySpan {
-	t.Helper()
-	return consumedBy(t, target, nil, sampler, done, values...)
-}
-
-func consumedBy(t *testing.T, target consume.Target[string], lock consume.LockFunc, sampler sdk.Sampler, done func(*consume.Consumer[string]) bool, values ...string) []sdk.ReadOnlySpan {
+// consumed reads the topic until done, and returns the spans of all batches.
+func consumed(t *testing.T, cfg consume.Config, target consume.Target[string], sampler sdk.Sampler, done func(*consume.Consumer[string]) bool) []sdk.ReadOnlySpan {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
-	cfg := consume.DefaultConfig()
-	prefix := testkit.Prefix(t)
-	cfg.Brokers, cfg.Group, cfg.Topic = testkit.Kafka(t), prefix+"group", prefix+"things"
-	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
-	cfg.Lock = lock
 	cfg.Traces = sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler))
-	appendTo(t, cfg.Brokers, cfg.Topic, values)
-	consumer, err := consume.New(cfg, target, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(t.Output(), nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- consumer.Run(ctx) }()
-	until(t, func() bool { return done(consumer) })
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	consumer, stop := start(t, cfg, target)
+	wait.For(t, "the batches to land", func() bool { return done(consumer) })
+	stop()
 	return recorder.Ended()
 }
 
-func appendTo(t *testing.T, brokers []string, topic string, values []string) {
-	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
-	if _, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
-		t.Fatal(err)
-	}
-	until(t, func() bool {
-		var records []kafka.Record
-		for _, value := range values {
-			records = append(records, kafka.Record{Value: kafka.NewBytes([]byte(value))})
-		}
-		answer, err := client.Produce(t.Context(), &kafka.ProduceRequest{Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
-		return err == nil && answer.Error == nil // a topic just made may not have its leader yet
-	})
-}
-
-func until(t *testing.T, done func() bool) {
-	t.Helper()
-	bound, tick := time.NewTimer(time.Minute), time.NewTicker(10*time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatal("waited a minute in vain")
-		}
-	}
-}
-
-func landed(target *shelf, records int64) func(*consume.Consumer[string]) bool {
+func landed(target *counter, records int64) func(*consume.Consumer[string]) bool {
 	return func(*consume.Consumer[string]) bool { return target.landed.Load() == records }
 }
 
-// told is a trace as lines: each span in the order of the ends, ! for one that failed, and its events.
-func told(spans []sdk.ReadOnlySpan) []string {
+// linesOf is a trace as lines: each span in the order of the ends, ! for one that failed, and its events.
+func linesOf(spans []sdk.ReadOnlySpan) []string {
 	var lines []string
 	for _, span := range spans {
 		line := span.Name()
@@ -138,13 +50,14 @@ func told(spans []sdk.ReadOnlySpan) []string {
 	return lines
 }
 
-func TestATraceTellsEveryAttempt(t *testing.T) {
-	target := &shelf{}
+func TestATraceHasEveryAttempt(t *testing.T) {
+	t.Parallel()
+	target := &counter{}
 	target.refuse.Store(2)
-	spans := consumed(t, target, sdk.AlwaysSample(), landed(target, 3), "one", "two", "three")
+	spans := consumed(t, newConfig(t, "one", "two", "three"), target, sdk.AlwaysSample(), landed(target, 3))
 	want := []string{"collect", "plan", "land ! exception", "land ! exception", "land", "commit", "batch things retry retry"}
-	if got := told(spans); !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
+	if got := linesOf(spans); !slices.Equal(got, want) {
+		t.Errorf("spans %q, want %q", got, want)
 	}
 	root := spans[len(spans)-1]
 	about := map[string]string{}
@@ -164,23 +77,67 @@ func TestATraceTellsEveryAttempt(t *testing.T) {
 	}
 }
 
-// A mistake that a record brings out ends its batch's trace as it ends the partition.
+// A bug that a record brings out ends its batch's trace as it ends the partition.
 func TestATraceEndsWithItsPartition(t *testing.T) {
-	target := &shelf{}
+	t.Parallel()
 	stopped := func(c *consume.Consumer[string]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "poison")
 	}
-	spans := consumed(t, target, sdk.AlwaysSample(), stopped, "poison")
-	if got, want := told(spans), []string{"collect", "batch things ! exception"}; !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
+	spans := consumed(t, newConfig(t, "poison"), &counter{}, sdk.AlwaysSample(), stopped)
+	if got, want := linesOf(spans), []string{"collect", "batch things ! exception"}; !slices.Equal(got, want) {
+		t.Errorf("spans %q, want %q", got, want)
 	}
 }
 
-func TestABatchThatIsNotKeptIsNotTold(t *testing.T) {
-	target := &shelf{}
-	spans := consumed(t, target, sdk.NeverSample(), landed(target, 1), "one")
+func TestABatchThatIsNotSampledHasNoSpans(t *testing.T) {
+	t.Parallel()
+	target := &counter{}
+	spans := consumed(t, newConfig(t, "one"), target, sdk.NeverSample(), landed(target, 1))
 	if len(spans) != 0 || target.traced.Load() {
-		t.Errorf("told %q", told(spans))
+		t.Errorf("spans %q", linesOf(spans))
+	}
+}
+
+// careful is a target that calls checkOwnership. Before the first call, something happens.
+type careful struct {
+	counter
+	happens func()
+}
+
+func (c *careful) Land(ctx context.Context, b *consume.Batch[string], checkOwnership func() error) error {
+	if c.happens != nil {
+		c.happens()
+		c.happens = nil
+	}
+	if err := checkOwnership(); err != nil {
+		return err
+	}
+	return c.counter.Land(ctx, b, checkOwnership)
+}
+
+// A machine that was asleep and lost the sink lock may have lost its partition too, and by its clock the plan is fresh. So
+// the batch is planned again, which a group refuses to a consumer that has lost the partition.
+func TestABatchThatLostItsLockIsPlannedAgain(t *testing.T) {
+	t.Parallel()
+	control := store.ControlPlane(t)
+	db := store.OpenControlPlane(t, control)
+	superuser, err := pgx.Connect(t.Context(), control.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer superuser.Close(context.WithoutCancel(t.Context()))
+	target := &careful{happens: func() {
+		const cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+		if _, err := superuser.Exec(t.Context(), cut); err != nil {
+			t.Error(err)
+		}
+	}}
+	cfg := newConfig(t, "one")
+	cfg.Lock = consume.LockWith(db.LockSinksShared)
+	spans := consumed(t, cfg, target, sdk.AlwaysSample(), landed(&target.counter, 1))
+	want := []string{"collect", "SELECT lock_sinks_shared", "lock", "plan", "land ! exception", "SELECT lock_sinks_shared", "lock", "plan", "land", "commit", "batch things retry"}
+	if got := linesOf(spans); !slices.Equal(got, want) {
+		t.Errorf("spans %q, want %q", got, want)
 	}
 }

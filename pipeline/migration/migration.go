@@ -136,7 +136,7 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 	}
 	defer conn.Close()
 	for _, b := range batches {
-		first := clickhouse.LogPosition{Topic: m.Answers, Partition: b.Partition, Offset: b.First}
+		first := clickhouse.LogPosition{Topic: m.Answers, Partition: b.Partition, Offset: b.Committed}
 		m.Log.Info("months of an open batch are reconciled after its replay", "batch", first.String())
 		if err := clickhouse.SuspectFrom(ctx, conn, clickhouse.Answers.Name, first); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func (e *environment) consume(t *testing.T, target consume.Target[sink.Answer]) 
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
 	cfg.Limits = consume.Limits{Records: 30, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
-	cfg.SessionTimeout, cfg.Finish, cfg.Lock = 6*time.Second, 3*time.Second, consume.LockWith(e.db.LockSinksShared)
+	cfg.SessionTimeout, cfg.Lock = 6*time.Second, consume.LockWith(e.db.LockSinksShared)
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return testkit.Start(t, c.Run)
@@ -137,9 +138,9 @@ func (e *environment) consumed(t *testing.T) bool {
 	if e.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") < uint64(3*e.appended) {
 		return false
 	}
-	open, err := consume.Planned(t.Context(), producer.Connection{Brokers: e.brokers}, e.group, e.topic)
+	positions, err := consume.Positions(t.Context(), producer.Connection{Brokers: e.brokers}, e.group, e.topic)
 	must(t, err)
-	return len(open) == 0
+	return !slices.ContainsFunc(positions, func(p consume.Position) bool { return p.Plan != nil })
 }
 
 // purgedSince says that nothing is due: every deletion was purged again a second after it.

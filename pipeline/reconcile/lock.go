@@ -25,10 +25,10 @@ func (r *run) lock(ctx context.Context) (stop *postgres.ExclusiveSinkLock, err e
 		return nil, err
 	}
 	for _, sink := range r.cfg.Sinks {
-		open, err := consume.Planned(ctx, r.cfg.Connection, sink.Group, sink.Topic)
-		for _, batch := range open {
-			if batch.Shard == r.shard {
-				err = fmt.Errorf("%w: batch %s/%d@%d is planned and has not landed", errNotLocked, sink.Topic, batch.Partition, batch.First)
+		positions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+		for _, p := range positions {
+			if p.Plan != nil && p.Plan.Shard == r.shard {
+				err = fmt.Errorf("%w: batch %s/%d@%d is planned and has not landed", errNotLocked, sink.Topic, p.Partition, p.Committed)
 			}
 		}
 		if err != nil {

@@ -96,12 +96,14 @@ func withDefault(p rollup.Progress, log rollup.Log, none int64) int64 {
 func (r *run) inserted(ctx context.Context) (rollup.Progress, error) {
 	all := rollup.Progress{}
 	for _, sink := range r.cfg.Sinks {
-		partitions, err := consume.LastReached(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+		partitions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range partitions {
-			all[rollup.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last
+			if p.Committed >= 0 {
+				all[rollup.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last()
+			}
 		}
 	}
 	return all, nil

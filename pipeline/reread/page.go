@@ -164,7 +164,7 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 func (r *Rereader) stall(p *page, w *watch, pending int, waited time.Duration) {
 	r.stalled[w.Partition] = w.end
 	r.logger.Warn("reread is not inserted", "brand", p.names.BrandID, "answers", pending, "waited", waited,
-		"partition", w.Partition, "inserted", w.Landed, "end", w.end,
+		"partition", w.Partition, "inserted", max(0, w.Committed), "end", w.end,
 		"next", "see how far behind the sink of answers is on that partition; its brands go on once it has inserted these")
 }
 

@@ -24,7 +24,7 @@ func (r *Rereader) isStalled(ctx context.Context, brand uuid.UUID) (bool, error)
 		return false, err
 	}
 	for _, p := range progress {
-		if end := r.stalled[p.Partition]; p.Landed >= end || p.End < end { // the latter: the log was replaced
+		if end := r.stalled[p.Partition]; p.Committed >= end || p.End < end { // the latter: the log was replaced
 			delete(r.stalled, p.Partition)
 		}
 	}
@@ -34,20 +34,20 @@ func (r *Rereader) isStalled(ctx context.Context, brand uuid.UUID) (bool, error)
 }
 
 // progress asks how far the sink of answers is.
-func (r *Rereader) progress(ctx context.Context) ([]consume.Place, error) {
+func (r *Rereader) progress(ctx context.Context) ([]consume.Position, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.cfg.Timeout, fmt.Errorf("no response from the brokers within %v", r.cfg.Timeout))
 	defer cancel()
-	return consume.Places(ctx, r.cfg.Connection, r.cfg.Group, r.cfg.Topic)
+	return consume.Positions(ctx, r.cfg.Connection, r.cfg.Group, r.cfg.Topic)
 }
 
 // progressOf is that of the partition of a brand's answers.
-func progressOf(progress []consume.Place, brand uuid.UUID) (consume.Place, error) {
+func progressOf(progress []consume.Position, brand uuid.UUID) (consume.Position, error) {
 	ids := make([]int, len(progress))
 	for i, p := range progress {
-		ids[i] = p.Partition
+		ids[i] = int(p.Partition)
 	}
 	if len(ids) == 0 {
-		return consume.Place{}, fmt.Errorf("find partition of brand %s: the topic has none", brand)
+		return consume.Position{}, fmt.Errorf("find partition of brand %s: the topic has none", brand)
 	}
 	id := producer.Partition(event.AnswerKey(brand), ids)
 	return progress[slices.Index(ids, id)], nil
@@ -59,7 +59,7 @@ type watch struct {
 	lookedAt time.Time
 	movedAt  time.Time // when the sink was last seen to have inserted more
 	end      int64     // the page is below it; 0 before the first look
-	consume.Place
+	consume.Position
 }
 
 // look asks for the progress again, if the last look is old enough.
@@ -77,12 +77,12 @@ func (w *watch) look(ctx context.Context, r *Rereader) error {
 	}
 	if w.end == 0 {
 		w.end = now.End
-	} else if now.Landed != w.Landed {
+	} else if now.Committed != w.Committed {
 		w.movedAt = time.Now()
 	}
-	w.Place, w.lookedAt = now, time.Now()
+	w.Position, w.lookedAt = now, time.Now()
 	return nil
 }
 
 // passed says whether the sink is past the page.
-func (w *watch) passed() bool { return w.end > 0 && w.Landed >= w.end }
+func (w *watch) passed() bool { return w.end > 0 && w.Committed >= w.end }

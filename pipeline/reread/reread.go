@@ -83,7 +83,7 @@ type Rereader struct {
 	log       *producer.Producer
 	metrics   *metrics
 	logger    *slog.Logger
-	stalled   map[int]int64 // partitions on which a page was not inserted in time; their ends then
+	stalled   map[int32]int64 // partitions on which a page was not inserted in time; their ends then
 }
 
 // New does nothing yet.
@@ -97,7 +97,7 @@ func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, log *prod
 	}
 	return &Rereader{
 		cfg: cfg, queue: queue, control: control, warehouse: warehouse, log: log,
-		metrics: newMetrics(registerer), logger: logger, stalled: map[int]int64{},
+		metrics: newMetrics(registerer), logger: logger, stalled: map[int32]int64{},
 	}, nil
 }
 

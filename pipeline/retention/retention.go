@@ -205,12 +205,14 @@ func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.Excl
 		}
 	}
 	for _, sink := range r.cfg.Sinks {
-		open, err := consume.Planned(ctx, r.cfg.Connection, sink.Group, sink.Topic)
+		positions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
 		if err != nil {
 			return err
 		}
-		if len(open) > 0 {
-			return fmt.Errorf("batch %s/%d@%d is planned and not inserted: %w", sink.Topic, open[0].Partition, open[0].First, postgres.ErrSinksBusy)
+		for _, p := range positions {
+			if p.Plan != nil {
+				return fmt.Errorf("batch %s/%d@%d is planned and not inserted: %w", sink.Topic, p.Partition, p.Committed, postgres.ErrSinksBusy)
+			}
 		}
 	}
 	return do(stop)

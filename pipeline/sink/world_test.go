@@ -147,7 +147,7 @@ func run[T any](t *testing.T, w *world, target consume.Target[T], limits consume
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
-	cfg.SessionTimeout, cfg.Finish = 6*time.Second, 3*time.Second
+	cfg.SessionTimeout = 6 * time.Second
 	cfg.Lock = w.lock
 	if cfg.Lock == nil && w.control != nil {
 		cfg.Lock = consume.LockWith(w.control.LockSinksShared)
