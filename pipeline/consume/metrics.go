@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics of one topic's consumption.
@@ -24,21 +25,20 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer, group, topic string) *metrics {
 	labels := prometheus.Labels{"group": group, "topic": topic}
-	m := &metrics{
-		records: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_records_total", Help: "Records landed and committed.", ConstLabels: labels}),
-		batches: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_records", Help: "Records of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_seconds", Help: "Seconds from plan to commit of a batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.004, 2, 14)}),
-		bytes:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_bytes", Help: "Bytes of keys and values of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)}),
-		waits:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_lock_wait_seconds", Help: "Seconds that a batch waited for the lock of the sinks before it was planned.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}),
-		replays: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_replays_total", Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
-		retries: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_retries_total", Help: "Steps that failed and were tried again.", ConstLabels: labels}),
-		lag:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log that have not landed.", ConstLabels: labels}, []string{"partition"}),
-		age:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_seconds", Help: "Seconds since the oldest record of the log that has not landed was appended, 0 when all has.", ConstLabels: labels}, []string{"partition"}),
-		offset:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_offset", Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
-		stopped: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_stopped", Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
+	register := promauto.With(registerer)
+	return &metrics{
+		records: register.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_records_total", Help: "Records landed and committed.", ConstLabels: labels}),
+		batches: register.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_records", Help: "Records of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
+		seconds: register.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_seconds", Help: "Seconds from plan to commit of a batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.004, 2, 14)}),
+		bytes:   register.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_batch_bytes", Help: "Bytes of keys and values of a landed batch.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)}),
+		waits:   register.NewHistogram(prometheus.HistogramOpts{Name: "answerscope_consume_lock_wait_seconds", Help: "Seconds that a batch waited for the lock of the sinks before it was planned.", ConstLabels: labels, Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9)}),
+		replays: register.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_replays_total", Help: "Batches that were planned by a predecessor.", ConstLabels: labels}),
+		retries: register.NewCounter(prometheus.CounterOpts{Name: "answerscope_consume_retries_total", Help: "Steps that failed and were tried again.", ConstLabels: labels}),
+		lag:     register.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_records", Help: "Records of the log that have not landed.", ConstLabels: labels}, []string{"partition"}),
+		age:     register.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_lag_seconds", Help: "Seconds since the oldest record of the log that has not landed was appended, 0 when all has.", ConstLabels: labels}, []string{"partition"}),
+		offset:  register.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_offset", Help: "Last offset landed and committed.", ConstLabels: labels}, []string{"partition"}),
+		stopped: register.NewGaugeVec(prometheus.GaugeOpts{Name: "answerscope_consume_stopped", Help: "1 for a partition that waits for a person; the log says why.", ConstLabels: labels}, []string{"partition"}),
 	}
-	registerer.MustRegister(m.records, m.batches, m.bytes, m.seconds, m.waits, m.replays, m.retries, m.lag, m.age, m.offset, m.stopped)
-	return m
 }
 
 // reset forgets the partitions, which were assigned anew.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -38,13 +39,14 @@ type Mirror struct {
 
 // New does nothing yet.
 func New(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registerer, log *slog.Logger) *Mirror {
-	m := &Mirror{
+	register := promauto.With(registerer)
+	return &Mirror{
 		from: from, to: to, timeout: postgresTimeout, log: log,
-		copied: prometheus.NewCounter(prometheus.CounterOpts{
+		copied: register.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_mirror_changes_total",
 			Help: "Changes of brands, competitors, prompts and topics copied to ClickHouse.",
 		}),
-		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+		delay: register.NewHistogram(prometheus.HistogramOpts{
 			Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
 		}),
@@ -52,8 +54,6 @@ func New(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registere
 			InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second,
 		},
 	}
-	registerer.MustRegister(m.copied, m.delay)
-	return m
 }
 
 // Run copies changes as they come until ctx is cancelled. While a store is away, changes wait in the outbox.

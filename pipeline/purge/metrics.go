@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -15,22 +16,23 @@ type metrics struct {
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
+	register := promauto.With(registerer)
 	m := &metrics{
-		rows: prometheus.NewCounterVec(prometheus.CounterOpts{
+		rows: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_purge_rows_total",
 			Help: "Rows of deleted brands and organizations that were deleted from the warehouse.",
 		}, []string{"table"}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
+		failures: register.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_purge_failures_total", Help: "Looks for deletions to purge that failed, each tried again.",
 		}),
-		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+		waiting: register.NewGauge(prometheus.GaugeOpts{
 			Name: "answerscope_purge_waiting", Help: "Deletions that were never purged, as the purging process sees them.",
 		}),
 	}
-	registerer.MustRegister(m.rows, m.failures, m.waiting, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	register.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "answerscope_purge_oldest_seconds",
 		Help: "Seconds that the oldest deletion waits that was never purged, 0 when none does.",
-	}, m.oldest))
+	}, m.oldest)
 	return m
 }
 

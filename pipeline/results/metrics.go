@@ -2,6 +2,7 @@ package results
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -13,20 +14,19 @@ type metrics struct {
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
-	m := &metrics{
-		records: prometheus.NewCounterVec(prometheus.CounterOpts{
+	register := promauto.With(registerer)
+	return &metrics{
+		records: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_results_records_total",
 			Help: "Records of topic answers by their outcome in prompt_results: inserted, corrected, duplicate, old, orphaned (the prompt is deleted), skipped (given up, or a dead letter), refused.",
 		}, []string{"outcome"}),
-		pruned: prometheus.NewCounter(prometheus.CounterOpts{
+		pruned: register.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_results_pruned_total", Help: "Rows of prompt_results that were deleted for their age.",
 		}),
-		renewed: prometheus.NewCounter(prometheus.CounterOpts{
+		renewed: register.NewCounter(prometheus.CounterOpts{
 			Name: "answerscope_results_renewed_total", Help: "Rows of prompt_results that took over a newer reading from the warehouse.",
 		}),
 	}
-	registerer.MustRegister(m.records, m.pruned, m.renewed)
-	return m
 }
 
 // outcomes counts the records of a batch.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
@@ -71,11 +72,10 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() tim
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	frozen := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	frozen := promauto.With(registerer).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "answerscope_retention_frozen_before_timestamp_seconds",
 		Help: "First instant, in Unix time, of a topic's first month that is not frozen: raw facts before it expire. Absent where none is frozen.",
 	}, []string{"topic"})
-	registerer.MustRegister(frozen)
 	return &Retention{cfg, db, warehouse, now, frozen, log}, nil
 }
 

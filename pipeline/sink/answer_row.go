@@ -71,7 +71,7 @@ func answerRow(at *consume.Record, a *event.Answer, r *extract.Reading, version 
 	return row, cards(&row, r)
 }
 
-// raw keeps what was told, for whoever reads the answer again.
+// raw keeps the answer as it was returned, for rereads.
 func raw(row *clickhouse.AnswerRow, a *event.Answer) {
 	for _, c := range a.Citations {
 		row.RawCitationURLs = append(row.RawCitationURLs, c.URL)
@@ -92,7 +92,7 @@ func usage(row *clickhouse.AnswerRow, u *event.Usage) error {
 		return nil
 	}
 	row.InputTokens, row.OutputTokens, row.Searches = u.InputTokens, u.OutputTokens, u.Searches
-	cost, err := amount(u.CostUSD, 18, 6)
+	cost, err := amount(u.CostUSD, 6)
 	if err != nil {
 		return fmt.Errorf("read cost_usd: %w", err)
 	}
@@ -129,7 +129,7 @@ func citations(row *clickhouse.AnswerRow, r *extract.Reading) {
 
 func cards(row *clickhouse.AnswerRow, r *extract.Reading) error {
 	for i, c := range r.Cards {
-		price, err := amount(c.PriceAmount, 18, 4)
+		price, err := amount(c.PriceAmount, 4)
 		if err != nil {
 			return fmt.Errorf("read price of product %d: %w", i+1, err)
 		}
@@ -149,9 +149,9 @@ func cards(row *clickhouse.AnswerRow, r *extract.Reading) error {
 	return nil
 }
 
-// amount reads a decimal number for a column of that precision and scale; nil
-// for the empty text.
-func amount(text string, precision, scale int32) (*decimal.Decimal, error) {
+// amount reads a decimal number for a column Decimal(18, scale); nil for the empty text.
+func amount(text string, scale int32) (*decimal.Decimal, error) {
+	const precision = 18
 	if text == "" {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gofrs/uuid/v5"
@@ -27,15 +28,14 @@ const (
 // may have been deleted since the first try: then some tables have its rows and some do not, until it is purged, and
 // every other row is where it was.
 func (l *landing[R]) dispose(ctx context.Context) error {
-	var brands, organizations distinctIDs
+	brands, organizations := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for i := range l.Items {
 		if item := &l.Items[i]; item.dead == nil {
-			key := item.row.Origin().Key
-			brands.add(key.BrandID)
-			organizations.add(key.OrganizationID)
+			o := item.row.Origin()
+			brands[uuid.UUID(o.BrandID)], organizations[uuid.UUID(o.OrganizationID)] = true, true
 		}
 	}
-	tombstones, err := l.tombstones(ctx, brands.ids, organizations.ids)
+	tombstones, err := l.tombstones(ctx, slices.Collect(maps.Keys(brands)), slices.Collect(maps.Keys(organizations)))
 	if err != nil {
 		return err
 	}
@@ -92,28 +92,10 @@ func (l *landing[R]) collectDeadLetters(ctx context.Context, late []int64) error
 		return err
 	}
 	for _, r := range records {
-		month := l.Items[r.Offset-l.First].row.Origin().Day.Format("2006-01")
-		l.deadLetters = append(l.deadLetters, deadLetter(r, "month frozen",
-			fmt.Sprintf("the facts of %s in topic %s have expired: their sums do not change any more", month, l.topic.name)))
+		detail := fmt.Sprintf("the facts of %s in topic %s have expired: their sums do not change any more",
+			l.Items[r.Offset-l.First].row.Origin().Day.Format("2006-01"), l.topic.name)
+		l.deadLetters = append(l.deadLetters, deadLetter(r, "month frozen", detail))
 	}
 	slices.SortFunc(l.deadLetters, func(a, b clickhouse.DeadLetter) int { return int(a.LogOffset - b.LogOffset) })
 	return nil
-}
-
-// distinctIDs are different ids. Those of a batch come mostly one after the other.
-type distinctIDs struct {
-	ids  []uuid.UUID
-	last clickhouse.UUID
-	seen map[clickhouse.UUID]bool
-}
-
-func (d *distinctIDs) add(id clickhouse.UUID) {
-	if id == d.last || d.seen[id] {
-		return
-	}
-	if d.seen == nil {
-		d.seen = map[clickhouse.UUID]bool{}
-	}
-	d.seen[id], d.last = true, id
-	d.ids = append(d.ids, uuid.UUID(id))
 }

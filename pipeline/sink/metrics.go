@@ -2,6 +2,7 @@ package sink
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -32,13 +33,12 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer, table string) *metrics {
 	labels := prometheus.Labels{"table": table}
-	m := &metrics{
-		rows:        prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
-		records:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were decoded, by outcome: inserted, duplicate (dropped: the id had landed), corrected (a reread that was inserted), outdated (a reread that changes nothing: dropped), deleted (dropped: of a brand or an organization that was deleted).", ConstLabels: labels}, []string{"outcome"}),
-		deadLetters: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
+	register := promauto.With(registerer)
+	return &metrics{
+		rows:        register.NewCounter(prometheus.CounterOpts{Name: "answerscope_sink_rows_total", Help: "Rows inserted into a landing table.", ConstLabels: labels}),
+		records:     register.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_records_total", Help: "Records that were decoded, by outcome: inserted, duplicate (dropped: the id had landed), corrected (a reread that was inserted), outdated (a reread that changes nothing: dropped), deleted (dropped: of a brand or an organization that was deleted).", ConstLabels: labels}, []string{"outcome"}),
+		deadLetters: register.NewCounterVec(prometheus.CounterOpts{Name: "answerscope_sink_deadletters_total", Help: "Records that became dead letters.", ConstLabels: labels}, []string{"reason"}),
 	}
-	registerer.MustRegister(m.rows, m.records, m.deadLetters)
-	return m
 }
 
 // count counts a batch that has landed.

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -31,12 +32,11 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 	return s
 }
 
-// unread is the version that plans of visits and crawls name, which no extractor reads.
+// unread is the version in plans of visits and crawls, which no extractor reads.
 const unread = 1
 
-// VisitLimits are those of batches of visits within the limits of others: they
-// are small, and an insert costs the server some 50 ms beside its rows. 40,000 were
-// hardly faster, and 60 MB more of six partitions with a backlog.
+// VisitLimits are those of batches of visits, which are small: an insert costs the server some 50 ms beside its rows. 40,000
+// records were hardly faster, and took 60 MB more of six partitions with a backlog.
 func VisitLimits(l consume.Limits) consume.Limits {
 	l.Records, l.Bytes = 25_000, 12<<20
 	return l
@@ -61,4 +61,41 @@ func decodeVisit(_ int, r consume.Record) (packed clickhouse.PackedVisit, _ bool
 		return "", false, err
 	}
 	return d.packer.Pack(&row), false, nil
+}
+
+// VisitRow is the landing row of a record.
+func VisitRow(at *consume.Record, v *event.Visit) (clickhouse.VisitRow, error) {
+	row := clickhouse.VisitRow{
+		OrganizationID: clickhouse.UUID(v.OrganizationID),
+		BrandID:        clickhouse.UUID(v.BrandID),
+		ID:             clickhouse.UUID(v.ID),
+		LogTopic:       at.Topic,
+		LogPartition:   at.Partition,
+		LogOffset:      at.Offset,
+
+		At:           v.At.Time,
+		Event:        string(v.Event),
+		Platform:     v.Platform,
+		PlatformBy:   v.PlatformBy,
+		Host:         v.Host,
+		Path:         v.Path,
+		ReferrerHost: v.ReferrerHost,
+		Country:      v.Country,
+		CountryBy:    v.CountryBy,
+		Language:     v.Language,
+		Screen:       v.Screen,
+		TimeZone:     v.TimeZone,
+		Session:      v.Session,
+		NewSession:   v.NewSession,
+		Visitor:      v.Visitor,
+		Simulated:    v.Simulated,
+	}
+	if g := v.Goal; g != nil {
+		value, err := amount(g.Value, 6)
+		if err != nil {
+			return row, fmt.Errorf("read value of goal: %w", err)
+		}
+		row.GoalName, row.GoalValue, row.GoalCurrency = g.Name, value, g.Currency
+	}
+	return row, nil
 }

@@ -17,7 +17,7 @@ func claimsOf(u postgres.User) postgres.Claims {
 }
 
 // countAs counts the rows of a table that the caller sees, of one organization.
-func countAs(t *testing.T, db *postgres.DB, claims postgres.Claims, table string, of tenant) (n int64, err error) {
+func countAs(t *testing.T, db *postgres.DB, claims postgres.Claims, table string, of fixture) (n int64, err error) {
 	t.Helper()
 	err = db.As(t.Context(), claims, func(tx postgres.Tx) error {
 		return tx.QueryRow(t.Context(), "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1", of.organization.ID).Scan(&n)
@@ -28,20 +28,20 @@ func countAs(t *testing.T, db *postgres.DB, claims postgres.Claims, table string
 // Every table and every role, not an example of them.
 func TestAsSeesTheCallersOrganizationAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnvironment(t)
 	for _, table := range w.exposed(t) {
 		for _, u := range w.other.users {
 			if n, err := countAs(t, w.db, claimsOf(u), table, w.other); err != nil || n != w.count(t, table, w.other) {
 				t.Errorf("%s of Other counts %d of its %s, %v; want %d", u.Role, n, table, err, w.count(t, table, w.other))
 			}
-			if n, err := countAs(t, w.db, claimsOf(u), table, w.ours); err != nil || n != 0 {
-				t.Errorf("%s of Other counts %d of ours in %s, %v; want 0", u.Role, n, table, err)
+			if n, err := countAs(t, w.db, claimsOf(u), table, w.own); err != nil || n != 0 {
+				t.Errorf("%s of Other counts %d of Own in %s, %v; want 0", u.Role, n, table, err)
 			}
 		}
-		for _, nobody := range []postgres.Claims{nil, {}, {"role": "anon"}} {
-			_, err := countAs(t, w.db, nobody, table, w.ours)
+		for _, anonymous := range []postgres.Claims{nil, {}, {"role": "anon"}} {
+			_, err := countAs(t, w.db, anonymous, table, w.own)
 			if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != "42501" {
-				t.Errorf("anon with claims %v counts %s: %v; want it refused", nobody, table, err)
+				t.Errorf("anon with claims %v counts %s: %v; want it refused", anonymous, table, err)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func TestAsSeesTheCallersOrganizationAlone(t *testing.T) {
 // The next transaction of the same connection acts as the service, without claims.
 func TestTheCallerEndsWithItsTransaction(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnvironment(t)
 	cfg := postgres.DefaultConfig()
 	cfg.DSN, cfg.MaxConns = w.db.Config().ConnString(), 1
 	db, err := postgres.Open(t.Context(), cfg)
@@ -69,7 +69,7 @@ func TestTheCallerEndsWithItsTransaction(t *testing.T) {
 		}
 		return role + " " + claims
 	}
-	user := w.ours.users["member"]
+	user := w.own.users["member"]
 	for _, end := range []error{nil, errors.New("taken back")} {
 		err := db.As(t.Context(), claimsOf(user), func(tx postgres.Tx) error {
 			if got, want := settings(tx), fmt.Sprintf(`authenticated {"role":"authenticated","sub":"%s"}`, user.ID); got != want {
@@ -87,7 +87,7 @@ func TestTheCallerEndsWithItsTransaction(t *testing.T) {
 			t.Errorf("after it: %q, want the service without claims", got)
 		}
 	}
-	if got := one[string](t, w.root, "SELECT industry FROM public.brands WHERE id = $1", w.ours.brand.ID); got != w.ours.brand.Industry+"x" {
+	if got := one[string](t, w.root, "SELECT industry FROM public.brands WHERE id = $1", w.own.brand.ID); got != w.own.brand.Industry+"x" {
 		t.Errorf("industry %q; want one committed edit", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // A file and its version are one: whatever stops a run in between, the next one
 // knows what is there.
 func TestAMigrationAndItsVersionAreOne(t *testing.T) {
+	t.Parallel()
 	dsn := testkit.Postgres(t)
 	conn, err := connect(t.Context(), dsn)
 	if err != nil {

@@ -107,29 +107,20 @@ func (db *DB) Brands(ctx context.Context, organization uuid.UUID) ([]Brand, erro
 // Brand finds a brand of the organization, or ErrNotFound.
 func (db *DB) Brand(ctx context.Context, organization, id uuid.UUID) (Brand, error) {
 	b, err := brand.one(ctx, db, brandOf{organization, id})
-	if err != nil {
-		return b, fmt.Errorf("find brand %s: %w", id, err)
-	}
-	return b, nil
+	return b, wrap(err, "find brand %s", id)
 }
 
 // BrandBySlug finds a brand of the organization, or ErrNotFound.
 func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug string) (Brand, error) {
 	b, err := brandBySlug.one(ctx, db, brandSlug{organization, slug})
-	if err != nil {
-		return b, fmt.Errorf("find brand %q: %w", slug, err)
-	}
-	return b, nil
+	return b, wrap(err, "find brand %q", slug)
 }
 
 // Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound if
 // there is no such brand.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	s, err := brandSnapshot.one(ctx, db, brandID{id})
-	if err != nil {
-		return s, fmt.Errorf("read brand %s: %w", id, err)
-	}
-	return s, nil
+	return s, wrap(err, "read brand %s", id)
 }
 
 // AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug, it

@@ -42,6 +42,7 @@ func added(t testing.TB, db *postgres.DB, organization uuid.UUID, b postgres.New
 }
 
 func TestABrandIsAddedWhole(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	b := added(t, db, o.ID, acme())
@@ -69,6 +70,7 @@ func TestABrandIsAddedWhole(t *testing.T) {
 }
 
 func TestABrandThatIsThereIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	first := added(t, db, o.ID, acme())
@@ -85,6 +87,7 @@ func TestABrandThatIsThereIsLeftAsItIs(t *testing.T) {
 }
 
 func TestABrandIsAddedWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	bad := acme()
@@ -101,13 +104,14 @@ func TestABrandIsAddedWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestBrandsAreFoundWithinTheirOrganization(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
-	ours, theirs := organization(t, db, "Ours"), organization(t, db, "Theirs")
+	own, other := organization(t, db, "Own"), organization(t, db, "Other")
 	for _, name := range []string{"apple", "Zebra", "Éclair", "Apple"} {
-		added(t, db, ours.ID, postgres.NewBrand{Name: name})
+		added(t, db, own.ID, postgres.NewBrand{Name: name})
 	}
-	foreign := added(t, db, theirs.ID, acme())
-	all, err := db.Brands(t.Context(), ours.ID)
+	foreign := added(t, db, other.ID, acme())
+	all, err := db.Brands(t.Context(), own.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,13 +122,13 @@ func TestBrandsAreFoundWithinTheirOrganization(t *testing.T) {
 	if want := []string{"Apple", "Zebra", "apple", "Éclair"}; !slices.Equal(names, want) {
 		t.Errorf("brands %q, want %q", names, want)
 	}
-	if _, err := db.Brand(t.Context(), ours.ID, foreign.ID); !errors.Is(err, postgres.ErrNotFound) {
+	if _, err := db.Brand(t.Context(), own.ID, foreign.ID); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("foreign brand: %v", err)
 	}
-	if _, err := db.BrandBySlug(t.Context(), ours.ID, foreign.Slug); !errors.Is(err, postgres.ErrNotFound) {
+	if _, err := db.BrandBySlug(t.Context(), own.ID, foreign.Slug); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("foreign slug: %v", err)
 	}
-	if b, err := db.Brand(t.Context(), theirs.ID, foreign.ID); err != nil || b != foreign {
+	if b, err := db.Brand(t.Context(), other.ID, foreign.ID); err != nil || b != foreign {
 		t.Errorf("own brand: %+v, %v", b, err)
 	}
 	if _, err := db.Snapshot(t.Context(), uuid.Must(uuid.NewV4())); !errors.Is(err, postgres.ErrNotFound) {

@@ -12,8 +12,9 @@ import (
 )
 
 func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
-	w := newWorld(t)
-	brand := w.ours.brand.ID
+	t.Parallel()
+	w := newEnvironment(t)
+	brand := w.own.brand.ID
 	of := func(id uuid.UUID) int64 {
 		return one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", id)
 	}
@@ -48,7 +49,7 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 		{"UPDATE public.prompts SET text = 'other' WHERE brand_id = $1", false},
 	} {
 		before := of(brand)
-		err := w.db.As(t.Context(), claimsOf(w.ours.users["member"]), func(tx postgres.Tx) error {
+		err := w.db.As(t.Context(), claimsOf(w.own.users["member"]), func(tx postgres.Tx) error {
 			_, err := tx.Exec(t.Context(), c.text, brand)
 			return err
 		})
@@ -65,6 +66,7 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 }
 
 func TestSlugsAreMadeFromNames(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	o := organization(t, db, "House")
@@ -98,6 +100,7 @@ func TestSlugsAreMadeFromNames(t *testing.T) {
 }
 
 func TestBrandsOfOneNameAtOnceGetTheirOwnSlugs(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	slugs := make(chan string, 6)
@@ -121,7 +124,8 @@ func TestBrandsOfOneNameAtOnceGetTheirOwnSlugs(t *testing.T) {
 }
 
 func TestDomainsAreKeptAsHosts(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	for given, want := range map[string]string{
 		"example.com": "example.com", " Example.COM. ": "example.com", "https://www.example.com/a?b#c": "www.example.com",
 		"http://user:pw@shop.example.com:8080": "shop.example.com", "//example.com/x": "example.com", "localhost:3000": "localhost",
@@ -129,13 +133,13 @@ func TestDomainsAreKeptAsHosts(t *testing.T) {
 		"": "", "exa mple.com": "", "münchen.de": "", "example..com": "", "-a.com": "", "*.example.com": "", "https://": "", "a,b.com": "",
 		strings.Repeat("a", 64) + ".com": "", strings.Repeat("a.", 127) + "com": "",
 	} {
-		if got := w.user(t, w.ours.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2)", w.ours.brand.ID, given); want == "" {
+		if got := w.user(t, w.own.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2)", w.own.brand.ID, given); want == "" {
 			if got.code != "23514" {
 				t.Errorf("%q is taken: %+v", given, got)
 			}
 			continue
 		}
-		got := w.user(t, w.ours.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2) RETURNING 1 / (domain = $3)::int", w.ours.brand.ID, given, want)
+		got := w.user(t, w.own.users["member"], "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, $2) RETURNING 1 / (domain = $3)::int", w.own.brand.ID, given, want)
 		if got != (outcome{rows: 1}) {
 			t.Errorf("%q is not kept as %s: %+v", given, want, got)
 		}
@@ -143,7 +147,8 @@ func TestDomainsAreKeptAsHosts(t *testing.T) {
 }
 
 func TestACompetitorsDomainIsTheFirstOfItsDomains(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	show := "id = (SELECT id FROM public.competitors ORDER BY created_at DESC LIMIT 1)"
 	step := func(text string, want string) {
 		t.Helper()
@@ -155,7 +160,7 @@ func TestACompetitorsDomainIsTheFirstOfItsDomains(t *testing.T) {
 		}
 	}
 	insert := func(columns, values string) string {
-		return fmt.Sprintf("DELETE FROM public.competitors WHERE name = 'N'; INSERT INTO public.competitors (brand_id, name, %s) VALUES ('%s', 'N', %s)", columns, w.ours.brand.ID, values)
+		return fmt.Sprintf("DELETE FROM public.competitors WHERE name = 'N'; INSERT INTO public.competitors (brand_id, name, %s) VALUES ('%s', 'N', %s)", columns, w.own.brand.ID, values)
 	}
 	step(insert("aliases", "'{}'"), "null of {}")
 	step(insert("domain", "'https://A.example/'"), "a.example of {a.example}")
@@ -172,10 +177,11 @@ func TestACompetitorsDomainIsTheFirstOfItsDomains(t *testing.T) {
 }
 
 func TestRowsStayWhereTheyBelong(t *testing.T) {
-	w := newWorld(t)
-	second := added(t, w.db, w.ours.organization.ID, postgres.NewBrand{Name: "Second"})
+	t.Parallel()
+	w := newEnvironment(t)
+	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
 	for _, table := range []string{"brand_domains", "competitors", "topics", "prompt_sets", "prompts"} {
-		if got := w.user(t, w.ours.users["owner"], "UPDATE public."+table+" SET brand_id = $1 WHERE brand_id = $2", second.ID, w.ours.brand.ID); got.code != "23514" {
+		if got := w.user(t, w.own.users["owner"], "UPDATE public."+table+" SET brand_id = $1 WHERE brand_id = $2", second.ID, w.own.brand.ID); got.code != "23514" {
 			t.Errorf("%s moved to another brand: %+v", table, got)
 		}
 	}
@@ -183,7 +189,7 @@ func TestRowsStayWhereTheyBelong(t *testing.T) {
 		if table == "api_keys" || table == "prompt_results" {
 			continue // no client writes them
 		}
-		if got := w.user(t, w.ours.users["owner"], "UPDATE public."+table+" SET id = gen_random_uuid()"); got.code != "23514" {
+		if got := w.user(t, w.own.users["owner"], "UPDATE public."+table+" SET id = gen_random_uuid()"); got.code != "23514" {
 			t.Errorf("%s got another id: %+v", table, got)
 		}
 	}
@@ -191,9 +197,9 @@ func TestRowsStayWhereTheyBelong(t *testing.T) {
 	topic := one[string](t, w.root, "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'Second') RETURNING id::text", second.ID)
 	for _, text := range []string{
 		"UPDATE public.prompts SET prompt_set_id = '" + set + "'", "UPDATE public.prompts SET topic_id = '" + topic + "'",
-		"INSERT INTO public.prompts (prompt_set_id, brand_id, text) VALUES ('" + set + "', '" + w.ours.brand.ID.String() + "', 'x')",
+		"INSERT INTO public.prompts (prompt_set_id, brand_id, text) VALUES ('" + set + "', '" + w.own.brand.ID.String() + "', 'x')",
 	} {
-		if got := w.user(t, w.ours.users["owner"], text); !got.refused() {
+		if got := w.user(t, w.own.users["owner"], text); !got.refused() {
 			t.Errorf("a prompt of two brands: %s: %+v", text, got)
 		}
 	}
@@ -201,7 +207,8 @@ func TestRowsStayWhereTheyBelong(t *testing.T) {
 
 // What every column, key and row must have.
 func TestTheSchemaKeepsItsHabits(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	for habit, text := range map[string]string{
 		"foreign keys without an index": `
 			SELECT k.conname::text FROM pg_constraint AS k

@@ -26,6 +26,14 @@ var taken = map[string]string{
 	"api_keys_key_hash_key":           "key",
 }
 
+// wrap says in an error what was being done; nil stays nil.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
 // typed turns the server's errors into those of this package.
 func typed(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {

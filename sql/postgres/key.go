@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -28,7 +27,7 @@ type NewKey struct {
 	UserID         uuid.UUID // of a user in that organization
 	Name           string
 	Hash           [32]byte
-	Prefix         string // the first characters of the key, to tell it by
+	Prefix         string // the first characters of the key, by which people know it
 }
 
 // KeyHolder is the user of a working key.
@@ -65,10 +64,7 @@ var (
 // AddKey stores a key; ErrNotFound if the user is not in the organization.
 func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
 	key, err := addKey.one(ctx, db, keyRow{k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix})
-	if err != nil {
-		return key, fmt.Errorf("add key %q: %w", k.Name, err)
-	}
-	return key, nil
+	return key, wrap(err, "add key %q", k.Name)
 }
 
 // ListKeys returns the keys of an organization, revoked ones too, oldest first.
@@ -78,10 +74,8 @@ func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, erro
 
 // RevokeKey ends a key at once, in every process, for ever; ErrNotFound if there is no such key.
 func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
-	if _, err := revokeKey.one(ctx, db, keyID{key}); err != nil {
-		return fmt.Errorf("revoke key %s: %w", key, err)
-	}
-	return nil
+	_, err := revokeKey.one(ctx, db, keyID{key})
+	return wrap(err, "revoke key %s", key)
 }
 
 // ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or its

@@ -14,6 +14,7 @@ import (
 // A managed Postgres gives no superuser: a login that may make roles and owns its
 // database is enough, from the first migration on.
 func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
+	t.Parallel()
 	cluster, err := engine.StartPostgres(t.Context(), engine.PostgresConfig{Dir: t.TempDir(), NoSync: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +26,7 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 	})
 	root := connected(t, cluster.DSN())
 	for _, statement := range []string{
-		"CREATE ROLE tenant LOGIN NOINHERIT CREATEROLE PASSWORD 'x'", "CREATE DATABASE scope OWNER tenant",
+		"CREATE ROLE plain LOGIN NOINHERIT CREATEROLE PASSWORD 'x'", "CREATE DATABASE scope OWNER plain",
 		"CREATE ROLE stranger LOGIN PASSWORD 'x'",
 	} {
 		if _, err := root.Exec(t.Context(), statement); err != nil {
@@ -41,7 +42,7 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 		return u.String()
 	}
 	c := postgres.DefaultConfig()
-	c.DSN = address("tenant")
+	c.DSN = address("plain")
 	if _, err := postgres.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "run `answerscope migrate`") {
 		t.Errorf("opened before the first migration: %v", err)
 	}

@@ -106,24 +106,28 @@ func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err erro
 
 // connect opens one connection as the login.
 func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	cfg, err := loginConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	return conn, wrap(err, "open postgres")
+}
+
+func loginConfig(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("parse postgres dsn: %w", err)
 	}
 	nameApplication(cfg)
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("open postgres: %w", err)
-	}
-	return conn, nil
+	return cfg, nil
 }
 
 func migrator(dsn string) (*migrate.Migrate, error) {
-	cfg, err := pgx.ParseConfig(dsn)
+	cfg, err := loginConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("parse postgres dsn: %w", err)
+		return nil, err
 	}
-	nameApplication(cfg)
 	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		return become(ctx, conn, ownerRole)
 	}))
@@ -144,10 +148,7 @@ func migratorOn(db *sql.DB) (*migrate.Migrate, error) {
 		return nil, fmt.Errorf("open postgres for migration: %w", err)
 	}
 	m, err := migrate.NewWithInstance("iofs", source, "postgres", &atomic{Driver: target})
-	if err != nil {
-		return nil, fmt.Errorf("prepare postgres migrations: %w", err)
-	}
-	return m, nil
+	return m, wrap(err, "prepare postgres migrations")
 }
 
 // atomic writes a migration's version in the migration's own transaction (a text of several statements is one). The driver

@@ -9,32 +9,24 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// migrated is a fresh database with our schema: a pool as the service, and the
-// address with a superuser's credentials.
+// migrated is a fresh database with the schema: a pool as the service, and the address with a superuser's credentials.
 func migrated(t testing.TB) (*postgres.DB, string) {
 	t.Helper()
-	dsn := testkit.Postgres(t)
-	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); err != nil {
-		t.Fatal(err)
-	}
-	return open(t, dsn), dsn
+	c := store.ControlPlane(t)
+	return store.OpenControlPlane(t, c), c.DSN
 }
 
 func open(t testing.TB, dsn string) *postgres.DB {
 	t.Helper()
 	c := postgres.DefaultConfig()
 	c.DSN = dsn
-	db, err := postgres.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return db
+	return store.OpenControlPlane(t, c)
 }
 
 // connected is one connection as the superuser.
@@ -49,6 +41,7 @@ func connected(t testing.TB, dsn string) *pgx.Conn {
 }
 
 func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
+	t.Parallel()
 	dsn := testkit.Postgres(t)
 	before, err := postgres.Pending(t.Context(), dsn)
 	if err != nil {
@@ -75,6 +68,7 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 // Roles belong to the cluster and versions to the database: neither databases that
 // migrate at once nor several runs on one of them may trip over each other.
 func TestManyMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	done := map[string]int{}
 	var wg sync.WaitGroup

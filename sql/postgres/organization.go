@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -26,10 +25,7 @@ var (
 // AddOrganization adds one. An empty slug is made from the name; one in use is ErrConflict.
 func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
 	o, err := addOrganization.one(ctx, db, struct{ Name, Slug string }{name, slug})
-	if err != nil {
-		return o, fmt.Errorf("add organization %q: %w", name, err)
-	}
-	return o, nil
+	return o, wrap(err, "add organization %q", name)
 }
 
 // ListOrganizations returns every organization by name, in code-point order.
@@ -40,8 +36,5 @@ func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
 // OrganizationBySlug finds one, or ErrNotFound.
 func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization, error) {
 	o, err := organizationBySlug.one(ctx, db, struct{ Slug string }{slug})
-	if err != nil {
-		return o, fmt.Errorf("find organization %q: %w", slug, err)
-	}
-	return o, nil
+	return o, wrap(err, "find organization %q", slug)
 }

@@ -24,10 +24,10 @@ func locked(t *testing.T, db *postgres.DB) *postgres.Outbox {
 	defer bound.Stop()
 	defer tick.Stop()
 	for {
-		switch ours, err := o.TryLock(t.Context()); {
+		switch locked, err := o.TryLock(t.Context()); {
 		case err != nil:
 			t.Fatal(err)
-		case ours:
+		case locked:
 			return o
 		}
 		select {
@@ -38,7 +38,7 @@ func locked(t *testing.T, db *postgres.DB) *postgres.Outbox {
 	}
 }
 
-// drain returns what the outbox holds and empties it.
+// drain returns what the outbox has and empties it.
 func drain(t *testing.T, db *postgres.DB) []postgres.Change {
 	t.Helper()
 	o := locked(t, db)
@@ -56,8 +56,8 @@ func drain(t *testing.T, db *postgres.DB) []postgres.Change {
 	return changes
 }
 
-// told says what changes tell, a line each.
-func told(t *testing.T, changes []postgres.Change) []string {
+// linesOf are changes, a line each.
+func linesOf(t *testing.T, changes []postgres.Change) []string {
 	t.Helper()
 	var lines []string
 	for _, c := range changes {
@@ -86,7 +86,8 @@ func told(t *testing.T, changes []postgres.Change) []string {
 	return lines
 }
 
-func TestEveryChangeIsTold(t *testing.T) {
+func TestEveryChangeIsInTheOutbox(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	o := organization(t, db, "House")
@@ -95,13 +96,13 @@ func TestEveryChangeIsTold(t *testing.T) {
 	expect := func(want ...string) []postgres.Change {
 		t.Helper()
 		changes := drain(t, db)
-		got := told(t, changes)
+		got := linesOf(t, changes)
 		if !slices.Equal(got, want) {
-			t.Errorf("told\n%q, want\n%q", got, want)
+			t.Errorf("changes\n%q, want\n%q", got, want)
 		}
 		for _, c := range changes {
 			if c.OrganizationID != o.ID || c.BrandID != brand.ID || c.At.IsZero() || c.Kind == "brand" && c.RowID != brand.ID {
-				t.Errorf("told %+v", c)
+				t.Errorf("change %+v", c)
 			}
 		}
 		return changes
@@ -146,13 +147,14 @@ func TestEveryChangeIsTold(t *testing.T) {
 }
 
 func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
-	w := newWorld(t)
-	brand := w.ours.brand.ID
-	second := added(t, w.db, w.ours.organization.ID, postgres.NewBrand{Name: "Second"})
+	t.Parallel()
+	w := newEnvironment(t)
+	brand := w.own.brand.ID
+	second := added(t, w.db, w.own.organization.ID, postgres.NewBrand{Name: "Second"})
 	before := drain(t, w.db)
 	last := before[len(before)-1].ID
 	// A topic, its prompt and the prompt's set go in one statement.
-	err := w.db.As(t.Context(), claimsOf(w.ours.users["member"]), func(tx postgres.Tx) error {
+	err := w.db.As(t.Context(), claimsOf(w.own.users["member"]), func(tx postgres.Tx) error {
 		_, err := tx.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand)
 		return err
 	})
@@ -170,7 +172,7 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 	for _, c := range gone {
 		kinds[c.Kind]++
 		if !c.Deleted || c.BrandID != brand || c.Row.Name+c.Row.Text == "" {
-			t.Errorf("told %+v", c)
+			t.Errorf("change %+v", c)
 		}
 	}
 	if want := map[string]int{"brand": 1, "competitor": 2, "topic": 1, "prompt": 1}; fmt.Sprint(kinds) != fmt.Sprint(want) {
@@ -181,19 +183,19 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 			t.Errorf("%d %s are left", n, table)
 		}
 	}
-	buried := func() []string {
+	tombstones := func() []string {
 		return list[string](t, w.root, "SELECT kind || ' ' || id || ' ' || organization_id FROM private.tombstones ORDER BY at, kind, id")
 	}
-	o := w.ours.organization.ID
+	o := w.own.organization.ID
 	want := []string{fmt.Sprintf("brand %s %s", brand, o)}
-	if got := buried(); !slices.Equal(got, want) {
+	if got := tombstones(); !slices.Equal(got, want) {
 		t.Errorf("tombstones %v, want %v", got, want)
 	}
 	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", o); err != nil {
 		t.Fatal(err)
 	}
 	want = append(want, fmt.Sprintf("brand %s %s", second.ID, o), fmt.Sprintf("organization %s %s", o, o))
-	if got := buried(); !slices.Equal(got, want) {
+	if got := tombstones(); !slices.Equal(got, want) {
 		t.Errorf("tombstones %v, want %v", got, want)
 	}
 }
@@ -201,8 +203,9 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 // The mirror keeps the highest version of an id, so a row that is made again under
 // its old id must come back.
 func TestVersionsRiseAcrossADeletion(t *testing.T) {
-	w := newWorld(t)
-	row := one[json.RawMessage](t, w.root, "SELECT to_jsonb(r) FROM public.competitors AS r WHERE brand_id = $1 LIMIT 1", w.ours.brand.ID)
+	t.Parallel()
+	w := newEnvironment(t)
+	row := one[json.RawMessage](t, w.root, "SELECT to_jsonb(r) FROM public.competitors AS r WHERE brand_id = $1 LIMIT 1", w.own.brand.ID)
 	drain(t, w.db)
 	for _, text := range []string{
 		"DELETE FROM public.competitors WHERE id = ($1::jsonb ->> 'id')::uuid",
@@ -222,11 +225,12 @@ func TestVersionsRiseAcrossADeletion(t *testing.T) {
 		}
 	}
 	if last.Deleted || last.ID == 0 {
-		t.Errorf("last told %+v", last)
+		t.Errorf("last change %+v", last)
 	}
 }
 
 func TestTheOutboxWakesItsReader(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	outbox := locked(t, db)
@@ -247,8 +251,8 @@ func TestTheOutboxWakesItsReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if ours, err := second.TryLock(t.Context()); err != nil || ours {
-		t.Errorf("a second outbox beside the first: locked %v, %v", ours, err)
+	if locked, err := second.TryLock(t.Context()); err != nil || locked {
+		t.Errorf("a second outbox beside the first: locked %v, %v", locked, err)
 	}
 	if err := outbox.Close(); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ type (
 var (
 	outdatedResultBrands = query[extractVersionBefore, id]("outdated_result_brands")
 	outdatedResults      = query[outdatedResultsAfter, OutdatedResult]("outdated_results")
-	renewResults         = query[readingRows, none]("renew_results")
+	renewResults         = query[struct{ Rows string }, none]("renew_results")
 )
 
 // OutdatedResultBrands are the brands that have results of an extractor before extractVersion.
@@ -52,22 +52,16 @@ func (db *DB) OutdatedResults(ctx context.Context, brand uuid.UUID, extractVersi
 		after = &OutdatedResult{CreatedAt: time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)}
 	}
 	outdated, err := outdatedResults.all(ctx, db, outdatedResultsAfter{brand, extractVersion, after.CreatedAt, after.ID, most})
-	if err != nil {
-		return nil, fmt.Errorf("find results of brand %s by extractors before %d: %w", brand, extractVersion, err)
-	}
-	return outdated, nil
+	return outdated, wrap(err, "find results of brand %s by extractors before %d", brand, extractVersion)
 }
 
 // RenewResults updates the readings of results where the given ones are newer, and returns how many it updated. Of a
 // Result only its ids and its reading count.
 func (db *DB) RenewResults(ctx context.Context, results []Result) (int64, error) {
-	var rows readingRows
-	for i := range results {
-		rows.add(&results[i])
-	}
-	renewed, err := renewResults.run(ctx, db, rows)
+	rows, err := rowsOf(results)
 	if err != nil {
-		return 0, fmt.Errorf("renew %d results: %w", len(results), err)
+		return 0, err
 	}
-	return renewed, nil
+	renewed, err := renewResults.run(ctx, db, struct{ Rows string }{rows})
+	return renewed, wrap(err, "renew %d results", len(results))
 }

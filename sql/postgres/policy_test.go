@@ -15,31 +15,32 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A world is two organizations with rows in every table, and members of each role.
-type world struct {
+// An environment is two organizations with rows in every table, and members of each role.
+type environment struct {
 	db    *postgres.DB
 	root  *pgx.Conn // beyond every policy
-	ours  tenant
-	other tenant
+	own   fixture
+	other fixture
 }
 
-type tenant struct {
+// fixture is an organization with rows in every table.
+type fixture struct {
 	organization postgres.Organization
 	brand        postgres.Brand
 	users        map[string]postgres.User // by role
 }
 
-func newWorld(t *testing.T) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	db, dsn := migrated(t)
-	w := &world{db: db, root: connected(t, dsn)}
-	w.ours, w.other = w.tenant(t, "Ours"), w.tenant(t, "Other")
+	w := &environment{db: db, root: connected(t, dsn)}
+	w.own, w.other = w.fixture(t, "Own"), w.fixture(t, "Other")
 	return w
 }
 
-func (w *world) tenant(t *testing.T, name string) tenant {
+func (w *environment) fixture(t *testing.T, name string) fixture {
 	t.Helper()
-	v := tenant{organization: organization(t, w.db, name), users: map[string]postgres.User{}}
+	v := fixture{organization: organization(t, w.db, name), users: map[string]postgres.User{}}
 	for _, role := range []string{"owner", "admin", "member", "viewer"} {
 		user, err := w.db.AddUser(t.Context(), postgres.NewUser{Email: role + "@" + name + ".example", OrganizationID: v.organization.ID, Role: role})
 		if err != nil {
@@ -61,7 +62,7 @@ func (w *world) tenant(t *testing.T, name string) tenant {
 	return v
 }
 
-// An outcome is what a client was told: how many rows, or why not.
+// An outcome is what a client gets: how many rows, or why not.
 type outcome struct {
 	rows          int64
 	code, message string
@@ -70,7 +71,7 @@ type outcome struct {
 func (o outcome) refused() bool { return o.code != "" }
 
 // as runs one statement with any settings that a client could have, and rolls it back.
-func (w *world) as(t *testing.T, role, claims, text string, args ...any) outcome {
+func (w *environment) as(t *testing.T, role, claims, text string, args ...any) outcome {
 	t.Helper()
 	tx, err := w.root.Begin(t.Context())
 	if err != nil {
@@ -92,7 +93,7 @@ func (w *world) as(t *testing.T, role, claims, text string, args ...any) outcome
 }
 
 // user runs one statement as a user, and rolls it back.
-func (w *world) user(t *testing.T, u postgres.User, text string, args ...any) (got outcome) {
+func (w *environment) user(t *testing.T, u postgres.User, text string, args ...any) (got outcome) {
 	t.Helper()
 	rollback := errors.New("rollback")
 	err := w.db.As(t.Context(), claimsOf(u), func(tx postgres.Tx) error {
@@ -137,7 +138,7 @@ func one[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) T {
 }
 
 // exposed are the tables that clients may name.
-func (w *world) exposed(t *testing.T) []string {
+func (w *environment) exposed(t *testing.T) []string {
 	t.Helper()
 	tables := list[string](t, w.root, "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY 1")
 	if len(tables) < 9 {
@@ -162,8 +163,8 @@ func columns(table string) string {
 	return "*"
 }
 
-// count is how many rows of a table a tenant has.
-func (w *world) count(t *testing.T, table string, v tenant) int64 {
+// count is how many rows of a table a fixture has.
+func (w *environment) count(t *testing.T, table string, v fixture) int64 {
 	t.Helper()
 	n := one[int64](t, w.root, "SELECT count(*) FROM public."+table+" WHERE "+owner(table)+" = $1", v.organization.ID)
 	if n == 0 {
@@ -173,7 +174,8 @@ func (w *world) count(t *testing.T, table string, v tenant) int64 {
 }
 
 func TestEveryTableIsGuarded(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	unguarded := list[string](t, w.root, `
 		SELECT c.oid::regclass::text
 		FROM pg_class AS c
@@ -194,33 +196,35 @@ func TestEveryTableIsGuarded(t *testing.T) {
 }
 
 func TestNobodyReadsAnothersRows(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	for _, table := range w.exposed(t) {
 		for _, u := range w.other.users {
 			if got, want := w.user(t, u, "SELECT "+columns(table)+" FROM public."+table), w.count(t, table, w.other); got.rows != want {
 				t.Errorf("%s of Other sees %+v of %s, want its own %d", u.Role, got, table, want)
 			}
-			if got := w.user(t, u, "SELECT "+columns(table)+" FROM public."+table+" WHERE "+owner(table)+" = $1", w.ours.organization.ID); got != (outcome{}) {
-				t.Errorf("%s of Other sees %+v of ours in %s", u.Role, got, table)
+			if got := w.user(t, u, "SELECT "+columns(table)+" FROM public."+table+" WHERE "+owner(table)+" = $1", w.own.organization.ID); got != (outcome{}) {
+				t.Errorf("%s of Other sees %+v of Own in %s", u.Role, got, table)
 			}
 		}
 	}
 }
 
 func TestNobodyWritesAnothersRows(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	u := w.other.users["owner"]
 	for _, table := range w.exposed(t) {
 		for _, text := range []string{"UPDATE public." + table + " SET created_at = created_at", "DELETE FROM public." + table} {
-			got := w.user(t, u, text+" WHERE "+owner(table)+" = $1", w.ours.organization.ID)
+			got := w.user(t, u, text+" WHERE "+owner(table)+" = $1", w.own.organization.ID)
 			if got.rows > 0 {
-				t.Errorf("%s: %+v of ours", text, got)
+				t.Errorf("%s: %+v of Own", text, got)
 			}
 			if got := w.user(t, u, text); !got.refused() && got.rows > w.count(t, table, w.other) {
 				t.Errorf("%s: %+v", text, got)
 			}
 		}
-		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM public."+table+" AS r WHERE "+owner(table)+" = $1 LIMIT 1", w.ours.organization.ID)
+		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM public."+table+" AS r WHERE "+owner(table)+" = $1 LIMIT 1", w.own.organization.ID)
 		row["id"] = uuid.Must(uuid.NewV4())
 		insert := "INSERT INTO public." + table + " SELECT * FROM jsonb_populate_record(NULL::public." + table + ", $1)"
 		if got := w.user(t, u, insert, row); got.code != "42501" {
@@ -229,10 +233,11 @@ func TestNobodyWritesAnothersRows(t *testing.T) {
 	}
 }
 
-// Foreign keys look past row-level security: without more, whoever guesses an id
+// Foreign keys look past row-level security: without more, a client that guesses an id
 // could hang a competitor on another's brand, and learn which ids there are.
 func TestAnothersParentIsAsMissingAsNone(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	u := w.other.users["owner"]
 	foreign := list[[]string](t, w.root, `
 		SELECT ARRAY[k.conrelid::regclass::text, a.attname::text, k.confrelid::regclass::text]
@@ -245,31 +250,32 @@ func TestAnothersParentIsAsMissingAsNone(t *testing.T) {
 	for _, f := range foreign {
 		table, column, parent := f[0], f[1], f[2]
 		key := owner(parent)
-		theirs := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM "+table+" AS r WHERE organization_id = $1 LIMIT 1", w.other.organization.ID)
-		theirs["id"], theirs["name"] = uuid.Must(uuid.NewV4()), "new"
+		row := one[map[string]any](t, w.root, "SELECT to_jsonb(r) FROM "+table+" AS r WHERE organization_id = $1 LIMIT 1", w.other.organization.ID)
+		row["id"], row["name"] = uuid.Must(uuid.NewV4()), "new"
 		insert := "INSERT INTO " + table + " SELECT * FROM jsonb_populate_record(NULL::" + table + ", $1)"
 		if column == "organization_id" && table != "brands" && table != "members" && table != "api_keys" {
 			continue // filled from the parent, whatever the writer says
 		}
-		theirs[column] = one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.ours.organization.ID)
-		ours := w.user(t, u, insert, theirs)
-		theirs[column] = uuid.Must(uuid.NewV4())
-		none := w.user(t, u, insert, theirs)
-		if !ours.refused() || ours != none {
-			t.Errorf("%s.%s: ours %+v, none %+v", table, column, ours, none)
+		row[column] = one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.own.organization.ID)
+		foreign := w.user(t, u, insert, row)
+		row[column] = uuid.Must(uuid.NewV4())
+		none := w.user(t, u, insert, row)
+		if !foreign.refused() || foreign != none {
+			t.Errorf("%s.%s: of Own %+v, none %+v", table, column, foreign, none)
 		}
 		update := "UPDATE " + table + " SET " + column + " = $1"
-		ours = w.user(t, u, update, one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.ours.organization.ID))
+		foreign = w.user(t, u, update, one[uuid.UUID](t, w.root, "SELECT id FROM "+parent+" WHERE "+key+" = $1 LIMIT 1", w.own.organization.ID))
 		none = w.user(t, u, update, uuid.Must(uuid.NewV4()))
-		if !ours.refused() || ours != none {
-			t.Errorf("moved %s.%s: ours %+v, none %+v", table, column, ours, none)
+		if !foreign.refused() || foreign != none {
+			t.Errorf("moved %s.%s: of Own %+v, none %+v", table, column, foreign, none)
 		}
 	}
 }
 
 func TestAnOrganizationIsFilledFromTheParent(t *testing.T) {
-	w := newWorld(t)
-	u := w.ours.users["member"]
+	t.Parallel()
+	w := newEnvironment(t)
+	u := w.own.users["member"]
 	for _, text := range []string{
 		"INSERT INTO public.competitors (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
 		"INSERT INTO public.competitors (brand_id, name, organization_id) VALUES ($1, 'New', gen_random_uuid()) RETURNING 1 / (organization_id = $2)::int",
@@ -278,15 +284,16 @@ func TestAnOrganizationIsFilledFromTheParent(t *testing.T) {
 		"INSERT INTO public.prompt_sets (brand_id, name) VALUES ($1, 'New') RETURNING 1 / (organization_id = $2)::int",
 		"INSERT INTO public.prompts (prompt_set_id, text) SELECT id, 'new' FROM public.prompt_sets RETURNING 1 / (brand_id = $1 AND organization_id = $2)::int",
 	} {
-		if got := w.user(t, u, text, w.ours.brand.ID, w.ours.organization.ID); got != (outcome{rows: 1}) {
+		if got := w.user(t, u, text, w.own.brand.ID, w.own.organization.ID); got != (outcome{rows: 1}) {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
 }
 
 func TestStrangersSeeNothing(t *testing.T) {
-	w := newWorld(t)
-	owner := w.ours.users["owner"]
+	t.Parallel()
+	w := newEnvironment(t)
+	owner := w.own.users["owner"]
 	for _, table := range w.exposed(t) {
 		if got := w.as(t, "anon", `{"role":"anon"}`, "SELECT id FROM public."+table); got.code != "42501" {
 			t.Errorf("anon reads %s: %+v", table, got)
@@ -306,12 +313,13 @@ func TestStrangersSeeNothing(t *testing.T) {
 }
 
 func TestSchemaPrivateIsOutOfReach(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	names := list[string](t, w.root, "SELECT 'SELECT FROM private.' || relname FROM pg_class WHERE relnamespace = 'private'::regnamespace AND relkind IN ('r', 'S')")
 	names = append(names, "SELECT private.org_id()", "SELECT private.user_id()", "SELECT private.host_of('x')", "SELECT FROM pg_sequence_last_value('private.outbox_id_seq')", "CREATE TABLE public.mine ()", "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'")
 	for _, text := range names {
 		for _, role := range []string{"anon", "authenticated"} {
-			claims := fmt.Sprintf(`{"sub":%q}`, w.ours.users["owner"].ID)
+			claims := fmt.Sprintf(`{"sub":%q}`, w.own.users["owner"].ID)
 			if got := w.as(t, role, claims, text); got.code != "42501" {
 				t.Errorf("%s as %s: %+v", text, role, got)
 			}
@@ -330,14 +338,15 @@ func TestSchemaPrivateIsOutOfReach(t *testing.T) {
 }
 
 func TestNoClientReadsAKeysHash(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	for _, text := range []string{
 		"SELECT key_hash FROM public.api_keys", "SELECT * FROM public.api_keys", "SELECT to_jsonb(k) FROM public.api_keys AS k",
 		"SELECT id FROM public.api_keys WHERE key_hash > ''", "SELECT id FROM public.api_keys ORDER BY key_hash",
 		"UPDATE public.api_keys SET revoked_at = NULL", "DELETE FROM public.api_keys",
 	} {
 		for _, role := range []string{"owner", "viewer"} {
-			if got := w.user(t, w.ours.users[role], text); got.code != "42501" {
+			if got := w.user(t, w.own.users[role], text); got.code != "42501" {
 				t.Errorf("%s as %s: %+v", text, role, got)
 			}
 		}
@@ -347,7 +356,8 @@ func TestNoClientReadsAKeysHash(t *testing.T) {
 // What a member of each role may write; everything else in the list is refused or
 // touches no row.
 func TestRolesWriteWhatTheyMay(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	below := []string{"brands", "brand_domains", "competitors", "topics", "prompt_sets", "prompts"}
 	may := map[string][]string{
 		"viewer": nil,
@@ -357,20 +367,20 @@ func TestRolesWriteWhatTheyMay(t *testing.T) {
 	}
 	for role, tables := range may {
 		for _, table := range w.exposed(t) {
-			got := w.user(t, w.ours.users[role], "UPDATE public."+table+" SET created_at = created_at")
+			got := w.user(t, w.own.users[role], "UPDATE public."+table+" SET created_at = created_at")
 			if wrote := got.rows > 0; wrote != slices.Contains(tables, table) {
 				t.Errorf("%s updates %s: %+v", role, table, got)
 			}
-			got = w.user(t, w.ours.users[role], "DELETE FROM public."+table)
+			got = w.user(t, w.own.users[role], "DELETE FROM public."+table)
 			if wrote := got.rows > 0; wrote != (slices.Contains(tables, table) && table != "organizations") {
 				t.Errorf("%s deletes %s: %+v", role, table, got)
 			}
 		}
-		brand := w.user(t, w.ours.users[role], "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')", w.ours.organization.ID)
+		brand := w.user(t, w.own.users[role], "INSERT INTO public.brands (organization_id, name) VALUES ($1, 'New')", w.own.organization.ID)
 		if brand.refused() != (role == "viewer") {
 			t.Errorf("%s inserts a brand: %+v", role, brand)
 		}
-		topic := w.user(t, w.ours.users[role], "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", w.ours.brand.ID)
+		topic := w.user(t, w.own.users[role], "INSERT INTO public.topics (brand_id, name) VALUES ($1, 'New')", w.own.brand.ID)
 		if topic.refused() != (role == "viewer") {
 			t.Errorf("%s inserts a topic: %+v", role, topic)
 		}
@@ -378,17 +388,18 @@ func TestRolesWriteWhatTheyMay(t *testing.T) {
 }
 
 func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	var newcomer uuid.UUID
 	if err := w.root.QueryRow(t.Context(), "INSERT INTO private.users (email) VALUES ('new@example.com') RETURNING id").Scan(&newcomer); err != nil {
 		t.Fatal(err)
 	}
 	ranks := []string{"viewer", "member", "admin", "owner"}
 	for mine, role := range ranks {
-		u := w.ours.users[role]
-		for theirs, other := range ranks {
-			allowed := mine >= 2 && theirs <= mine
-			got := w.user(t, u, "INSERT INTO public.members (organization_id, user_id, role) VALUES ($1, $2, $3)", w.ours.organization.ID, newcomer, other)
+		u := w.own.users[role]
+		for rank, other := range ranks {
+			allowed := mine >= 2 && rank <= mine
+			got := w.user(t, u, "INSERT INTO public.members (organization_id, user_id, role) VALUES ($1, $2, $3)", w.own.organization.ID, newcomer, other)
 			if got.refused() == allowed {
 				t.Errorf("%s adds a member as %s: %+v", role, other, got)
 			}
@@ -410,7 +421,8 @@ func TestNobodyRaisesARoleAboveTheirOwn(t *testing.T) {
 
 // An index on the organization and one look at the caller, whatever the table's size.
 func TestPoliciesLookTheCallerUpOnce(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	tx, err := w.root.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

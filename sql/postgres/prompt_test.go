@@ -15,6 +15,7 @@ import (
 )
 
 func TestPromptsAreTheirTextByteForByte(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	wanted := []postgres.NewPrompt{
@@ -62,6 +63,7 @@ func TestPromptsAreTheirTextByteForByte(t *testing.T) {
 }
 
 func TestPromptsEnsuredAtOnceAreTheSame(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	wanted := make([]postgres.NewPrompt, 3000)
@@ -102,6 +104,7 @@ func TestPromptsEnsuredAtOnceAreTheSame(t *testing.T) {
 // Once, ten thousand texts took eight seconds to find: the planner knew nothing yet
 // of a table that the same import had just filled, and compared all with all.
 func TestPromptsAreFoundByTheIndexBeforeThePlannerKnowsThem(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	wanted := make([]postgres.NewPrompt, 2000)

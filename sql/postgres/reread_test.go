@@ -23,32 +23,32 @@ func rereader(t *testing.T, db *postgres.DB) *postgres.RereadQueue {
 	return r
 }
 
-func (w *world) exec(t *testing.T, text string, args ...any) {
+func (w *environment) exec(t *testing.T, text string, args ...any) {
 	t.Helper()
 	if _, err := w.root.Exec(t.Context(), text, args...); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
 
-// settle forgets what making the world's brands has queued.
-func (w *world) settle(t *testing.T) {
+// settle forgets what making the brands has queued.
+func (w *environment) settle(t *testing.T) {
 	t.Helper()
 	w.exec(t, "DELETE FROM private.rereads")
 }
 
 // elapse lets time pass for every reread.
-func (w *world) elapse(t *testing.T, d time.Duration) {
+func (w *environment) elapse(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.exec(t, `UPDATE private.rereads SET asked_at = asked_at - $1::interval, due_at = due_at - $1::interval,
 		held_until = held_until - $1::interval, worked_at = worked_at - $1::interval`, d)
 }
 
-func (w *world) rename(t *testing.T, brand uuid.UUID, name string) {
+func (w *environment) rename(t *testing.T, brand uuid.UUID, name string) {
 	t.Helper()
 	w.exec(t, "UPDATE public.brands SET name = $2 WHERE id = $1", brand, name)
 }
 
-func (w *world) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
+func (w *environment) state(t *testing.T, brand uuid.UUID) postgres.RereadState {
 	t.Helper()
 	all, err := w.db.Rereads(t.Context(), nil, &brand)
 	if err != nil || len(all) != 1 {
@@ -75,9 +75,10 @@ func wantNothingDue(t *testing.T, r *postgres.RereadQueue) {
 
 // Many edits in a row are one reread, 5 s after the last, at most 60 s after the first.
 func TestEditsQueueOneReread(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	brand, r := w.ours.brand.ID, rereader(t, w.db)
+	brand, r := w.own.brand.ID, rereader(t, w.db)
 	dueIn := func() float64 {
 		return one[float64](t, w.root, "SELECT extract(epoch FROM due_at - clock_timestamp())::float8 FROM private.rereads WHERE brand_id = $1", brand)
 	}
@@ -85,7 +86,7 @@ func TestEditsQueueOneReread(t *testing.T) {
 	if d := dueIn(); d < 3 || d > 5 {
 		t.Errorf("due in %v s, want 5", d)
 	}
-	if s := w.state(t, brand); s.State != "waiting" || s.Organization != w.ours.organization.Slug {
+	if s := w.state(t, brand); s.State != "waiting" || s.Organization != w.own.organization.Slug {
 		t.Errorf("%+v", s)
 	}
 	wantNothingDue(t, r)
@@ -100,13 +101,13 @@ func TestEditsQueueOneReread(t *testing.T) {
 		t.Errorf("58 s after the first edit due in %v s, want 2", d)
 	}
 	w.elapse(t, 3*time.Second)
-	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.ours.organization.ID || !got.FromStart || got.CursorDay != nil {
+	if got := claimed(t, r); got.BrandID != brand || got.OrganizationID != w.own.organization.ID || !got.FromStart || got.CursorDay != nil {
 		t.Errorf("claimed %+v", got)
 	}
 	w.exec(t, "UPDATE public.brands SET industry = 'x' WHERE id = $1", brand)
 	wantNothingDue(t, rereader(t, w.db))
 	if s := w.state(t, brand); s.State != "reading" {
-		t.Errorf("an edit of what nobody is judged by: %+v", s)
+		t.Errorf("an edit of what no answer is read by: %+v", s)
 	}
 }
 
@@ -121,9 +122,10 @@ func at(t *testing.T, r *postgres.RereadQueue, brand uuid.UUID, p postgres.Page)
 
 // A process that was killed leaves what it had in hand to the next one, which goes on where it was.
 func TestARereadGoesOnBehindItsCursor(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	brand := w.ours.brand.ID
+	brand := w.own.brand.ID
 	w.rename(t, brand, "Acme 2")
 	w.elapse(t, time.Minute)
 	killed, heir := rereader(t, w.db), rereader(t, w.db)
@@ -144,13 +146,13 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if _, err := killed.Extend(t.Context(), brand); !errors.Is(err, postgres.ErrLeaseLost) {
-		t.Errorf("whoever lost it holds it: %v", err)
+		t.Errorf("the process that lost the lease has it: %v", err)
 	}
 	if _, err := killed.Advance(t.Context(), brand, postgres.Page{}); !errors.Is(err, postgres.ErrLeaseLost) {
-		t.Errorf("whoever lost it went on: %v", err)
+		t.Errorf("the process that lost the lease went on: %v", err)
 	}
 	if err := killed.Finish(t.Context(), brand, "", 0); err != nil || w.state(t, brand).State != "reading" {
-		t.Errorf("whoever lost it ended it: %v", err)
+		t.Errorf("the process that lost the lease ended it: %v", err)
 	}
 	if err := heir.Pause(t.Context(), brand, 0, ""); err != nil {
 		t.Fatal(err)
@@ -165,9 +167,10 @@ func TestARereadGoesOnBehindItsCursor(t *testing.T) {
 }
 
 func TestAnEditDuringARereadBeginsItAnew(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	brand, r := w.ours.brand.ID, rereader(t, w.db)
+	brand, r := w.own.brand.ID, rereader(t, w.db)
 	w.rename(t, brand, "Acme 2")
 	w.elapse(t, time.Minute)
 	claimed(t, r)
@@ -204,9 +207,10 @@ func TestAnEditDuringARereadBeginsItAnew(t *testing.T) {
 
 // What was under way with the earlier names while an edit's reread ran is met by one more look.
 func TestTheRereadOfAnEditIsFollowedByALateOne(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	brand, r := w.ours.brand.ID, rereader(t, w.db)
+	brand, r := w.own.brand.ID, rereader(t, w.db)
 	w.rename(t, brand, "Acme 2")
 	w.elapse(t, time.Minute)
 	claimed(t, r)
@@ -232,10 +236,11 @@ func TestTheRereadOfAnEditIsFollowedByALateOne(t *testing.T) {
 }
 
 func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	ours, other, r := w.ours.brand.ID, w.other.brand.ID, rereader(t, w.db)
-	revision := one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", ours)
+	own, other, r := w.own.brand.ID, w.other.brand.ID, rereader(t, w.db)
+	revision := one[int64](t, w.root, "SELECT revision::bigint FROM public.brands WHERE id = $1", own)
 	queue := func(want int64, outdated ...postgres.OutdatedBrand) {
 		t.Helper()
 		got, err := w.db.QueueOutdated(t.Context(), outdated, 2)
@@ -244,29 +249,29 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 		}
 	}
 	queue(0)
-	queue(0, postgres.OutdatedBrand{BrandID: ours, Revision: revision, ExtractVersion: 2}, postgres.OutdatedBrand{BrandID: uuid.Must(uuid.NewV7())})
-	queue(0, postgres.OutdatedBrand{BrandID: ours, Revision: revision + 1, ExtractVersion: 1})
-	queue(1, postgres.OutdatedBrand{BrandID: ours, Revision: revision, ExtractVersion: 1})
-	queue(1, postgres.OutdatedBrand{BrandID: ours, Revision: revision - 1, ExtractVersion: 3}, postgres.OutdatedBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
+	queue(0, postgres.OutdatedBrand{BrandID: own, Revision: revision, ExtractVersion: 2}, postgres.OutdatedBrand{BrandID: uuid.Must(uuid.NewV7())})
+	queue(0, postgres.OutdatedBrand{BrandID: own, Revision: revision + 1, ExtractVersion: 1})
+	queue(1, postgres.OutdatedBrand{BrandID: own, Revision: revision, ExtractVersion: 1})
+	queue(1, postgres.OutdatedBrand{BrandID: own, Revision: revision - 1, ExtractVersion: 3}, postgres.OutdatedBrand{BrandID: other, Revision: 0, ExtractVersion: 9})
 	w.rename(t, other, "Emca")
 	w.elapse(t, 10*time.Second)
 	if got := claimed(t, r); got.BrandID != other {
 		t.Errorf("what the sweep found comes before an edit: %+v", got)
 	}
-	if got := claimed(t, r); got.BrandID != ours || !got.FromStart {
+	if got := claimed(t, r); got.BrandID != own || !got.FromStart {
 		t.Errorf("claimed %+v", got)
 	}
-	queue(0, postgres.OutdatedBrand{BrandID: ours}) // in hand already
-	if err := r.Finish(t.Context(), ours, "2 answers stand as they were", 0); err != nil {
+	queue(0, postgres.OutdatedBrand{BrandID: own}) // in hand already
+	if err := r.Finish(t.Context(), own, "2 answers stand as they were", 0); err != nil {
 		t.Fatal(err)
 	}
-	queue(0, postgres.OutdatedBrand{BrandID: ours}) // they would be refused again
-	w.exec(t, "UPDATE private.rereads SET finished_at = finished_at - interval '21 hours' WHERE brand_id = $1", ours)
-	queue(1, postgres.OutdatedBrand{BrandID: ours})
-	if got := claimed(t, r); got.BrandID != ours {
+	queue(0, postgres.OutdatedBrand{BrandID: own}) // they would be refused again
+	w.exec(t, "UPDATE private.rereads SET finished_at = finished_at - interval '21 hours' WHERE brand_id = $1", own)
+	queue(1, postgres.OutdatedBrand{BrandID: own})
+	if got := claimed(t, r); got.BrandID != own {
 		t.Errorf("claimed %+v", got)
 	}
-	if err := r.Finish(t.Context(), ours, "", time.Minute); err != nil {
+	if err := r.Finish(t.Context(), own, "", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	w.elapse(t, time.Hour)
@@ -278,7 +283,8 @@ func TestTheSweepQueuesWhatIsOlder(t *testing.T) {
 
 // Whose turn was longest ago is next, so that a large brand does not hold up the others.
 func TestRereadsTakeTurns(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
 	r := rereader(t, w.db)
 	if n, err := w.db.RequestRereads(t.Context(), nil, nil, postgres.Days{}); err != nil || n != 2 {
@@ -316,9 +322,10 @@ func TestRereadsTakeTurns(t *testing.T) {
 
 // What is asked for narrows nothing that is still to be done.
 func TestDaysOfAReread(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	w.settle(t)
-	brand, organization, r := w.ours.brand.ID, w.ours.organization.ID, rereader(t, w.db)
+	brand, organization, r := w.own.brand.ID, w.own.organization.ID, rereader(t, w.db)
 	ask := func(first, last string) {
 		t.Helper()
 		var days postgres.Days

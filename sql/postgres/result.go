@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,31 +14,32 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Result is an answer with its reading, a row of prompt_results. A zero byte of a text is stored as U+FFFD.
+// Result is an answer with its reading, a row of prompt_results by the names of its columns. U+FFFD is stored for a zero byte
+// of a text, and for what is no UTF-8.
 type Result struct {
-	ID             uuid.UUID // the answer's
-	PromptID       uuid.UUID
-	BrandID        uuid.UUID
-	OrganizationID uuid.UUID
-	Platform       string
-	Model          string // requested; "" where none was
-	ServedModel    string // "" where the platform does not say
-	Region         string // "" where none was asked for
-	Sample         int64
-	Response       string
-	SearchQueries  []string
-	JobID          uuid.UUID // nil for none
-	AnsweredAt     time.Time
+	ID             uuid.UUID `json:"id"` // the answer's
+	PromptID       uuid.UUID `json:"prompt_id"`
+	BrandID        uuid.UUID `json:"brand_id"`
+	OrganizationID uuid.UUID `json:"organization_id"`
+	Platform       string    `json:"platform"`
+	Model          string    `json:"model_used"`   // requested; "" where none was
+	ServedModel    string    `json:"served_model"` // "" where the platform does not say
+	Region         string    `json:"region"`       // "" where none was given
+	Sample         int64     `json:"sample"`
+	Response       string    `json:"response"`
+	SearchQueries  []string  `json:"search_queries"`
+	JobID          uuid.UUID `json:"job_id"` // nil for none
+	AnsweredAt     time.Time `json:"created_at"`
 
-	Revision       int64 // of the names that it is read by
-	ExtractVersion int   // of the reader
-	Mentions       int
-	Citations      int    // of the brand's own domains
-	Position       int    // 1-based; 0: not named
-	Sentiment      string // positive, neutral, negative or unknown
-	Visibility     int    // 0..100
-	Sources        []ResultSource
-	Competitors    []ResultCompetitor
+	Revision       int64              `json:"revision"`        // of the names that it is read by
+	ExtractVersion int                `json:"extract_version"` // of the reader
+	Mentions       int                `json:"mention_count"`
+	Citations      int                `json:"citation_count"`   // of the brand's own domains
+	Position       int                `json:"mention_position"` // 1-based; 0: not named
+	Sentiment      string             `json:"sentiment"`        // positive, neutral, negative or unknown
+	Visibility     int                `json:"visibility_score"` // 0..100
+	Sources        []ResultSource     `json:"citations"`
+	Competitors    []ResultCompetitor `json:"competitor_mentions"`
 }
 
 // ResultSource is a URL of an answer.
@@ -71,32 +73,13 @@ type ResultCounts struct {
 var ErrRefused = errors.New("refused")
 
 type (
-	// readingRows are the readings of results.
-	readingRows struct {
-		IDs, Brands                    []uuid.UUID // of equal length, as all lists
-		Sources                        []string
-		Mentions, Citations, Positions []int32
-		Sentiments                     []string
-		Visibilities                   []int32
-		Competitors                    []string
-		Revisions                      []int64
-		ExtractVersions                []int32
-	}
 	resultRows struct {
-		readingRows
-		Prompts, Organizations                   []uuid.UUID
-		Platforms, Models, ServedModels, Regions []string
-		Samples                                  []int64
-		Responses, SearchQueries                 []string
-		Jobs                                     []uuid.UUID
-		AnsweredAt                               []time.Time
-		Old                                      time.Time
-		Change                                   bool
+		Rows string // JSON
+		Old  time.Time
 	}
-	resultPairs struct {
-		Prompts   []uuid.UUID
-		Platforms []string
-		Old       time.Time
+	storedRows struct {
+		resultRows
+		Change bool
 	}
 	oldResults struct {
 		Old  time.Time
@@ -105,8 +88,8 @@ type (
 )
 
 var (
-	storePromptResults    = query[resultRows, ResultCounts]("store_prompt_results")
-	dropSupersededResults = query[resultPairs, none]("drop_superseded_results")
+	storePromptResults    = query[storedRows, ResultCounts]("store_prompt_results")
+	dropSupersededResults = query[resultRows, none]("drop_superseded_results")
 	prunePromptResults    = query[oldResults, none]("prune_prompt_results")
 )
 
@@ -133,69 +116,25 @@ func storeResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Tim
 	if len(results) == 0 {
 		return ResultCounts{}, nil
 	}
-	rows := resultRows{Old: old, Change: change}
-	pairs := resultPairs{Old: old}
-	for i := range results {
-		rows.add(&results[i])
-		if results[i].AnsweredAt.Before(old) {
-			pairs.Prompts = append(pairs.Prompts, results[i].PromptID)
-			pairs.Platforms = append(pairs.Platforms, storable(results[i].Platform))
-		}
-	}
-	counts, err := storePromptResults.one(ctx, tx, rows)
+	text, err := rowsOf(results)
 	if err != nil {
-		return ResultCounts{}, refusal(err)
+		return ResultCounts{}, err
 	}
-	if len(pairs.Prompts) > 0 { // a history that comes in its order would stay whole until the next pruning
-		if _, err := dropSupersededResults.run(ctx, tx, pairs); err != nil {
-			return ResultCounts{}, err
-		}
+	rows := resultRows{text, old}
+	counts, err := storePromptResults.one(ctx, tx, storedRows{rows, change})
+	if err == nil && slices.ContainsFunc(results, func(r Result) bool { return r.AnsweredAt.Before(old) }) {
+		_, err = dropSupersededResults.run(ctx, tx, rows) // a history that comes in its order would stay whole until the next pruning
 	}
-	return counts, nil
+	return counts, refusal(err)
 }
 
-func (rows *resultRows) add(r *Result) {
-	rows.readingRows.add(r)
-	rows.Prompts = append(rows.Prompts, r.PromptID)
-	rows.Organizations = append(rows.Organizations, r.OrganizationID)
-	rows.Platforms = append(rows.Platforms, storable(r.Platform))
-	rows.Models = append(rows.Models, storable(r.Model))
-	rows.ServedModels = append(rows.ServedModels, storable(r.ServedModel))
-	rows.Regions = append(rows.Regions, storable(r.Region))
-	rows.Samples = append(rows.Samples, r.Sample)
-	rows.Responses = append(rows.Responses, storable(r.Response))
-	rows.SearchQueries = append(rows.SearchQueries, storableJSON(r.SearchQueries))
-	rows.Jobs = append(rows.Jobs, r.JobID)
-	rows.AnsweredAt = append(rows.AnsweredAt, r.AnsweredAt)
-}
-
-func (rows *readingRows) add(r *Result) {
-	rows.IDs = append(rows.IDs, r.ID)
-	rows.Brands = append(rows.Brands, r.BrandID)
-	rows.Sources = append(rows.Sources, storableJSON(r.Sources))
-	rows.Mentions = append(rows.Mentions, int32(r.Mentions))
-	rows.Citations = append(rows.Citations, int32(r.Citations))
-	rows.Positions = append(rows.Positions, int32(r.Position))
-	rows.Sentiments = append(rows.Sentiments, r.Sentiment)
-	rows.Visibilities = append(rows.Visibilities, int32(r.Visibility))
-	rows.Competitors = append(rows.Competitors, storableJSON(r.Competitors))
-	rows.Revisions = append(rows.Revisions, r.Revision)
-	rows.ExtractVersions = append(rows.ExtractVersions, int32(r.ExtractVersion))
-}
-
-// storable is text with U+FFFD for every zero byte, which Postgres cannot store.
-func storable(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
-
-// storableJSON is a list as JSON, with U+FFFD for every zero byte of its texts.
-func storableJSON[E any](list []E) string {
-	if list == nil {
-		return "[]"
-	}
-	text, err := json.Marshal(list)
+// rowsOf are results as JSON, with U+FFFD for every zero byte, which Postgres cannot store.
+func rowsOf(results []Result) (string, error) {
+	text, err := json.Marshal(results)
 	if err != nil {
-		panic(err) // texts, numbers and ids always marshal
+		return "", fmt.Errorf("%w: %w", ErrRefused, err) // a time that JSON does not have
 	}
-	return zeroBytes.Replace(string(text))
+	return zeroBytes.Replace(string(text)), nil
 }
 
 // zeroBytes replaces zero bytes as JSON writes them. An escaped backslash before the letter u is not the start of one.
@@ -214,8 +153,5 @@ func refusal(err error) error {
 // them, and returns how many.
 func (db *DB) PruneResults(ctx context.Context, old time.Time, most int) (int64, error) {
 	deleted, err := prunePromptResults.run(ctx, db, oldResults{old, most})
-	if err != nil {
-		return 0, fmt.Errorf("prune results from before %s: %w", old.Format(time.DateOnly), err)
-	}
-	return deleted, nil
+	return deleted, wrap(err, "prune results from before %s", old.Format(time.DateOnly))
 }

@@ -63,13 +63,14 @@ func prompts(t *testing.T, db *postgres.DB, brand uuid.UUID, n int) []postgres.P
 }
 
 func TestAResultIsKeptWhole(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	p := prompts(t, db, b.ID, 1)[0]
 	full := postgres.Result{
 		ID: uuid.NewV5(p.ID, "full"), PromptID: p.ID, BrandID: b.ID, OrganizationID: b.OrganizationID,
-		Platform: "openai", Model: "m", ServedModel: "m-2", Region: "at", Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
+		Platform: "openai", Model: "m\xff", ServedModel: "m-2", Region: "at", Sample: 1 << 40, Response: "Acme\x00 <b>\n東京", SearchQueries: []string{"anvils\x00", `"a"`},
 		JobID: uuid.NewV5(p.ID, "job"), AnsweredAt: lately.Add(1234 * time.Millisecond),
 		Revision: 1 << 40, ExtractVersion: 3, Mentions: 2, Citations: 1, Position: 2, Sentiment: "positive", Visibility: 65,
 		Sources: []postgres.ResultSource{{"https://a.example/?q=<&>", "A\x00", true, "owned"}, {"https://b.example/", "", false, "editorial"}},
@@ -85,7 +86,7 @@ func TestAResultIsKeptWhole(t *testing.T) {
 		t.Errorf("kept %+v", got)
 	}
 	for id, want := range map[uuid.UUID]string{
-		full.ID: `{"platform":"openai","model_used":"m","served_model":"m-2","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
+		full.ID: `{"platform":"openai","model_used":"m�","served_model":"m-2","region":"at","sample":1099511627776,"response":"Acme� <b>\n東京",
 			"citations":[{"url":"https://a.example/?q=<&>","title":"A�","cited":true,"type":"owned"},{"url":"https://b.example/","title":"","cited":false,"type":"editorial"}],
 			"mention_count":2,"citation_count":1,"mention_position":2,"sentiment":"positive","visibility_score":65,
 			"competitor_mentions":[
@@ -107,15 +108,16 @@ func TestAResultIsKeptWhole(t *testing.T) {
 	}
 }
 
-// What is told first counts, until it is read anew by later names or a later reader.
+// The first result counts, until there is a reread with later names or by a later reader.
 func TestAResultChangesOnlyByANewerReread(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
 	p := prompts(t, db, b.ID, 1)[0]
 	reading := func(revision int64, version, mentions int) postgres.Result {
 		r := result(b, p, 1)
-		r.Revision, r.ExtractVersion, r.Mentions, r.Response = revision, version, mentions, fmt.Sprintf("told with %d", mentions)
+		r.Revision, r.ExtractVersion, r.Mentions, r.Response = revision, version, mentions, fmt.Sprintf("first with %d", mentions)
 		return r
 	}
 	for _, c := range []struct {
@@ -124,13 +126,13 @@ func TestAResultChangesOnlyByANewerReread(t *testing.T) {
 		means postgres.ResultCounts
 		shows string
 	}{
-		{keep, reading(2, 2, 1), postgres.ResultCounts{Added: 1}, "1 told with 1"},
-		{keep, reading(3, 3, 2), postgres.ResultCounts{}, "1 told with 1"},
-		{keepRereads, reading(2, 2, 3), postgres.ResultCounts{}, "1 told with 1"},
-		{keepRereads, reading(1, 3, 3), postgres.ResultCounts{}, "1 told with 1"},
-		{keepRereads, reading(2, 3, 4), postgres.ResultCounts{Changed: 1}, "4 told with 1"},
-		{keepRereads, reading(2, 3, 5), postgres.ResultCounts{}, "4 told with 1"},
-		{keepRereads, reading(3, 1, 6), postgres.ResultCounts{Changed: 1}, "6 told with 1"},
+		{keep, reading(2, 2, 1), postgres.ResultCounts{Added: 1}, "1 first with 1"},
+		{keep, reading(3, 3, 2), postgres.ResultCounts{}, "1 first with 1"},
+		{keepRereads, reading(2, 2, 3), postgres.ResultCounts{}, "1 first with 1"},
+		{keepRereads, reading(1, 3, 3), postgres.ResultCounts{}, "1 first with 1"},
+		{keepRereads, reading(2, 3, 4), postgres.ResultCounts{Changed: 1}, "4 first with 1"},
+		{keepRereads, reading(2, 3, 5), postgres.ResultCounts{}, "4 first with 1"},
+		{keepRereads, reading(3, 1, 6), postgres.ResultCounts{Changed: 1}, "6 first with 1"},
 	} {
 		c.means.Live, c.means.Current = 1, 1
 		if got := c.keep(t, db, c.r); got != c.means {
@@ -144,25 +146,26 @@ func TestAResultChangesOnlyByANewerReread(t *testing.T) {
 	if got := keepRereads(t, db, missing); got.Added != 1 {
 		t.Errorf("a reread of what is not there: %+v", got)
 	}
-	theirs := reading(9, 9, 9)
+	foreign := reading(9, 9, 9)
 	second := added(t, db, b.OrganizationID, postgres.NewBrand{Name: "Second"})
-	theirs.BrandID, theirs.PromptID = second.ID, prompts(t, db, second.ID, 1)[0].ID
-	if got := keepRereads(t, db, theirs); got.Changed != 0 {
-		t.Errorf("another brand's answer of the same id changed ours: %+v", got)
+	foreign.BrandID, foreign.PromptID = second.ID, prompts(t, db, second.ID, 1)[0].ID
+	if got := keepRereads(t, db, foreign); got.Changed != 0 {
+		t.Errorf("another brand's answer of the same id changed it: %+v", got)
 	}
 }
 
 func TestResultsHangOnPromptAndBrand(t *testing.T) {
-	w := newWorld(t)
-	b := w.ours.brand
+	t.Parallel()
+	w := newEnvironment(t)
+	b := w.own.brand
 	p := prompts(t, w.db, b.ID, 2)
 	orphans := map[string]func(*postgres.Result){
-		"no such prompt":         func(r *postgres.Result) { r.PromptID = uuid.Must(uuid.NewV4()) },
-		"no such brand":          func(r *postgres.Result) { r.BrandID = uuid.Must(uuid.NewV4()) },
-		"no such organization":   func(r *postgres.Result) { r.OrganizationID = uuid.Must(uuid.NewV4()) },
-		"another's prompt":       func(r *postgres.Result) { r.PromptID = prompts(t, w.db, w.other.brand.ID, 1)[0].ID },
-		"another's brand":        func(r *postgres.Result) { r.BrandID = w.other.brand.ID },
-		"our brand as if theirs": func(r *postgres.Result) { r.OrganizationID = w.other.organization.ID },
+		"no such prompt":          func(r *postgres.Result) { r.PromptID = uuid.Must(uuid.NewV4()) },
+		"no such brand":           func(r *postgres.Result) { r.BrandID = uuid.Must(uuid.NewV4()) },
+		"no such organization":    func(r *postgres.Result) { r.OrganizationID = uuid.Must(uuid.NewV4()) },
+		"another's prompt":        func(r *postgres.Result) { r.PromptID = prompts(t, w.db, w.other.brand.ID, 1)[0].ID },
+		"another's brand":         func(r *postgres.Result) { r.BrandID = w.other.brand.ID },
+		"our brand as if foreign": func(r *postgres.Result) { r.OrganizationID = w.other.organization.ID },
 		"another's, but our brand": func(r *postgres.Result) {
 			r.OrganizationID, r.PromptID = w.other.organization.ID, prompts(t, w.db, w.other.brand.ID, 1)[0].ID
 		},
@@ -176,7 +179,7 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	}
 	keep(t, w.db, result(b, p[0], 1), result(b, p[1], 1))
 	left := func() int64 {
-		return one[int64](t, w.root, "SELECT count(*) FROM public.prompt_results WHERE organization_id = $1", w.ours.organization.ID)
+		return one[int64](t, w.root, "SELECT count(*) FROM public.prompt_results WHERE organization_id = $1", w.own.organization.ID)
 	}
 	for _, c := range []struct {
 		text string
@@ -198,10 +201,11 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	}
 }
 
-// A deletion holds a prompt and comes for its results, of which the writer has some:
+// A deletion has locked a prompt and comes for its results, of which the writer has some:
 // if the writer waited for it, each would wait for the other, and the server might end
 // the client's.
 func TestAWriterNeverWaitsForADeletion(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
@@ -230,10 +234,11 @@ func TestAWriterNeverWaitsForADeletion(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "UPDATE public.brands SET name = 'Edited'"); err != nil {
 		t.Fatal(err)
 	}
-	keep(t, db, result(b, p, 1)) // an edit is in nobody's way
+	keep(t, db, result(b, p, 1)) // an edit blocks no writer
 }
 
 func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
@@ -278,6 +283,7 @@ func TestOldResultsStayOnlyAsTheNewestOfTheirPair(t *testing.T) {
 
 // Of rows that Postgres cannot keep the error says so, and nothing is kept.
 func TestAResultThatCannotBeKeptIsRefused(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())
@@ -285,7 +291,6 @@ func TestAResultThatCannotBeKeptIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*postgres.Result){
 		"a platform of 600 bytes": func(r *postgres.Result) { r.Platform = strings.Repeat("x", 600) },
 		"an unknown sentiment":    func(r *postgres.Result) { r.Sentiment = "bored" },
-		"no UTF-8":                func(r *postgres.Result) { r.Response = "\xff" },
 		"a time beyond its type":  func(r *postgres.Result) { r.AnsweredAt = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {
 		bad := result(b, p, 2)
@@ -300,8 +305,9 @@ func TestAResultThatCannotBeKeptIsRefused(t *testing.T) {
 }
 
 func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
-	w := newWorld(t)
-	b := w.ours.brand
+	t.Parallel()
+	w := newEnvironment(t)
+	b := w.own.brand
 	p := prompts(t, w.db, b.ID, 2)
 	var all []postgres.Result
 	for n := range 6 {
@@ -309,15 +315,15 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 		r.Platform = []string{"openai", "openai", "gemini"}[n%3]
 		all = append(all, r)
 	}
-	twin := all[5]
-	twin.ID[15]++ // two of one instant
-	all = append(all, twin)
+	sibling := all[5]
+	sibling.ID[15]++ // two of one instant
+	all = append(all, sibling)
 	keep(t, w.db, all...)
 	index := func(id uuid.UUID) int {
 		return slices.IndexFunc(all, func(r postgres.Result) bool { return r.ID == id })
 	}
 	newest := 5
-	if twin.ID.String() > all[5].ID.String() {
+	if sibling.ID.String() > all[5].ID.String() {
 		newest = 6
 	}
 	for name, c := range map[string]struct {
@@ -329,10 +335,10 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 		"null is all": {"$1, NULL", []int{newest, 4, 3, 2}},
 		"none":        {"$1, 'other'", nil},
 	} {
-		got := w.latest(t, w.ours, c.args, b.ID)
+		got := w.latest(t, w.own, c.args, b.ID)
 		var places []int
 		for _, id := range got {
-			if i := index(id); i >= 0 { // the world has one of its own
+			if i := index(id); i >= 0 { // the environment has one of its own
 				places = append(places, i)
 			}
 		}
@@ -348,8 +354,8 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 	}
 }
 
-// latest is what get_latest_prompt_results returns to a viewer of a tenant.
-func (w *world) latest(t *testing.T, v tenant, args string, brand uuid.UUID) (ids []uuid.UUID) {
+// latest is what get_latest_prompt_results returns to a viewer of a fixture.
+func (w *environment) latest(t *testing.T, v fixture, args string, brand uuid.UUID) (ids []uuid.UUID) {
 	t.Helper()
 	err := w.db.As(t.Context(), claimsOf(v.users["viewer"]), func(tx postgres.Tx) error {
 		rows, err := tx.Query(t.Context(), "SELECT id FROM public.get_latest_prompt_results("+args+")", brand)
@@ -367,6 +373,7 @@ func (w *world) latest(t *testing.T, v tenant, args string, brand uuid.UUID) (id
 
 // What an earlier reader read is found in the order of its index, whatever is alike.
 func TestOutdatedResultsAreReadInTheOrderOfTheIndex(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	b := added(t, db, organization(t, db, "House").ID, acme())

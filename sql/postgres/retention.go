@@ -46,10 +46,7 @@ func MonthOf(t time.Time) time.Time {
 // Now is the time of the server, to compare a clock with.
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	row, err := clock.one(ctx, db, none{})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read the clock of postgres: %w", err)
-	}
-	return row.Now, nil
+	return row.Now, wrap(err, "read the clock of postgres")
 }
 
 // FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire, and
@@ -82,8 +79,5 @@ func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error)
 // runs on the connection of the lock: if that was lost, nothing is frozen.
 func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
 	n, err := freezeMonths.run(ctx, l.conn, freeze{topic, MonthOf(before)})
-	if err != nil {
-		return 0, fmt.Errorf("freeze months of %s before %s: %w", topic, before.Format(time.DateOnly), err)
-	}
-	return int(n), nil
+	return int(n), wrap(err, "freeze months of %s before %s", topic, before.Format(time.DateOnly))
 }

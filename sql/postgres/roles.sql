@@ -1,7 +1,7 @@
 -- The roles, and what each may do in this database before there is a table. Run
 -- before every migration, because roles belong to the whole cluster: a database
 -- restored elsewhere finds none. Databases that migrate at once race for them, so
--- whoever comes second takes what is there.
+-- the second run keeps what is there.
 --
 --   answerscope_owner    owns the schema; migrations run as it
 --   answerscope_service  our own processes: every row, by a policy of each table

@@ -30,16 +30,11 @@ func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
 		return nil, fmt.Errorf("make visitor salts: %w", err)
 	}
 	found, err := salts.all(ctx, db, days{of})
-	if err != nil {
-		return nil, fmt.Errorf("read visitor salts: %w", err)
-	}
-	return found, nil
+	return found, wrap(err, "read visitor salts")
 }
 
 // DropSalts deletes the salts whose day ended an hour ago, before any is 48 hours old.
 func (db *DB) DropSalts(ctx context.Context) error {
-	if _, err := dropSalts.run(ctx, db, none{}); err != nil {
-		return fmt.Errorf("drop visitor salts: %w", err)
-	}
-	return nil
+	_, err := dropSalts.run(ctx, db, none{})
+	return wrap(err, "drop visitor salts")
 }

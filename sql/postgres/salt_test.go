@@ -30,6 +30,7 @@ func saltsOf(t *testing.T, db *postgres.DB, days ...time.Time) map[time.Time][]b
 
 // All who ask get the same salts, also those who ask first at one time.
 func TestADayHasOneSalt(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	tomorrow := today.AddDate(0, 0, 1)
@@ -59,6 +60,7 @@ func TestADayHasOneSalt(t *testing.T) {
 
 // A salt goes an hour after its day, and no clock keeps one for longer than 47 hours.
 func TestSaltsAreDeletedInTime(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	const fill = `
@@ -87,10 +89,11 @@ func TestSaltsAreDeletedInTime(t *testing.T) {
 }
 
 func TestNobodyReadsSaltsButTheService(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	saltsOf(t, w.db, time.Now().UTC().Truncate(24*time.Hour))
 	for _, text := range []string{"SELECT FROM private.visitor_salts", "DELETE FROM private.visitor_salts"} {
-		if got := w.user(t, w.ours.users["owner"], text); got.code != "42501" {
+		if got := w.user(t, w.own.users["owner"], text); got.code != "42501" {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

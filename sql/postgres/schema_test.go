@@ -9,6 +9,7 @@ import (
 var update = flag.Bool("update", false, "rewrite schema.golden.sql")
 
 func TestSchemaIsTheGolden(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	got, err := db.Schema(t.Context())
 	if err != nil {

@@ -53,8 +53,7 @@ type (
 // exclusively. The caller may try again later.
 var ErrSinksBusy = errors.New("the sinks are busy")
 
-// SharedSinkLock is the lock under which a sink inserts a batch. A nil one is that of a target without the lock: it
-// is always held, and finds no tombstones. It is not safe for concurrent use.
+// SharedSinkLock is the lock under which a sink inserts a batch. It is not safe for concurrent use.
 type SharedSinkLock struct {
 	conn    *pgxpool.Conn
 	shard   int
@@ -80,19 +79,13 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 // Held is nil if the lock was held all the time since it was taken: once lost with its connection it stays lost. A
 // sink asks after it has planned a batch. It may lose the lock after that, since the open plan then stops the others.
 func (l *SharedSinkLock) Held(ctx context.Context) error {
-	if l == nil {
-		return nil
-	}
 	return held(ctx, l.conn.Conn(), l.shard, l.timeout)
 }
 
 func held(ctx context.Context, conn *pgx.Conn, shard int, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := conn.Ping(ctx); err != nil {
-		return fmt.Errorf("lost the sink lock of shard %d: %w", shard, err)
-	}
-	return nil
+	return wrap(conn.Ping(ctx), "lost the sink lock of shard %d", shard)
 }
 
 // Tombstones are the deletions and frozen months that a batch must respect.
@@ -106,9 +99,6 @@ type Tombstones struct {
 // prefix) are frozen. No month is frozen while the lock is held or a plan is open; a brand may be deleted at any time.
 // An answer proves, as Held does, that the lock was not lost before.
 func (l *SharedSinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
-	if l == nil {
-		return Tombstones{}, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	row, err := tombstonesOfBatch.one(ctx, l.conn, batchOwners{topic, brands, organizations})
@@ -128,9 +118,6 @@ func set(ids []uuid.UUID) map[uuid.UUID]bool {
 
 // Release releases the lock. If the server does not confirm it, the connection is closed, and the lock ends with it.
 func (l *SharedSinkLock) Release() {
-	if l == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if was, err := unlockSinksShared.one(ctx, l.conn, shardOf{l.shard}); err != nil || !was.Locked {
@@ -171,10 +158,8 @@ func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Du
 // AddShard locks the sinks of another shard on the same connection, with the same timeout: if that is lost, so are all
 // locks, and nothing is frozen.
 func (l *ExclusiveSinkLock) AddShard(ctx context.Context, shard int) error {
-	if _, err := lockSinksExclusive.run(ctx, l.conn, shardOf{shard}); err != nil {
-		return fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
-	}
-	return nil
+	_, err := lockSinksExclusive.run(ctx, l.conn, shardOf{shard})
+	return wrap(busy(err), "lock sinks of shard %d", shard)
 }
 
 // Held is nil if the lock was held all the time since it was taken.

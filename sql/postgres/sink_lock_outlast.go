@@ -35,12 +35,7 @@ func (l *ExclusiveSinkLock) Outlast(ctx context.Context, db *DB, atMost time.Dur
 	if err := l.waitUntilBusy(ctx, db, ended); err != nil {
 		return nil, errors.Join(fmt.Errorf("outlast the sink lock of shard %d: %w", l.shard, err), l.endBusy(ended))
 	}
-	return func() error {
-		if err := l.endBusy(ended); err != nil {
-			return fmt.Errorf("lost the sink lock of shard %d: %w", l.shard, err)
-		}
-		return nil
-	}, nil
+	return func() error { return wrap(l.endBusy(ended), "lost the sink lock of shard %d", l.shard) }, nil
 }
 
 // waitUntilBusy waits until the server runs the statement: an idle connection would end with this process.

@@ -8,9 +8,9 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// The sinks stay stopped while the process that stopped them is gone, as long as it
-// asked for, and go on at once when it says so.
+// The exclusive lock outlasts a killed process for the time that it was given, and ends at once where it is released.
 func TestAStopOutlastsItsProcess(t *testing.T) {
+	t.Parallel()
 	other, dsn := migrated(t)
 	w := testkit.NewProxy(t, dsn)
 	db := open(t, w.DSN)
@@ -40,13 +40,13 @@ func TestAStopOutlastsItsProcess(t *testing.T) {
 		t.Error("the sinks went on with the connection")
 	}
 	if err := killed(); err == nil {
-		t.Error("the stop was lost, and nobody said so")
+		t.Error("the lock was lost without an error")
 	}
-	patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	bounded, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	hold, err := other.LockSinksShared(patience, 0)
+	shared, err := other.LockSinksShared(bounded, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hold.Release()
+	shared.Release()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-func hold(t *testing.T, db *postgres.DB, shard int) *postgres.SharedSinkLock {
+func lockShared(t *testing.T, db *postgres.DB, shard int) *postgres.SharedSinkLock {
 	t.Helper()
 	h, err := db.LockSinksShared(t.Context(), shard)
 	if err != nil {
@@ -41,9 +41,10 @@ func stopped(t *testing.T, db *postgres.DB, shard int) bool {
 }
 
 func TestSinksAreStoppedOnlyBetweenBatches(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	other := open(t, dsn) // another process
-	first, second := hold(t, db, 0), hold(t, other, 0)
+	first, second := lockShared(t, db, 0), lockShared(t, other, 0)
 	if stopped(t, other, 0) {
 		t.Error("stopped beside two batches")
 	}
@@ -61,8 +62,9 @@ func TestSinksAreStoppedOnlyBetweenBatches(t *testing.T) {
 }
 
 // Partitions take batch after batch, so that there is hardly a moment without one.
-// Whoever stops them gets his turn all the same, and they theirs.
+// The exclusive lock gets its turn all the same, and they get theirs.
 func TestBusySinksAreStopped(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var held, landed atomic.Int64
@@ -107,11 +109,12 @@ func TestBusySinksAreStopped(t *testing.T) {
 	sinks.Wait()
 }
 
-// A hold is lost with its connection, whatever happens to be there afterwards.
-func TestALostHoldIsNoticed(t *testing.T) {
+// A lock is lost with its connection, whatever happens to be there afterwards.
+func TestALostLockIsNoticed(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
-	h := hold(t, db, 0)
+	h := lockShared(t, db, 0)
 	if err := h.Held(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -123,13 +126,13 @@ func TestALostHoldIsNoticed(t *testing.T) {
 	}
 	kill()
 	if h.Held(t.Context()) == nil {
-		t.Error("a lost hold says it is held")
+		t.Error("a lost lock says it is held")
 	}
 	if _, err := h.Tombstones(t.Context(), "answers", nil, nil); err == nil {
-		t.Error("a lost hold says what is buried")
+		t.Error("a lost lock reads tombstones")
 	}
 	if !stopped(t, db, 0) {
-		t.Error("a lost hold keeps the sinks from being stopped")
+		t.Error("a lost lock keeps the sinks from being stopped")
 	}
 	h.Release()
 	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
@@ -140,12 +143,13 @@ func TestALostHoldIsNoticed(t *testing.T) {
 	if stop.Held(t.Context()) == nil {
 		t.Error("a lost stop says it is held")
 	}
-	hold(t, db, 0).Release()
+	lockShared(t, db, 0).Release()
 }
 
-// A server of which nothing is heard any more has lost the hold: whoever waited for
+// A server that is silent has lost the lock: a caller that waited for
 // its word would keep his batch, and be thought at work.
-func TestAHoldIsLostWithTheNetwork(t *testing.T) {
+func TestALockIsLostWithTheNetwork(t *testing.T) {
+	t.Parallel()
 	_, dsn := migrated(t)
 	w := testkit.NewProxy(t, dsn)
 	cfg := postgres.DefaultConfig()
@@ -155,28 +159,29 @@ func TestAHoldIsLostWithTheNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	first, second := hold(t, db, 0), hold(t, db, 0)
+	first, second := lockShared(t, db, 0), lockShared(t, db, 0)
 	if err := errors.Join(first.Held(t.Context()), second.Held(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	w.Drop()
-	patience, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	bounded, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if first.Held(patience) == nil {
+	if first.Held(bounded) == nil {
 		t.Error("a server that is silent says that the sinks are held")
 	}
-	if _, err := second.Tombstones(patience, "answers", nil, nil); err == nil {
-		t.Error("a server that is silent says what is buried")
+	if _, err := second.Tombstones(bounded, "answers", nil, nil); err == nil {
+		t.Error("a server that is silent reads tombstones")
 	}
 	first.Release()
 	second.Release()
-	if patience.Err() != nil {
-		t.Error("noticed only when somebody else lost patience")
+	if bounded.Err() != nil {
+		t.Error("noticed only when the context had ended")
 	}
 }
 
-// Nothing is left behind by those who gave up waiting.
-func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
+// A caller that gave up waiting leaves no lock behind.
+func TestWaitingForTheLockEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	stop, err := db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
@@ -190,7 +195,7 @@ func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
 	if err := stop.Release(); err != nil {
 		t.Error(err)
 	}
-	h := hold(t, db, 0)
+	h := lockShared(t, db, 0)
 	short, cancel = context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	if _, err := db.LockSinksExclusive(short, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
@@ -200,19 +205,20 @@ func TestWaitingForTheGateEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	second, err := db.LockSinksShared(long, 0)
 	if err != nil {
-		t.Fatal("whoever gave up stopping still stops:", err)
+		t.Fatal("the lock of a caller that gave up:", err)
 	}
 	second.Release()
 	h.Release()
 }
 
-func TestWhatIsBuriedIsTold(t *testing.T) {
-	w := newWorld(t)
-	brand, organization := w.ours.brand.ID, w.ours.organization.ID
+func TestTombstonesOfABatch(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	brand, organization := w.own.brand.ID, w.own.organization.ID
 	theirs := w.other.brand
-	h := hold(t, w.db, 0)
+	h := lockShared(t, w.db, 0)
 	defer h.Release()
-	told := func() postgres.Tombstones {
+	read := func() postgres.Tombstones {
 		t.Helper()
 		b, err := h.Tombstones(t.Context(), "visits", []uuid.UUID{brand, theirs.ID, {1}}, []uuid.UUID{organization, w.other.organization.ID, {2}})
 		if err != nil {
@@ -220,20 +226,20 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 		}
 		return b
 	}
-	if b := told(); len(b.Brands)+len(b.Organizations) != 0 {
-		t.Errorf("buried %v before anything was deleted", b)
+	if b := read(); len(b.Brands)+len(b.Organizations) != 0 {
+		t.Errorf("tombstones %v before anything was deleted", b)
 	}
 	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand); err != nil {
 		t.Fatal(err)
 	}
-	if b := told(); len(b.Brands) != 1 || !b.Brands[brand] || len(b.Organizations) != 0 {
-		t.Errorf("buried %v, want brand %s", b, brand)
+	if b := read(); len(b.Brands) != 1 || !b.Brands[brand] || len(b.Organizations) != 0 {
+		t.Errorf("tombstones %v, want brand %s", b, brand)
 	}
 	if _, err := w.root.Exec(t.Context(), "DELETE FROM public.organizations WHERE id = $1", w.other.organization.ID); err != nil {
 		t.Fatal(err)
 	}
-	if b := told(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 || !b.Organizations[w.other.organization.ID] {
-		t.Errorf("buried %v, want both brands and their organization", b)
+	if b := read(); len(b.Brands) != 2 || !b.Brands[theirs.ID] || len(b.Organizations) != 1 || !b.Organizations[w.other.organization.ID] {
+		t.Errorf("tombstones %v, want both brands and their organization", b)
 	}
 	for _, text := range []string{"('visits', '2025-02-01'), ('answers', '2025-03-01')", "('visits', '2024-12-01')"} {
 		if _, err := w.root.Exec(t.Context(), "INSERT INTO private.frozen_months (topic, month) VALUES "+text); err != nil {
@@ -241,17 +247,13 @@ func TestWhatIsBuriedIsTold(t *testing.T) {
 		}
 	}
 	month := func(year int, month time.Month) time.Time { return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC) }
-	if got, want := told().Months, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
+	if got, want := read().Months, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
 		t.Errorf("frozen %v, want %v", got, want)
-	}
-	if b, err := (*postgres.SharedSinkLock)(nil).Tombstones(t.Context(), "visits", []uuid.UUID{brand}, nil); err != nil || len(b.Brands) != 0 {
-		t.Errorf("no hold: buried %v, %v", b, err)
 	}
 }
 
-// What a batch pays for the gate: it is held, asked twice and let go, and what is
-// buried is asked of 100 brands.
-func BenchmarkHold(b *testing.B) {
+// What the lock costs a batch: it is taken, checked twice and released, and the tombstones of 100 brands are read.
+func BenchmarkSharedLock(b *testing.B) {
 	db, _ := migrated(b)
 	brands := make([]uuid.UUID, 100)
 	for i := range brands {

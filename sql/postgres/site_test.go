@@ -19,7 +19,7 @@ func openSites(t *testing.T, db *postgres.DB) *postgres.Sites {
 }
 
 // notified reports whether the reader was notified of a change that has been committed.
-func (w *world) notified(t *testing.T, s *postgres.Sites) bool {
+func (w *environment) notified(t *testing.T, s *postgres.Sites) bool {
 	t.Helper()
 	came, err := s.Wait(t.Context(), 100*time.Millisecond)
 	if err != nil {
@@ -28,10 +28,10 @@ func (w *world) notified(t *testing.T, s *postgres.Sites) bool {
 	return came
 }
 
-// Each change of domains is told and makes another version; of the two the second is
-// what a reader that was not told goes by.
-func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
-	w := newWorld(t)
+// Each change of domains notifies and makes another version, by which a reader that missed the notification goes.
+func TestEveryChangeOfDomainsNotifiesAndMakesAnotherVersion(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
 	s := openSites(t, w.db)
 	version := func() string {
 		t.Helper()
@@ -42,11 +42,11 @@ func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
 		return v
 	}
 	last := version()
-	id := w.ours.brand.ID
+	id := w.own.brand.ID
 	for _, change := range []struct {
-		text          string
-		args          []any
-		told, changes bool
+		text              string
+		args              []any
+		notified, changes bool
 	}{
 		{"INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", []any{id}, true, true},
 		{"UPDATE public.brand_domains SET domain = 'newer.example' WHERE brand_id = $1 AND domain = 'new.example'", []any{id}, true, true},
@@ -54,7 +54,7 @@ func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
 		{"UPDATE public.brand_domains SET domain = 'none.example' WHERE domain = 'nowhere.example'", nil, false, false},
 		{"DELETE FROM public.brand_domains WHERE brand_id = $1 AND domain = 'newer.example'", []any{id}, true, true},
 		{"DELETE FROM public.brand_domains WHERE domain = 'nowhere.example'", nil, false, false},
-		{"INSERT INTO public.brands (organization_id, name) VALUES ($1, 'Fresh')", []any{w.ours.organization.ID}, true, true},
+		{"INSERT INTO public.brands (organization_id, name) VALUES ($1, 'Fresh')", []any{w.own.organization.ID}, true, true},
 		{"UPDATE public.brands SET industry = 'anvils' WHERE id = $1", []any{id}, false, false},
 		{"DELETE FROM public.brands WHERE name = 'Fresh'", nil, true, true},
 		{"DELETE FROM public.brands WHERE id = $1", []any{id}, true, true},
@@ -63,12 +63,12 @@ func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
 		if _, err := w.db.Exec(t.Context(), change.text, change.args...); err != nil {
 			t.Fatal(err)
 		}
-		told := w.notified(t, s)
+		notified := w.notified(t, s)
 		for w.notified(t, s) { // more than once is as good
 		}
 		now := version()
-		if told != change.told || (now != last) != change.changes {
-			t.Errorf("%s: told %v, another version %v", change.text, told, now != last)
+		if notified != change.notified || (now != last) != change.changes {
+			t.Errorf("%s: notified %v, another version %v", change.text, notified, now != last)
 		}
 		last = now
 	}
@@ -77,9 +77,10 @@ func TestEveryChangeOfDomainsIsToldAndMakesAnotherVersion(t *testing.T) {
 	}
 }
 
-// A reader that was busy for a while is told once of what came meanwhile.
-func TestManyChangesAreToldOnce(t *testing.T) {
-	w := newWorld(t)
+// A reader that was busy for a while is notified once of what came meanwhile.
+func TestManyChangesNotifyOnce(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
 	s := openSites(t, w.db)
 	for range 50 {
 		if _, err := w.db.Exec(t.Context(), "UPDATE public.brand_domains SET country = 'DE'"); err != nil {
@@ -90,7 +91,7 @@ func TestManyChangesAreToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !w.notified(t, s) || w.notified(t, s) {
-		t.Error("want to be told once")
+		t.Error("want one notification")
 	}
 	if _, err := s.Version(t.Context()); err != nil {
 		t.Error(err)
@@ -98,8 +99,9 @@ func TestManyChangesAreToldOnce(t *testing.T) {
 }
 
 func TestSitesAreEveryBrandWithItsDomains(t *testing.T) {
-	w := newWorld(t)
-	bare, _, err := w.db.AddBrand(t.Context(), w.ours.organization.ID, postgres.NewBrand{Name: "Bare"})
+	t.Parallel()
+	w := newEnvironment(t)
+	bare, _, err := w.db.AddBrand(t.Context(), w.own.organization.ID, postgres.NewBrand{Name: "Bare"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +125,9 @@ func TestSitesAreEveryBrandWithItsDomains(t *testing.T) {
 }
 
 func TestOpenLaterNeedsNoServer(t *testing.T) {
+	t.Parallel()
 	cfg := postgres.DefaultConfig()
-	cfg.DSN = "postgres://nobody@127.0.0.1:1/none"
+	cfg.DSN = "postgres://user@127.0.0.1:1/none"
 	db, err := postgres.OpenLater(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +137,6 @@ func TestOpenLaterNeedsNoServer(t *testing.T) {
 		t.Error("no server answers")
 	}
 	if _, err := db.OpenSites(t.Context(), 10*time.Second); err == nil {
-		t.Error("no server tells of sites")
+		t.Error("sites were read without a server")
 	}
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func TestEveryStatementHasAVerb(t *testing.T) {
+	t.Parallel()
 	for _, d := range declared {
 		if v := verb(d.text); v == "" || strings.ToUpper(v) != v {
 			t.Errorf("%s begins with %q", d.name, v)
@@ -20,6 +21,7 @@ func TestEveryStatementHasAVerb(t *testing.T) {
 }
 
 func TestThatThereIsNoRowIsNoFailure(t *testing.T) {
+	t.Parallel()
 	recorder := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder)).Tracer("test")
 	ctx, root := tracer.Start(t.Context(), "root")

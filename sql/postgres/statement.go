@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"fmt"
 	"reflect"
 
 	"github.com/jackc/pgx/v5"
@@ -30,31 +29,18 @@ type querier interface {
 func (s statement[P, R]) all(ctx context.Context, on querier, params P) (all []R, err error) {
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, len(all), err) }()
-	rows, err := on.Query(ctx, s.text, arguments(params)...)
-	if err != nil {
-		return nil, s.failed(err)
-	}
+	rows, _ := on.Query(ctx, s.text, arguments(params)...) // the rows have its error
 	all, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	return all, nil
+	return all, s.failed(err)
 }
 
 // one runs the statement and returns its only row; ErrNotFound if it has none.
-func (s statement[P, R]) one(ctx context.Context, on querier, params P) (_ R, err error) {
+func (s statement[P, R]) one(ctx context.Context, on querier, params P) (row R, err error) {
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, 1, err) }()
-	var none R
-	rows, err := on.Query(ctx, s.text, arguments(params)...)
-	if err != nil {
-		return none, s.failed(err)
-	}
-	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[R])
-	if err != nil {
-		return none, s.failed(err)
-	}
-	return row, nil
+	rows, _ := on.Query(ctx, s.text, arguments(params)...) // the rows have its error
+	row, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[R])
+	return row, s.failed(err)
 }
 
 // run runs the statement and returns how many rows it touched.
@@ -62,14 +48,11 @@ func (s statement[P, R]) run(ctx context.Context, on querier, params P) (touched
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, int(touched), err) }()
 	tag, err := on.Exec(ctx, s.text, arguments(params)...)
-	if err != nil {
-		return 0, s.failed(err)
-	}
-	return tag.RowsAffected(), nil
+	return tag.RowsAffected(), s.failed(err)
 }
 
 func (s statement[P, R]) failed(err error) error {
-	return fmt.Errorf("query %s: %w", s.name, typed(err))
+	return wrap(typed(err), "query %s", s.name)
 }
 
 // none is the row of a statement that returns nothing, and the parameters of one that takes none.
@@ -101,7 +84,7 @@ func mustRead(path string) string {
 }
 
 // arguments are the fields of params in their order, those of an embedded struct in its place. A nil list is an empty
-// one: no column of ours is null because Go had nothing to put there.
+// one: no column is null because a Go list is nil.
 func arguments(params any) []any { return appendFields(nil, reflect.ValueOf(params)) }
 
 func appendFields(args []any, params reflect.Value) []any {

@@ -18,6 +18,7 @@ var placeholder = regexp.MustCompile(`\$(\d+)`)
 // Every file is a declared statement, starts with its own name, and asks for $1 to
 // $n where its Go type has n fields. Needs no server.
 func TestStatementsAndTheirTypesAgree(t *testing.T) {
+	t.Parallel()
 	names, err := fs.Glob(files, "query/*.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestStatementsAndTheirTypesAgree(t *testing.T) {
 // The server agrees that each statement can be run, and names its columns as the Go
 // type does.
 func TestTheServerKnowsEveryStatement(t *testing.T) {
+	t.Parallel()
 	conn, err := connect(t.Context(), migratedDSN(t))
 	if err != nil {
 		t.Fatal(err)

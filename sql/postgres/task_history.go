@@ -30,10 +30,8 @@ var (
 
 // Add adds the tasks that are not known yet.
 func (h TaskHistory) Add(ctx context.Context, names []string) error {
-	if _, err := addTasks.run(ctx, h.db, taskNames{names}); err != nil {
-		return fmt.Errorf("add scheduled tasks %q: %w", names, err)
-	}
-	return nil
+	_, err := addTasks.run(ctx, h.db, taskNames{names})
+	return wrap(err, "add scheduled tasks %q", names)
 }
 
 // Read returns since when tasks have been known, and when those that ever succeeded last did.
@@ -54,8 +52,6 @@ func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded
 
 // Succeeded records that a task has just succeeded.
 func (h TaskHistory) Succeeded(ctx context.Context, name string) error {
-	if _, err := taskSucceeded.run(ctx, h.db, taskName{name}); err != nil {
-		return fmt.Errorf("record success of scheduled task %s: %w", name, err)
-	}
-	return nil
+	_, err := taskSucceeded.run(ctx, h.db, taskName{name})
+	return wrap(err, "record success of scheduled task %s", name)
 }

@@ -6,6 +6,7 @@ import (
 )
 
 func TestTheHistoryOfScheduledTasks(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	history := db.TaskHistory()
 	names := []string{"purge", "sweep of rereads"}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -58,10 +57,8 @@ func (db *DB) MarkPurged(ctx context.Context, due []Tombstone) error {
 	for _, t := range due {
 		rows.Kinds, rows.IDs = append(rows.Kinds, t.Kind), append(rows.IDs, t.ID)
 	}
-	if _, err := purged.run(ctx, db, rows); err != nil {
-		return fmt.Errorf("record %d purges: %w", len(due), err)
-	}
-	return nil
+	_, err := purged.run(ctx, db, rows)
+	return wrap(err, "record %d purges", len(due))
 }
 
 // Unpurged is how many deletions were never purged, and how long the oldest of them has waited.

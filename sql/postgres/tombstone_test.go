@@ -11,7 +11,8 @@ import (
 // What was deleted is due at once, again when records of it that were under way have
 // landed, and then every night.
 func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newEnvironment(t)
 	due := func(again, every time.Duration) []postgres.Tombstone {
 		t.Helper()
 		all, err := w.db.DueTombstones(t.Context(), again, every)
@@ -23,14 +24,14 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	if got := due(0, 0); len(got) > 0 {
 		t.Fatalf("nothing was deleted, and %v is due", got)
 	}
-	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.ours.brand.ID); err != nil {
+	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.own.brand.ID); err != nil {
 		t.Fatal(err)
 	}
 	if waiting, oldest, err := w.db.Unpurged(t.Context()); err != nil || waiting != 1 || oldest < 0 {
 		t.Errorf("%d wait for %v, %v", waiting, oldest, err)
 	}
 	first := due(time.Hour, 24*time.Hour)
-	if len(first) != 1 || first[0].Kind != "brand" || first[0].ID != w.ours.brand.ID || first[0].OrganizationID != w.ours.organization.ID || first[0].PurgedAt != nil {
+	if len(first) != 1 || first[0].Kind != "brand" || first[0].ID != w.own.brand.ID || first[0].OrganizationID != w.own.organization.ID || first[0].PurgedAt != nil {
 		t.Fatalf("due at once: %+v", first)
 	}
 	if err := w.db.MarkPurged(t.Context(), first); err != nil {
@@ -66,6 +67,7 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 }
 
 func TestAFrozenMonthStaysFrozen(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	month := func(year int, m time.Month) time.Time { return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC) }
 	if before, err := db.FrozenBefore(t.Context(), "answers"); err != nil || !before.IsZero() {
@@ -107,6 +109,7 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 
 // Months are frozen on every shard or on none: the sinks of all of them go on with the one connection that would freeze.
 func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
+	t.Parallel()
 	db, dsn := migrated(t)
 	root := connected(t, dsn)
 	stop, err := db.LockSinksExclusive(t.Context(), 0, 50*time.Millisecond)
@@ -119,7 +122,7 @@ func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
 	if stopped(t, db, 1) {
 		t.Error("the sinks of shard 1 were stopped twice")
 	}
-	busy := hold(t, db, 2)
+	busy := lockShared(t, db, 2)
 	if err := stop.AddShard(t.Context(), 2); !errors.Is(err, postgres.ErrSinksBusy) {
 		t.Errorf("%v beside a batch", err)
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -38,17 +37,11 @@ var (
 // ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	user, err := addUser.one(ctx, db, u)
-	if err != nil {
-		return user, fmt.Errorf("add user %s: %w", u.Email, err)
-	}
-	return user, nil
+	return user, wrap(err, "add user %s", u.Email)
 }
 
 // UserByEmail finds a user of any organization by their email, in whatever case, or ErrNotFound.
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
 	user, err := userByEmail.one(ctx, db, email{address})
-	if err != nil {
-		return user, fmt.Errorf("find user %s: %w", address, err)
-	}
-	return user, nil
+	return user, wrap(err, "find user %s", address)
 }

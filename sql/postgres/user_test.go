@@ -12,6 +12,7 @@ import (
 )
 
 func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o := organization(t, db, "House")
 	ann, err := db.AddUser(t.Context(), postgres.NewUser{Email: "Ann@Example.com", PasswordHash: "$argon2id$…", OrganizationID: o.ID, Role: "owner"})
@@ -26,7 +27,7 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 		t.Errorf("added %+v", ann)
 	}
 	if _, err := db.UserByEmail(t.Context(), "bob@example.com"); !errors.Is(err, postgres.ErrNotFound) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("an unknown email: %v", err)
 	}
 	_, err = db.AddUser(t.Context(), postgres.NewUser{Email: "ANN@example.com", OrganizationID: o.ID, Role: "viewer"})
 	if !errors.Is(err, postgres.ErrConflict{What: "email"}) {
@@ -48,6 +49,7 @@ func TestUsersAreFoundByTheirEmailInAnyCase(t *testing.T) {
 }
 
 func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	b, err := db.AddOrganization(t.Context(), "Beta", "the-beta")
 	if err != nil || b.Slug != "the-beta" || b.TimeZone != "UTC" || b.CreatedAt.Location() != time.UTC {
@@ -74,6 +76,7 @@ func TestOrganizationsAreFoundByTheirSlug(t *testing.T) {
 }
 
 func TestKeysBelongToAMember(t *testing.T) {
+	t.Parallel()
 	db, _ := migrated(t)
 	o, other := organization(t, db, "House"), organization(t, db, "Other")
 	ann, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ann@example.com", OrganizationID: o.ID, Role: "viewer"})

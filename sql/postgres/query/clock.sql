@@ -1,2 +1,2 @@
--- clock: the present time, as this server tells it.
+-- clock: the time of this server.
 SELECT now() AS now

@@ -1,12 +1,13 @@
--- drop_superseded_results: deletes the old results of some prompts and platforms that are not the newest of theirs.
+-- drop_superseded_results: deletes the old results of the prompts and platforms of given old ones, but the newest of each.
 DELETE FROM public.prompt_results AS old
 USING (SELECT DISTINCT
            prompt_id,
            platform
-       FROM unnest($1::uuid[], $2::text[]) AS given (prompt_id, platform)) AS pair
+       FROM json_populate_recordset(NULL::public.prompt_results, $1::json)
+       WHERE created_at < $2::timestamptz) AS pair
 WHERE old.prompt_id = pair.prompt_id
   AND old.platform = pair.platform
-  AND old.created_at < $3::timestamptz
+  AND old.created_at < $2::timestamptz
   AND EXISTS (
           SELECT
           FROM public.prompt_results AS newer

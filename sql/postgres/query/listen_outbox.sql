@@ -1,2 +1,2 @@
--- listen_outbox: asks to be told of changes.
+-- listen_outbox: has the session notified of changes.
 LISTEN answerscope_outbox

@@ -1,2 +1,2 @@
--- listen_sites: asks to be told of changes of brands' domains.
+-- listen_sites: has the session notified of changes of brands' domains.
 LISTEN answerscope_sites

@@ -1,12 +1,16 @@
--- store_prompt_results: stores results whose brand and prompt exist. An existing row changes only if $24 is set and the
+-- store_prompt_results: stores results whose brand and prompt exist. An existing row changes only if $3 is set and the
 -- reading is newer, and then in its reading alone.
 --
 -- The rows that a result refers to are locked, without waiting: a deletion on its way to these rows would wait for this
 -- statement in turn. While one is under way this statement fails, to be tried again.
-WITH organizations AS MATERIALIZED (
+WITH given AS MATERIALIZED (
+    SELECT *
+    FROM json_populate_recordset(NULL::public.prompt_results, $1::json)
+),
+organizations AS MATERIALIZED (
     SELECT o.id
     FROM public.organizations AS o
-    WHERE o.id = ANY ($13::uuid[])
+    WHERE o.id = ANY (ARRAY(SELECT organization_id FROM given))
     FOR KEY SHARE NOWAIT
 ),
 brands AS MATERIALIZED (
@@ -15,7 +19,7 @@ brands AS MATERIALIZED (
         b.organization_id
     FROM public.brands AS b
     JOIN organizations AS o ON o.id = b.organization_id
-    WHERE b.id = ANY ($2::uuid[])
+    WHERE b.id = ANY (ARRAY(SELECT brand_id FROM given))
     FOR KEY SHARE OF b NOWAIT
 ),
 prompts AS MATERIALIZED (
@@ -25,29 +29,19 @@ prompts AS MATERIALIZED (
         p.organization_id
     FROM public.prompts AS p
     JOIN brands AS b ON (b.id, b.organization_id) = (p.brand_id, p.organization_id)
-    WHERE p.id = ANY ($12::uuid[])
+    WHERE p.id = ANY (ARRAY(SELECT prompt_id FROM given))
     FOR KEY SHARE OF p NOWAIT
 ),
 live AS MATERIALIZED (
     SELECT given.*
-    FROM unnest(
-        $1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[], $8::int[], $9::text[],
-        $10::bigint[], $11::int[],
-        $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::text[],
-        $20::text[], $21::uuid[], $22::timestamptz[]
-    ) AS given (
-        id, brand_id, citations, mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions,
-        revision, extract_version,
-        prompt_id, organization_id, platform, model_used, served_model, region, sample, response,
-        search_queries, job_id, created_at
-    )
+    FROM given
     JOIN prompts AS p ON (p.id, p.brand_id, p.organization_id) = (given.prompt_id, given.brand_id, given.organization_id)
 ),
 -- An old result is stored only if it is the newest of its prompt and platform.
 current AS (
     SELECT *
     FROM live
-    WHERE created_at >= $23::timestamptz
+    WHERE created_at >= $2::timestamptz
        OR NOT EXISTS (
               SELECT
               FROM public.prompt_results AS newer
@@ -67,8 +61,8 @@ stored AS (
         mention_count, citation_count, mention_position, sentiment, visibility_score, competitor_mentions, search_queries, job_id, revision, extract_version, created_at
     )
     SELECT
-        id, prompt_id, brand_id, organization_id, platform, model_used, nullif(served_model, ''), region, sample, response, citations::jsonb,
-        mention_count, citation_count, nullif(mention_position, 0), sentiment, visibility_score, competitor_mentions::jsonb, search_queries::jsonb,
+        id, prompt_id, brand_id, organization_id, platform, model_used, nullif(served_model, ''), region, sample, response, coalesce(citations, '[]'),
+        mention_count, citation_count, nullif(mention_position, 0), sentiment, visibility_score, coalesce(competitor_mentions, '[]'), coalesce(search_queries, '[]'),
         nullif(job_id, '00000000-0000-0000-0000-000000000000'), revision, extract_version, created_at
     FROM current
     ORDER BY id -- two writers of the same rows lock them in one order
@@ -82,7 +76,7 @@ stored AS (
         competitor_mentions = excluded.competitor_mentions,
         revision = excluded.revision,
         extract_version = excluded.extract_version
-    WHERE $24::bool
+    WHERE $3::bool
       AND there.brand_id = excluded.brand_id
       AND (there.revision, there.extract_version) < (excluded.revision, excluded.extract_version)
     RETURNING xmax = 0 AS is_new
