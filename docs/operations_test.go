@@ -18,21 +18,23 @@ import (
 // series ends the names of what a histogram is kept as.
 var series = regexp.MustCompile(`_(bucket|sum|count)$`)
 
-// Whoever is woken by a name must find it on the page, and whoever reads the page must not look for what is gone.
+// Each metric of the code has an item on the page, and each item a metric.
 func TestEveryMetricIsOnThePageOfOperations(t *testing.T) {
-	coded, told := codedMetrics(t), map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(answerscope_[a-z_]+)` \\| \\S").FindAllStringSubmatch(page(t), -1) {
-		if told[row[1]] {
-			t.Errorf("operations.md has %s twice", row[1])
+	coded, explained := codedMetrics(t), map[string]bool{}
+	for _, item := range regexp.MustCompile("(?m)^- ((?:`answerscope_[a-z_]+`(?:,\\s+)?)+): \\S").FindAllStringSubmatch(page(t), -1) {
+		for _, named := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(item[1], -1) {
+			if explained[named[1]] {
+				t.Errorf("operations.md has %s twice", named[1])
+			}
+			explained[named[1]] = true
 		}
-		told[row[1]] = true
 	}
 	for name, where := range coded {
-		if !told[name] {
-			t.Errorf("%s has metric %s, which operations.md does not explain: give it a row under Metrics", where, name)
+		if !explained[name] {
+			t.Errorf("%s has metric %s, which operations.md does not explain: give it an item under Metrics", where, name)
 		}
 	}
-	for name := range told {
+	for name := range explained {
 		if coded[name] == "" {
 			t.Errorf("operations.md explains %s, which no code has", name)
 		}
@@ -46,7 +48,7 @@ func TestEveryMetricIsOnThePageOfOperations(t *testing.T) {
 	}
 }
 
-// An alert without words wakes somebody who then knows nothing; one that was never seen to fire may never fire.
+// Each alert has an entry that says what to do, and tests that show it firing and quiet.
 func TestEveryAlertIsExplainedAndTried(t *testing.T) {
 	rules, tried := read(t, "../deploy/alerts.yaml"), read(t, "../deploy/alerts_test.yaml")
 	var alerts []string
@@ -114,7 +116,7 @@ func codedMetrics(t *testing.T) map[string]string {
 	return found
 }
 
-// eachSource visits every Go file of the program, but its tests. at tells lines.
+// eachSource visits every Go file of the program, but its tests. at returns a line number.
 func eachSource(t *testing.T, visit func(name string, file *ast.File, at func(ast.Node) int)) {
 	t.Helper()
 	root := os.DirFS("..")
@@ -157,7 +159,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// A line that wakes somebody says what to do, or that there is nothing to do yet.
+// A line of level warn or error says what to do, or that there is nothing to do yet.
 func TestEveryWarningSaysWhatIsNext(t *testing.T) {
 	lines := 0
 	eachSource(t, func(name string, file *ast.File, at func(ast.Node) int) {
@@ -171,7 +173,7 @@ func TestEveryWarningSaysWhatIsNext(t *testing.T) {
 			}
 			lines++
 			if !saysNext(call) {
-				t.Errorf("%s:%d: a line of level warn or error lacks the attribute next: what should whoever reads it at night do?", name, at(call))
+				t.Errorf("%s:%d: a line of level warn or error lacks the attribute next: what should its reader do?", name, at(call))
 			}
 			return true
 		})
@@ -181,7 +183,7 @@ func TestEveryWarningSaysWhatIsNext(t *testing.T) {
 	}
 }
 
-// warns tells a call of a logger that writes at a level which wakes somebody.
+// warns reports whether a call writes a log line of level warn or error.
 func warns(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) < 2 {

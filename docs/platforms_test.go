@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -12,14 +11,16 @@ import (
 	"github.com/answerscope/answerscope/internal/useragent"
 )
 
-// The tables of platforms.md are those that the collector asks.
+// The lists of platforms.md are those that the collector asks.
 func TestPlatformsAreThoseOfTheCode(t *testing.T) {
 	text, err := os.ReadFile("platforms.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := withRows(t, string(text), "| platform | | hosts | further words |\n|---|---|---|---|\n", platformRows())
-	want = withRows(t, want, "| operator | training | search | user |\n|---|---|---|---|\n", crawlerRows())
+	want := withItems(t, string(text), "parameters of the address:\n\n", platformItems())
+	platforms, others := crawlerItems()
+	want = withItems(t, want, "of AI platforms:\n\n", platforms)
+	want = withItems(t, want, "of others:\n\n", others)
 	if want == string(text) {
 		return
 	}
@@ -31,11 +32,11 @@ func TestPlatformsAreThoseOfTheCode(t *testing.T) {
 	}
 }
 
-func platformRows() (rows string) {
+func platformItems() (items string) {
 	for _, platform := range referral.Table() {
-		var hosts, words []string
+		var words []string
 		for _, host := range platform.Hosts {
-			hosts = append(hosts, "`"+host.Name+host.Path+"`")
+			words = append(words, "`"+host.Name+host.Path+"`")
 		}
 		for _, word := range platform.UTM {
 			words = append(words, "`utm_source="+word+"`")
@@ -43,18 +44,18 @@ func platformRows() (rows string) {
 		for _, p := range platform.Parameters {
 			words = append(words, "`"+p.Name+"="+p.Value+"`")
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s | %s |\n", platform.Slug, platform.Name, strings.Join(hosts, ", "), strings.Join(words, ", "))
+		items += fmt.Sprintf("- `%s` (%s): %s\n", platform.Slug, platform.Name, strings.Join(words, ", "))
 	}
-	return rows
+	return wrapped(items)
 }
 
-// crawlerRows has a row for each operator, those with an AI platform first, and one for crawlers of unknown operators.
-func crawlerRows() (rows string) {
+// crawlerItems lists the crawlers of each AI platform, and those of other operators by purpose.
+func crawlerItems() (platforms, others string) {
 	purposes := []event.Purpose{event.PurposeTraining, event.PurposeSearch, event.PurposeUser}
 	var operators []string
 	names := map[string]map[event.Purpose][]string{}
 	for _, crawler := range useragent.Crawlers() {
-		operator := cmp.Or(crawler.Operator, "unknown")
+		operator := crawler.Operator
 		if crawler.Platform != "" {
 			operator += " (`" + crawler.Platform + "`)"
 		}
@@ -64,25 +65,38 @@ func crawlerRows() (rows string) {
 		of := names[operator]
 		of[event.Purpose(crawler.Purpose)] = append(of[event.Purpose(crawler.Purpose)], "`"+crawler.Name+"`")
 	}
+	byPurpose := map[event.Purpose][]string{}
 	for _, operator := range operators {
-		rows += "| " + operator
+		var parts []string
 		for _, purpose := range purposes {
-			rows += " | " + strings.Join(names[operator][purpose], ", ")
+			all := strings.Join(names[operator][purpose], ", ")
+			switch {
+			case all == "":
+			case strings.HasSuffix(operator, "`)"):
+				parts = append(parts, string(purpose)+" "+all)
+			case operator == "":
+				byPurpose[purpose] = append(byPurpose[purpose], all+" (unknown)")
+			default:
+				byPurpose[purpose] = append(byPurpose[purpose], all+" ("+operator+")")
+			}
 		}
-		rows += " |\n"
+		if parts != nil {
+			platforms += "- " + operator + ": " + strings.Join(parts, "; ") + "\n"
+		}
 	}
-	return rows
+	for _, purpose := range purposes {
+		others += "- " + string(purpose) + ": " + strings.Join(byPurpose[purpose], "; ") + "\n"
+	}
+	return wrapped(platforms), wrapped(others)
 }
 
-// withRows puts rows in place of those that follow the head of a table.
-func withRows(t *testing.T, text, head, rows string) string {
+// withItems puts items in place of those that follow a paragraph with this end.
+func withItems(t *testing.T, text, head, items string) string {
 	t.Helper()
 	before, after, found := strings.Cut(text, head)
 	if !found {
-		t.Fatalf("there is no table with the head %q", head)
+		t.Fatalf("no paragraph ends with %q", head)
 	}
-	for strings.HasPrefix(after, "|") {
-		_, after, _ = strings.Cut(after, "\n")
-	}
-	return before + head + rows + after
+	_, rest, _ := strings.Cut(after+"\n\n", "\n\n")
+	return before + head + items + strings.TrimSuffix("\n"+rest, "\n\n")
 }

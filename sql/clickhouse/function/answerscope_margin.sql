@@ -1,6 +1,5 @@
 -- answerscope_margin: half the width of the 95 % interval of a score whose answers are clustered by prompt.
 -- k prompts, n answers, r the score; yy, yn, nn the sums over prompts of y^2, y x n and n^2, y being a prompt's points.
--- The linearised variance of a ratio of cluster totals (Cochran, Sampling Techniques, 3rd ed., 6.3), without the error of floats
--- (2e-14 of yy was measured).
+-- The linearised variance of a ratio of cluster totals (Cochran, Sampling Techniques, 3rd ed., 6.3), less the error of floats.
 (k, n, r, yy, yn, nn) ->
     1.96 * sqrt(k / (k - 1) * greatest(0, yy - 2 * r * yn + r * r * nn - 1e-12 * yy)) / n

@@ -1,6 +1,6 @@
 -- citation_sources: what the filtered answers cite: in all, and the domains and URLs that they cite most.
 -- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
--- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer. Serves GET /api/v1/citations.
+-- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     -- What corrections took away is gone from here on: an entry's readings are all alike in what is asked below.

@@ -1,5 +1,5 @@
 -- newest_cards: the shopping cards of the filtered answers, newest first, at most limit after a given card.
--- Cards of one instant come by answer_id as text, position, and id as text. Serves GET /api/v1/shopping-cards.
+-- Cards of one instant come by answer_id as text, position, and id as text.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     -- Which cards there are is decided by what is short and of one width; the texts of a page alone are read.

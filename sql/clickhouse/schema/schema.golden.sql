@@ -24,7 +24,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [e648cc2c7b82]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [88d6328fdb4f]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -62,7 +62,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [b96a186a4e99]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [c116d56b2bdd]'
 AS SELECT
     transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -228,31 +228,31 @@ CREATE TABLE answers
     `sentiment_method` LowCardinality(String) COMMENT 'method of the sentiment',
     `competitors.id` Array(UUID) COMMENT 'competitors at the reading, mentioned or not',
     `competitors.name` Array(String) COMMENT 'name at the reading',
-    `competitors.mention_count` Array(UInt32) COMMENT 'as mention_count',
-    `competitors.position` Array(UInt32) COMMENT 'as position',
-    `competitors.citation_count` Array(UInt32) COMMENT 'as citation_count',
-    `competitors.visibility_score` Array(UInt16) COMMENT 'as visibility_score',
-    `competitors.sentiment` Array(String) COMMENT 'as sentiment',
+    `competitors.mention_count` Array(UInt32) COMMENT 'of each competitor, as of the brand',
+    `competitors.position` Array(UInt32) COMMENT 'of each competitor, as of the brand',
+    `competitors.citation_count` Array(UInt32) COMMENT 'of each competitor, as of the brand',
+    `competitors.visibility_score` Array(UInt16) COMMENT 'of each competitor, as of the brand',
+    `competitors.sentiment` Array(String) COMMENT 'of each competitor, as of the brand',
     `citations.url` Array(String) COMMENT 'URLs of the answer, normalised, each once',
     `citations.title` Array(String) COMMENT 'first non-empty title, empty: none',
     `citations.cited` Array(Bool) COMMENT 'false: only consulted, in no figure',
     `citations.host` Array(String) COMMENT 'host without www.',
-    `citations.domain` Array(String) COMMENT 'registrable domain of the host',
-    `citations.listed_type` Array(String) COMMENT 'forum, social, review, institutional or editorial, whoever owns the domain',
-    `citations.owned` Array(Bool) COMMENT 'on a domain of the brand',
-    `citations.competitor_id` Array(UUID) COMMENT 'competitor whose domain it is, nil: none',
-    `cards.position` Array(UInt32) COMMENT '1-based position of the card in the answer',
-    `cards.title` Array(String) COMMENT 'title of the product',
-    `cards.brand` Array(String) COMMENT 'brand of the product, empty: unknown',
-    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'price in price_currency, NULL: unknown',
-    `cards.price_currency` Array(String) COMMENT 'ISO 4217, empty: unknown',
-    `cards.image_url` Array(String) COMMENT 'picture of the product, empty: unknown',
-    `cards.merchant_url` Array(String) COMMENT 'where it is sold, empty: unknown',
-    `cards.merchant_domain` Array(String) COMMENT 'registrable domain of merchant_url',
-    `cards.rating` Array(Nullable(Float64)) COMMENT 'as returned, NULL: unknown',
-    `cards.review_count` Array(Nullable(Int64)) COMMENT 'as returned, NULL: unknown',
-    `cards.matched_id` Array(UUID) COMMENT 'brand or competitor whose product it is, nil: neither',
-    `cards.role` Array(String) COMMENT 'own, competitor or other',
+    `citations.domain` Array(String) COMMENT 'of each URL, as in citations',
+    `citations.listed_type` Array(String) COMMENT 'of each URL, as in citations',
+    `citations.owned` Array(Bool) COMMENT 'of each URL, as in citations',
+    `citations.competitor_id` Array(UUID) COMMENT 'of each URL, as in citations',
+    `cards.position` Array(UInt32) COMMENT 'of each card, as in shopping_cards',
+    `cards.title` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.brand` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.price_amount` Array(Nullable(Decimal(18, 4))) COMMENT 'of each card, as in shopping_cards',
+    `cards.price_currency` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.image_url` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.merchant_url` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.merchant_domain` Array(String) COMMENT 'of each card, as in shopping_cards',
+    `cards.rating` Array(Nullable(Float64)) COMMENT 'of each card, as in shopping_cards',
+    `cards.review_count` Array(Nullable(Int64)) COMMENT 'of each card, as in shopping_cards',
+    `cards.matched_id` Array(UUID) COMMENT 'of each card, as in shopping_cards',
+    `cards.role` Array(String) COMMENT 'of each card, as in shopping_cards',
     PROJECTION readings
     (
         SELECT
@@ -278,7 +278,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [02359c409bb6]'
+COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [9c4dfbc94733]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -444,7 +444,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [080b3a44f9a9]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [b7fa55586eba]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -668,7 +668,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [c9da4162f9cb]'
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [8e37affd3a73]'
 AS SELECT
     organization_id,
     brand_id,
@@ -753,7 +753,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [0be6b202de75]'
+COMMENT 'the last dead letter of each partition. [c2981b914081]'
 AS SELECT
     log_topic,
     log_partition,
@@ -784,7 +784,7 @@ COMMENT 'What became of dead letters, and of batches whose plan had expired.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [f49f08b4bd48]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [69ade5bf6183]'
 AS SELECT
     log_topic,
     log_partition,
@@ -803,7 +803,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [44d4ebc790a4]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [6cc1172c9954]'
 AS SELECT
     log_topic,
     log_partition,
@@ -848,7 +848,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [cdef54b37c5f]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [e6012c5ef455]'
 AS SELECT
     log_topic,
     log_partition,
@@ -869,7 +869,7 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs, so that figures of the window show an outage, too. [55b7c21b1cc5]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs, so that figures of the window show an outage, too. [36d6f80a1d77]'
 AS SELECT
     platform,
     sum(answer_daily.runs) AS runs,
@@ -1055,7 +1055,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [342c9c970931]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [5f9146b5ea97]'
 AS WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
@@ -1150,7 +1150,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [db918777893e]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [964d870a9126]'
 AS SELECT
     platform,
     prompt,
@@ -1248,7 +1248,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [a1c497f97a73]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [bdb1b562a9be]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1270,7 +1270,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [794cc338ac0b]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [4abc6bfd2563]'
 AS SELECT
     month,
     max(kind = 'answers') AS answers,
@@ -1301,7 +1301,7 @@ ORDER BY month ASC;
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [fc24dcbb5368]'
+COMMENT 'every visit to a brand’s site as it was recorded. [00c1d9454a26]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1331,7 +1331,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [c77c7ef3086a]'
+COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [ee5288eb32d3]'
 AS SELECT
     day,
     id,
@@ -1376,7 +1376,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [d7e43f936fba]'
+COMMENT 'which of the given answers have landed, and the newest reading of each. [6cb89eed23dc]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -1394,7 +1394,7 @@ GROUP BY
 
 -- landed_crawls
 CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [15abe8b1e66c]'
+COMMENT 'which of the given crawls have landed. [d0a81c047e46]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1404,7 +1404,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [67bbd69e8f36]'
+COMMENT 'which of the given visits have landed. [72bea0126d93]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1414,7 +1414,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [d9b1ba966919]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [ac087700795a]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1425,7 +1425,7 @@ ORDER BY log_offset ASC;
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [857a5f4a15de]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [53482b2f19f6]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -1492,7 +1492,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [dfed1e3a80d9]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [78919828da31]'
 AS WITH
     served AS
     (
@@ -1540,7 +1540,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [69eea51c7f45]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [024f1730b452]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -1605,7 +1605,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [b7c19e55149b]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [e32014788f5a]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -1616,7 +1616,7 @@ HAVING count() > 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [9c25e4df05b7]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [8e164166c10e]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1685,7 +1685,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by bucket, platform and requested model. [3af8b90d83cc]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by bucket, platform and requested model. [b4efcb155a3f]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1810,7 +1810,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [557456ae8cbc]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [5a0ab16adc5e]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -1831,7 +1831,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [3c339df6d9cf]'
+COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [2db75452dd4b]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -1864,7 +1864,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [4ba13506f5ac]'
+COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [2247e7639f14]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -1883,7 +1883,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that: [14073f74dad7]'
+COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that: [fde526cd0e2e]'
 AS SELECT
     landing,
     month,
