@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// A CA issues certificates for one test. Its files are below a directory that the users
-// of the engines may pass.
+// A CA issues certificates for one test. Its files are below a directory that the users of the engines may pass.
 type CA struct {
 	File string // its own certificate, PEM
 
@@ -44,21 +43,19 @@ func NewCA(t testing.TB) *CA {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	ca := &CA{dir: dir, File: filepath.Join(dir, "ca.pem")}
 	ca.key, ca.cert = ca.sign(t, &x509.Certificate{
 		Subject: pkix.Name{CommonName: "CA of a test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	})
-	if err := os.WriteFile(ca.File, certificatePEM(ca.cert), 0o600); err != nil {
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(ca.File, cert, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return ca
 }
 
-// Issue makes a certificate for server and client: its subject is name, and it is valid
-// for the given hosts, names or addresses.
+// Issue makes a certificate for server and client: its subject is name, and it is valid for the given hosts, names or
+// addresses.
 func (ca *CA) Issue(t testing.TB, name string, hosts ...string) Certificate {
 	t.Helper()
 	request := &x509.Certificate{
@@ -79,27 +76,25 @@ func (ca *CA) Issue(t testing.TB, name string, hosts ...string) Certificate {
 	}
 	path := filepath.Join(ca.dir, name)
 	c := Certificate{Cert: path + ".pem", Key: path + ".key", Both: path + ".both.pem"}
-	cert, private := certificatePEM(issued), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
-	err = errors.Join(os.WriteFile(c.Cert, cert, 0o600), os.WriteFile(c.Key, private, 0o600), os.WriteFile(c.Both, append(private, cert...), 0o600))
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issued.Raw})
+	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	err = errors.Join(os.WriteFile(c.Cert, cert, 0o600), os.WriteFile(c.Key, private, 0o600),
+		os.WriteFile(c.Both, append(private, cert...), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// sign issues what is requested for a new key; the first certificate, the CA's own, is
-// signed with that key.
+// sign issues what is requested for a new key; the first certificate, the CA's own, is signed with that key.
 func (ca *CA) sign(t testing.TB, request *x509.Certificate) (*ecdsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.SerialNumber, request.NotBefore, request.NotAfter = serial, time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
+	request.SerialNumber = big.NewInt(time.Now().UnixNano())
+	request.NotBefore, request.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	issuer, signer := ca.cert, ca.key
 	if issuer == nil {
 		issuer, signer = request, key
@@ -113,8 +108,4 @@ func (ca *CA) sign(t testing.TB, request *x509.Certificate) (*ecdsa.PrivateKey, 
 		t.Fatal(err)
 	}
 	return key, signed
-}
-
-func certificatePEM(c *x509.Certificate) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }

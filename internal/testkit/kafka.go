@@ -1,44 +1,28 @@
 package testkit
 
 import (
-	"context"
+	"errors"
 	"testing"
 
-	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-func startKafka(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
-	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, Log: quiet})
-	if err != nil {
-		return addresses{}, nil, err
-	}
-	return addresses{Kafka: k.Brokers()}, k.Stop, nil
-}
-
-func startApacheKafka(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
-	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: dir, Log: quiet})
-	if err != nil {
-		return addresses{}, nil, err
-	}
-	return addresses{Apache: k.Brokers()}, k.Stop, nil
-}
-
-// Kafka returns the address of the embedded broker. Tests share it: name topics
-// and groups with Prefix.
+// Kafka returns the address of the embedded broker. Tests share it: name topics and groups with Prefix.
 func Kafka(t testing.TB) []string {
 	t.Helper()
-	return server(t, "kafka").Kafka
+	return []string{address(t, "kafka", "kafka")}
 }
 
-// ApacheKafka returns the address of an Apache Kafka. Tests share it: name topics
-// and groups with Prefix.
+// ApacheKafka returns the address of an Apache Kafka. Tests share it: name topics and groups with Prefix.
 func ApacheKafka(t testing.TB) []string {
 	t.Helper()
-	return server(t, "apache").Apache
+	return []string{address(t, "apache", "apache")}
 }
 
-// Brokers runs test once on the embedded broker and once on Apache Kafka, as
-// subtests kafka and apache: where the protocol of groups, offsets or appends matters.
+// Brokers runs test once on the embedded broker and once on Apache Kafka, as subtests kafka and apache: where the protocol
+// of groups, offsets or appends matters.
 func Brokers(t *testing.T, test func(t *testing.T, brokers []string, kind string)) {
 	t.Helper()
 	t.Run("kafka", func(t *testing.T) { test(t, Kafka(t), "kafka") })
@@ -49,4 +33,47 @@ func Brokers(t *testing.T, test func(t *testing.T, brokers []string, kind string
 func Prefix(t testing.TB) string {
 	t.Helper()
 	return freshName(t) + "."
+}
+
+// CreateTopic creates a topic of one partition.
+func CreateTopic(t testing.TB, brokers []string, topic string) {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{
+		Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}},
+	})
+	if err == nil {
+		err = created.Errors[topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Append appends values to partition 0 of a topic in one request, in order. A new topic may not have its leader yet, so
+// Append tries again until it has.
+func Append(t testing.TB, brokers []string, topic string, values ...[]byte) {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	wait.For(t, "the topic to have a leader", func() bool {
+		var records []kafka.Record // a request reads them to their end
+		for _, v := range values {
+			records = append(records, kafka.Record{Value: kafka.NewBytes(v)})
+		}
+		response, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+		})
+		if err == nil {
+			err = response.Error
+		}
+		for _, retriable := range []error{kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable, kafka.NotLeaderForPartition} {
+			if errors.Is(err, retriable) {
+				return false
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
 }

@@ -2,37 +2,31 @@ package testkit
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 )
 
-// Once returns what do returned to the first of all test binaries of a set of engines that
-// asked by this name; the others wait for it. It fails the test if do fails.
+// Once returns what do returned to the first of all test binaries of a set of engines that asked by this name; the others
+// wait for it. It fails the test if do fails.
 func Once(t testing.TB, name string, do func() ([]byte, error)) []byte {
 	t.Helper()
-	result, err := once(t, name, do)
+	result, err := once(name, do)
 	if err != nil {
 		t.Fatalf("make %s: %v", name, err)
 	}
 	return result
 }
 
-func once(t testing.TB, name string, do func() ([]byte, error)) ([]byte, error) {
-	t.Helper()
+func once(name string, do func() ([]byte, error)) (result []byte, err error) {
 	dir := os.Getenv(sharedEnv)
 	if dir == "" {
-		var err error
 		if dir, err = own.makeDir(); err != nil {
 			return nil, err
 		}
 	}
 	path := filepath.Join(dir, name)
-	if result, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return result, err
-	}
 	lock, err := os.Create(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -41,15 +35,12 @@ func once(t testing.TB, name string, do func() ([]byte, error)) ([]byte, error) 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, err
 	}
-	if result, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if result, err = os.ReadFile(path); !errors.Is(err, os.ErrNotExist) {
 		return result, err
 	}
-	result, err := do()
-	if err != nil {
+	if result, err = do(); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path+".new", result, 0o600); err != nil {
-		return nil, err
-	}
-	return result, os.Rename(path+".new", path)
+	// A binary that is killed while it writes must not leave half a result.
+	return result, errors.Join(os.WriteFile(path+".new", result, 0o600), os.Rename(path+".new", path))
 }

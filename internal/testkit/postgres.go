@@ -5,37 +5,24 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/answerscope/answerscope/deploy/engine"
 )
 
-func startPostgres(ctx context.Context, dir string) (addresses, func(context.Context) error, error) {
-	p, err := engine.StartPostgres(ctx, engine.PostgresConfig{Dir: dir, NoSync: true, Log: quiet})
-	if err != nil {
-		return addresses{}, nil, err
-	}
-	return addresses{Postgres: p.DSN()}, p.Stop, nil
-}
-
-// Postgres returns the address of a fresh database, with a superuser's
-// credentials, on a real PostgreSQL. Roles are the server's and so are shared
-// between databases. The database is dropped when the test passed.
+// Postgres returns the address of a fresh database, with a superuser's credentials, on a real PostgreSQL. Roles are the
+// server's and so are shared between databases. The database is dropped when the test passed.
 func Postgres(t testing.TB) (dsn string) {
 	t.Helper()
 	return CopyPostgres(t, "template1")
 }
 
-// CopyPostgres is Postgres with a copy of the database template, which must have no
-// connections.
+// CopyPostgres is Postgres with a copy of the database template, which must have no connections.
 func CopyPostgres(t testing.TB, template string) (dsn string) {
 	t.Helper()
-	server := server(t, "postgres").Postgres
-	name := freshName(t)
+	server, name := address(t, "postgres", "postgres"), freshName(t)
 	if err := execPostgres(t.Context(), server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatalf("create postgres database %s: %v", name, err)
 	}
-	dsn = withPath(server, name)
-	cleanUp(t, "postgres", name, dsn, func(ctx context.Context) error {
+	dsn = withDatabase(server, name)
+	cleanUp(t, dsn, func(ctx context.Context) error {
 		return execPostgres(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)")
 	})
 	return dsn
@@ -44,8 +31,8 @@ func CopyPostgres(t testing.TB, template string) (dsn string) {
 // CreatePostgres creates a database that lives as long as the server.
 func CreatePostgres(t testing.TB, name string) (dsn string, err error) {
 	t.Helper()
-	server := server(t, "postgres").Postgres
-	return withPath(server, name), execPostgres(t.Context(), server, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name)
+	server := address(t, "postgres", "postgres")
+	return withDatabase(server, name), execPostgres(t.Context(), server, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name)
 }
 
 func execPostgres(ctx context.Context, dsn string, queries ...string) error {

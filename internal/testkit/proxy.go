@@ -2,18 +2,20 @@ package testkit
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 )
 
-// A Proxy is a TCP proxy in front of a server, which a test can cut. What was sent
-// before the cut has arrived and nothing passes after it, as when the client process is
-// killed. It is safe for concurrent use.
+// A Proxy is a TCP proxy in front of a server, which a test can cut. What was sent before the cut has arrived and nothing
+// passes after it, as when the client process is killed. It is safe for concurrent use.
 type Proxy struct {
 	DSN string // the server's, through the proxy
 
@@ -41,20 +43,48 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := newProxy(t, address.Host, func(l net.Listener) net.Listener { return l })
+	address.Host = p.listener.Addr().String()
+	p.DSN = address.String()
+	return p
+}
+
+// TLSProxy returns an address that speaks TLS in front of one that does not, until the test ends. It asks clients for a
+// certificate of the CA. The embedded ClickHouse has no TLS listener of its own; what it sends through one is the same.
+func TLSProxy(t testing.TB, address string, ca *CA, server Certificate) string {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(server.Cert, server.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(ca.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(text)
+	p := newProxy(t, address, func(l net.Listener) net.Listener {
+		return tls.NewListener(l, &tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+			ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
+		})
+	})
+	return p.listener.Addr().String()
+}
+
+func newProxy(t testing.TB, server string, wrap func(net.Listener) net.Listener) *Proxy {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{server: address.Host, listener: listener}
-	address.Host = listener.Addr().String()
-	p.DSN = address.String()
+	p := &Proxy{server: server, listener: wrap(listener)}
 	go p.accept()
 	t.Cleanup(p.Cut)
 	return p
 }
 
-// CutAfter cuts this proxy, and others with it, after n more writes of the client, 1 or
-// more; the last of them arrives.
+// CutAfter cuts this proxy, and others with it, after n more writes of the client, 1 or more; the last of them arrives.
 func (p *Proxy) CutAfter(n int, others ...*Proxy) {
 	p.others = others
 	p.maxWrites.Store(p.writes.Load() + int64(n))
@@ -63,12 +93,11 @@ func (p *Proxy) CutAfter(n int, others ...*Proxy) {
 // Bytes is how many bytes the client has sent.
 func (p *Proxy) Bytes() int64 { return p.bytes.Load() }
 
-// CutAfterBytes cuts this proxy after n more bytes of the client, 1 or more; the last of
-// them arrives.
+// CutAfterBytes cuts this proxy after n more bytes of the client, 1 or more; the last of them arrives.
 func (p *Proxy) CutAfterBytes(n int64) { p.maxBytes.Store(p.bytes.Load() + n) }
 
-// HalfCloseAfterBytes is CutAfterBytes for the client's direction only: the server sees
-// the end of the stream, and its answer arrives.
+// HalfCloseAfterBytes is CutAfterBytes for the client's direction only: the server sees the end of the stream, and its
+// answer arrives.
 func (p *Proxy) HalfCloseAfterBytes(n int64) {
 	p.halfClose.Store(true)
 	p.CutAfterBytes(n)
@@ -95,8 +124,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Drop loses everything that is sent from now on, in both directions, and closes
-// nothing: as when the network loses the other end.
+// Drop loses everything that is sent from now on, in both directions, and closes nothing: as when the network loses the
+// other end.
 func (p *Proxy) Drop() { p.dropping.Store(true) }
 
 func (p *Proxy) accept() {

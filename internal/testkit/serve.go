@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,53 +14,14 @@ import (
 	"syscall"
 )
 
-// sharedEnv names the directory with the addresses of the engines that test binaries
-// share.
+// sharedEnv names the directory with the addresses of the engines that test binaries share.
 const sharedEnv = "ANSWERSCOPE_TEST_ENGINES"
 
-// addresses are those of the engines; empty where there is none of the kind.
-type addresses struct {
-	ClickHouse     string   `json:"clickhouse,omitempty"`      // native, with credentials
-	ClickHouseHTTP string   `json:"clickhouse_http,omitempty"` // host:port
-	Postgres       string   `json:"postgres,omitempty"`
-	Kafka          []string `json:"kafka,omitempty"`
-	Apache         []string `json:"apache,omitempty"`
-}
-
-func (a addresses) with(b addresses) addresses {
-	if b.ClickHouse != "" {
-		a.ClickHouse, a.ClickHouseHTTP = b.ClickHouse, b.ClickHouseHTTP
-	}
-	if b.Postgres != "" {
-		a.Postgres = b.Postgres
-	}
-	if b.Kafka != nil {
-		a.Kafka = b.Kafka
-	}
-	if b.Apache != nil {
-		a.Apache = b.Apache
-	}
-	return a
-}
-
-func readAddresses(dir string) (addresses, error) {
-	var a addresses
-	text, err := os.ReadFile(filepath.Join(dir, "addresses.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &a)
-	}
-	if err != nil {
-		return a, fmt.Errorf("read shared engines (%s): %w", sharedEnv, err)
-	}
-	return a, nil
-}
-
-// Serve starts every kind of engine, runs a command whose tests share them, stops the
-// engines, and returns the command's exit status. One set of engines for a whole
-// `go test ./...` saves each test binary the start of its own.
+// Serve starts every kind of engine, runs a command whose tests share them, stops the engines, and returns the command's
+// exit status.
 func Serve(ctx context.Context, command []string) (status int, err error) {
 	defer func() { err = errors.Join(err, own.close()) }()
-	if err := errors.Join(useMemory(), own.serve()); err != nil {
+	if err := errors.Join(saveTime(), startAll()); err != nil {
 		return 1, err
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -75,42 +37,53 @@ func Serve(ctx context.Context, command []string) (status int, err error) {
 	return 0, nil
 }
 
-// useMemory makes tests and their engines keep files in memory, if there is a file
-// system of it with room: a run needs less than a gigabyte at any time, but creates and
-// removes some hundred thousand small files, which cost a fifth of its time on a disk.
-// What the go tool builds, and runs, stays where it was.
-func useMemory() error {
-	const dir = "/dev/shm"
-	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") == "" && syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= 4<<30 {
-		return errors.Join(os.Setenv("GOTMPDIR", cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir())), os.Setenv("TMPDIR", dir))
-	}
-	return nil
-}
-
-// serve starts every kind at once and writes their addresses to addresses.json.
-func (e *engines) serve() error {
+// startAll starts every kind at once and writes their addresses to addresses.json.
+func startAll() error {
 	var (
 		mu   sync.Mutex
-		all  addresses
+		all  = addresses{}
 		errs []error
 		wg   sync.WaitGroup
 	)
-	for kind := range starters {
+	for _, start := range kinds {
 		wg.Go(func() {
-			a, err := e.start(kind)
+			a, err := start()
 			mu.Lock()
 			defer mu.Unlock()
-			all, errs = all.with(a), append(errs, err)
+			maps.Copy(all, a)
+			errs = append(errs, err)
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
 	text, err := json.Marshal(all)
-	if err != nil {
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(e.dir, "addresses.json"), text, 0o600)
+	return os.WriteFile(filepath.Join(own.dir, "addresses.json"), text, 0o600)
+}
+
+func readAddresses() (a addresses, err error) {
+	text, err := os.ReadFile(filepath.Join(os.Getenv(sharedEnv), "addresses.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read shared engines (%s): %w", sharedEnv, err)
+	}
+	return a, nil
+}
+
+// saveTime makes tests and their engines keep files in memory, if a file system of it has room: a run of everything needs
+// less than a gigabyte at any time, but on a disk creating small files costs ClickHouse as much again as all else. What
+// the go tool builds stays where it was. And it keeps Java from optimizing what runs for seconds only, half of the CPU of
+// Apache Kafka's start.
+func saveTime() error {
+	const memory = "/dev/shm"
+	errs := []error{os.Setenv("JAVA_TOOL_OPTIONS", cmp.Or(os.Getenv("JAVA_TOOL_OPTIONS"), "-XX:TieredStopAtLevel=1"))}
+	var fs syscall.Statfs_t
+	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= 4<<30 {
+		errs = append(errs,
+			os.Setenv("GOTMPDIR", cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir())), os.Setenv("TMPDIR", memory))
+	}
+	return errors.Join(errs...)
 }

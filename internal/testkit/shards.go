@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,9 +17,24 @@ import (
 // Cluster is the name of the cluster of ClickHouseShards.
 const Cluster = "answerscope"
 
-// shards are two ClickHouse servers of this test binary that form a cluster. Few
-// packages need them, so Serve does not share them.
-var shards = sync.OnceValues(func() (servers []addresses, err error) {
+// ClickHouseShards returns the native addresses of a fresh database (Atomic) on each server of a cluster of two shards,
+// which they know as Cluster. They are dropped when the test passed.
+func ClickHouseShards(t testing.TB) (dsns []string) {
+	t.Helper()
+	servers, err := shards()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := freshName(t)
+	for _, server := range servers {
+		dsns = append(dsns, createClickHouse(t, server, name))
+	}
+	return dsns
+}
+
+// shards are the addresses of two ClickHouse servers of this test binary that form a cluster. Few packages need them, so
+// Serve does not share them.
+var shards = sync.OnceValues(func() (servers []string, err error) {
 	dir, err := own.makeDir()
 	if err != nil {
 		return nil, err
@@ -31,7 +45,7 @@ var shards = sync.OnceValues(func() (servers []addresses, err error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, errs := make([]addresses, len(ports)), make([]error, len(ports))
+	servers, errs := make([]string, len(ports)), make([]error, len(ports))
 	var wg sync.WaitGroup
 	for i, port := range ports {
 		wg.Go(func() {
@@ -42,74 +56,35 @@ var shards = sync.OnceValues(func() (servers []addresses, err error) {
 	return servers, errors.Join(errs...)
 })
 
-func (e *engines) startShard(ctx context.Context, dir string, port int, ports []int) (addresses, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "config.d"), 0o700); err != nil {
-		return addresses{}, err
-	}
-	// An engine keeps the password that it finds; a cluster needs the same on all servers.
-	if err := os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600); err != nil {
-		return addresses{}, err
-	}
+func (e *engines) startShard(ctx context.Context, dir string, port int, ports []int) (dsn string, err error) {
 	var text strings.Builder
 	text.WriteString("<clickhouse><remote_servers><" + Cluster + "><secret>of the tests</secret>")
 	for _, port := range ports {
-		fmt.Fprintf(&text, "<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
+		fmt.Fprintf(&text, "<shard><internal_replication>true</internal_replication>"+
+			"<replica><host>127.0.0.1</host><port>%d</port></replica></shard>", port)
 	}
 	text.WriteString("</" + Cluster + "></remote_servers></clickhouse>")
-	if err := os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600); err != nil {
-		return addresses{}, err
-	}
-	c, err := engine.StartClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(dir, "config.d"), 0o700),
+		// An engine keeps the password that it finds; a cluster needs the same on all servers.
+		os.WriteFile(filepath.Join(dir, "password"), []byte("of the tests\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "config.d", "cluster.xml"), []byte(text.String()), 0o600))
 	if err != nil {
-		return addresses{}, err
+		return "", err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stops = append(e.stops, c.Stop)
-	return addresses{ClickHouse: c.DSN(), ClickHouseHTTP: c.HTTPAddr()}, nil
+	a, err := e.startClickHouse(ctx, engine.ClickHouseConfig{Dir: dir, Port: port, NoSync: true, Log: quiet})
+	return a["clickhouse"], err
 }
 
 // freePorts are ports without a listener.
-func freePorts(ctx context.Context, n int) ([]int, error) {
-	var ports []int
+func freePorts(ctx context.Context, n int) (ports []int, err error) {
 	for range n {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
 		defer l.Close() // held until all are chosen
-		_, port, err := net.SplitHostPort(l.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		number, err := strconv.Atoi(port)
-		if err != nil {
-			return nil, err
-		}
-		ports = append(ports, number)
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
-}
-
-// ClickHouseShards returns the native addresses of a fresh database (Atomic) on
-// each server of a cluster of two shards, which they know as Cluster. They are
-// dropped when the test passed.
-func ClickHouseShards(t testing.TB) (dsns []string) {
-	t.Helper()
-	servers, err := shards()
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := freshName(t)
-	for i, a := range servers {
-		if err := a.execClickHouse(t.Context(), "CREATE DATABASE "+name+" ENGINE = Atomic"); err != nil {
-			t.Fatalf("create clickhouse database %s on shard %d: %v", name, i, err)
-		}
-		dsn := withPath(a.ClickHouse, name)
-		cleanUp(t, "clickhouse", name, dsn, func(ctx context.Context) error {
-			return a.execClickHouse(ctx, "DROP DATABASE "+name+" SYNC")
-		})
-		dsns = append(dsns, dsn)
-	}
-	return dsns
 }

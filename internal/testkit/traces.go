@@ -1,14 +1,15 @@
 package testkit
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,16 +26,13 @@ type Span struct {
 	Trace      string // ids in hexadecimal
 	ID         string
 	Parent     string // "" of a root
-	Kind       otlp.Span_SpanKind
 	Failed     bool
 	Start, End time.Time
 	Attributes map[string]string // values as text
-	Events     []string          // their names
 	Process    map[string]string // attributes of the resource
 }
 
-// A TraceReceiver is an OTLP endpoint for traces, HTTP and protobuf. It is safe for
-// concurrent use.
+// A TraceReceiver is an OTLP endpoint for traces, HTTP and protobuf. It is safe for concurrent use.
 type TraceReceiver struct {
 	URL string // base, to which /v1/traces is added
 
@@ -80,30 +78,25 @@ func (c *TraceReceiver) Requests() []*http.Request {
 	return slices.Clone(c.requests)
 }
 
-func (c *TraceReceiver) receive(r *http.Request) error {
+func (c *TraceReceiver) receive(r *http.Request) (err error) {
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" {
 		return fmt.Errorf("trace receiver: got %s %s", r.Method, r.URL.Path)
 	}
 	body := io.Reader(r.Body)
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		unzipped, err := gzip.NewReader(r.Body)
-		if err != nil {
+		if body, err = gzip.NewReader(r.Body); err != nil {
 			return fmt.Errorf("trace receiver: %w", err)
 		}
-		body = unzipped
 	}
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(body); err != nil {
-		return fmt.Errorf("trace receiver: %w", err)
-	}
+	text, err := io.ReadAll(body)
 	var export otlptrace.ExportTraceServiceRequest
-	if err := proto.Unmarshal(text.Bytes(), &export); err != nil {
+	if err := errors.Join(err, proto.Unmarshal(text, &export)); err != nil {
 		return fmt.Errorf("trace receiver: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests = append(c.requests, r)
-	c.bodies = append(c.bodies, text.Bytes()...)
+	c.bodies = append(c.bodies, text...)
 	for _, process := range export.GetResourceSpans() {
 		for _, scope := range process.GetScopeSpans() {
 			for _, span := range scope.GetSpans() {
@@ -115,38 +108,26 @@ func (c *TraceReceiver) receive(r *http.Request) error {
 }
 
 func spanOf(s *otlp.Span, process map[string]string) Span {
-	span := Span{
+	return Span{
 		Name:       s.GetName(),
 		Trace:      hex.EncodeToString(s.GetTraceId()),
 		ID:         hex.EncodeToString(s.GetSpanId()),
 		Parent:     hex.EncodeToString(s.GetParentSpanId()),
-		Kind:       s.GetKind(),
 		Failed:     s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
 		Start:      time.Unix(0, int64(s.GetStartTimeUnixNano())),
 		End:        time.Unix(0, int64(s.GetEndTimeUnixNano())),
 		Attributes: attributes(s.GetAttributes()),
 		Process:    process,
 	}
-	for _, event := range s.GetEvents() {
-		span.Events = append(span.Events, event.GetName())
-	}
-	return span
 }
 
 func attributes(given []*common.KeyValue) map[string]string {
 	texts := map[string]string{}
 	for _, pair := range given {
-		switch value := pair.GetValue().GetValue().(type) {
-		case *common.AnyValue_StringValue:
-			texts[pair.GetKey()] = value.StringValue
-		case *common.AnyValue_IntValue:
-			texts[pair.GetKey()] = fmt.Sprint(value.IntValue)
-		case *common.AnyValue_DoubleValue:
-			texts[pair.GetKey()] = fmt.Sprint(value.DoubleValue)
-		case *common.AnyValue_BoolValue:
-			texts[pair.GetKey()] = fmt.Sprint(value.BoolValue)
-		default:
-			texts[pair.GetKey()] = fmt.Sprint(pair.GetValue())
+		if text, ok := pair.GetValue().GetValue().(*common.AnyValue_StringValue); ok {
+			texts[pair.GetKey()] = text.StringValue
+		} else {
+			texts[pair.GetKey()] = strings.Trim(fmt.Sprint(pair.GetValue().GetValue()), "&{}") // a number is &{7}
 		}
 	}
 	return texts
