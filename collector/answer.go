@@ -54,7 +54,7 @@ func (r *request) refuse(f *fiber.Ctx, refused *refusal) error {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header.Set(fiber.HeaderRetryAfter, strconv.Itoa(max(1, int((r.wait+time.Second-1)/time.Second))))
 	}
-	// A brand's page may read what is wrong with its beacon, but not a page of anyone else.
+	// A brand's page may read what is wrong with its beacon; other pages may not.
 	if len(header.Peek(fiber.HeaderAccessControlAllowOrigin)) == 0 && refused.status != http.StatusForbidden {
 		if origin, err := origin(f); err == nil && origin != "" && r.c.registered(origin) {
 			share(f, origin)

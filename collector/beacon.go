@@ -17,8 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 )
 
-// request is the state of one request. It is used again for another: done forgets all of it, such as the visitor's
-// address.
+// request is the state of one request. It is used again for another: done clears it, the visitor's address above all.
 type request struct {
 	c *Collector
 
@@ -51,7 +50,7 @@ func (c *Collector) Handle(f *fiber.Ctx) error {
 	if !ok {
 		return err
 	}
-	c.metrics.refused(refused.reason, max(len(r.beacons), 1))
+	c.metrics.beacons.WithLabelValues("refused", refused.reason).Add(float64(max(len(r.beacons), 1)))
 	return r.refuse(f, refused)
 }
 

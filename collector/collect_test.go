@@ -131,10 +131,7 @@ func TestAPreflightSaysWhatMayBeSent(t *testing.T) {
 // While no list of sites is known, no beacon is refused for its site.
 func TestBeforeTheSitesAreKnown(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
-	unknown, err := site.New("", nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unknown := site.New("", nil, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	s.collector.parts.Sites = unknown
 	for method, body := range map[string]string{http.MethodPost: s.lumen.beacon("https://www.lumen.example/?utm_source=chatgpt.com", ""), http.MethodOptions: ""} {
 		if r := s.send(t, method, body, "Origin: https://www.lumen.example"); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" {

@@ -1,3 +1,22 @@
+// Package collector takes beacons from the pages of brands and appends them to the log as visits.
+//
+// POST /t/collect is beacon.go, top to bottom. It checks in this order, and the first check that fails is the answer:
+//
+//  1. the method                               405; OPTIONS is a preflight (answer.go)
+//  2. Content-Encoding, Content-Type           415
+//  3. the size of the body, 8,192 bytes        413
+//  4. the body as a whole                      400 (decode.go, goal.go)
+//  5. each beacon's brand and origin           403
+//  6. the limit of each site                   429 (limit.go)
+//  7. what is dropped on purpose               204 with X-Answerscope (visit.go)
+//  8. room on the log or in the spool          503
+//  9. the log or the spool has it              204
+//
+// An array is answered as one: all of its beacons pass, or none is counted. Beacons count towards a site's limit only
+// once their origin is known to be the site's, so that a stranger does not use it up; those that are dropped count.
+//
+// The hot path asks no database, takes no lock that all cores share, and keeps nothing of a request: a visitor's
+// address goes into two functions of package visitor and no further.
 package collector
 
 import (
@@ -10,6 +29,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/answerscope/answerscope/collector/script"
 	"github.com/answerscope/answerscope/collector/site"
@@ -72,11 +92,7 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 		return nil, fmt.Errorf("configure collector: %w", err)
 	}
 	useragent.Look("") // reads the patterns, so that the first beacon does not wait for it
-	m, err := newMetrics(reg)
-	if err != nil {
-		return nil, fmt.Errorf("configure collector: %w", err)
-	}
-	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit, time.Now()), metrics: m, log: log}
+	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit, time.Now()), metrics: newMetrics(reg), log: log}
 	c.requests.New = func() any { return &request{c: c} }
 	return c, nil
 }
@@ -92,7 +108,7 @@ func Listener() httpd.Config {
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "collector"
 	cfg.WriteTimeout = 15 * time.Second
-	cfg.BodyLimit = 64 << 10   // what is larger than a beacon may be is still told so, up to here
+	cfg.BodyLimit = 64 << 10   // a body that is too large for a beacon is answered 413 in our own words up to here
 	cfg.HeaderLimit = 16 << 10 // a connection holds as much
 	return cfg
 }
@@ -105,23 +121,20 @@ type metrics struct {
 	crawlers *prometheus.CounterVec
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return promauto.With(reg).NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &metrics{
-		beacons: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "answerscope_collector_beacons_total", Help: "Beacons by outcome (accepted, dropped, refused) and reason; a request whose body was not read counts as one."},
-			[]string{"outcome", "reason"}),
-		crawlers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "answerscope_collector_crawler_beacons_total", Help: "Beacons that an AI crawler sent while it read a page, by its name. They are dropped."},
-			[]string{"crawler"}),
+		beacons: counter("answerscope_collector_beacons_total",
+			"Beacons by outcome (accepted, dropped, refused) and reason; a request whose body was not read counts as one.", "outcome", "reason"),
+		crawlers: counter("answerscope_collector_crawler_beacons_total",
+			"Beacons that an AI crawler sent while it read a page, by its name. They are dropped.", "crawler"),
 		dropped: map[string]prometheus.Counter{},
 	}
 	m.accepted = m.beacons.WithLabelValues("accepted", "")
 	for _, reason := range []string{dropBot, dropCrawler, dropPrivacy, dropNoSource} {
 		m.dropped[reason] = m.beacons.WithLabelValues("dropped", reason)
 	}
-	return m, errors.Join(reg.Register(m.beacons), reg.Register(m.crawlers))
-}
-
-func (m *metrics) refused(reason string, n int) {
-	m.beacons.WithLabelValues("refused", reason).Add(float64(n))
+	return m
 }

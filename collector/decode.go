@@ -3,7 +3,9 @@ package collector
 import (
 	"bytes"
 	"errors"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -117,25 +119,9 @@ func scan(body []byte, b *beacon) bool {
 
 // text is where the field of a name goes; nil for what is no text, or unknown.
 func (b *beacon) text(name byte) *string {
-	switch name {
-	case 'u':
-		return &b.URL
-	case 'r':
-		return &b.Referrer
-	case 's':
-		return &b.Platform
-	case 'l':
-		return &b.Language
-	case 'd':
-		return &b.Screen
-	case 'z':
-		return &b.TimeZone
-	case 'e':
-		return &b.Event
-	case 'b':
-		return &b.Brand
-	case 'i':
-		return &b.Session
+	texts := [...]*string{&b.URL, &b.Referrer, &b.Platform, &b.Language, &b.Screen, &b.TimeZone, &b.Event, &b.Brand, &b.Session}
+	if i := strings.IndexByte("ursldzebi", name); i >= 0 {
+		return texts[i]
 	}
 	return nil
 }
@@ -196,10 +182,10 @@ func field(p jsontext.Pointer) string {
 // check judges what a beacon says without knowing whose it is. Hints that cannot be right (language, screen, time
 // zone) are forgotten, since the visit took place all the same.
 func (b *beacon) check() error {
-	var ok bool
-	if b.brand, ok = brandID(b.Brand); !ok {
+	if len(b.Brand) != 36 || b.brand.Parse(b.Brand) != nil { // the one usual form of a UUID
 		return malformed("want the brand's id in b")
 	}
+	var ok bool
 	if b.page, ok = pageOf(b.URL); !ok {
 		return malformed("want the page's http or https URL in u")
 	}
@@ -220,15 +206,7 @@ func (b *beacon) check() error {
 	return nil
 }
 
-// brandID takes a UUID in its one usual form.
-func brandID(text string) (id uuid.UUID, ok bool) {
-	if len(text) != 36 {
-		return uuid.Nil, false
-	}
-	return id, id.Parse(text) == nil
-}
-
-// hint tells whether a text may be kept as it is: short, and plain ASCII.
+// hint reports whether a text may be kept as it is: short, and plain ASCII.
 func hint(text string) bool {
 	if len(text) > event.MaxLabel {
 		return false
@@ -285,8 +263,82 @@ func shortened(path string) string {
 	return path[:end]
 }
 
-// hostOf is the host of a referrer; "" if it has none that can be kept.
-func hostOf(referrer string) string {
-	host, _, _ := site.PageHost(referrer)
-	return host
+// goal is a conversion, as a page posts it.
+type goal struct {
+	Name     string `json:"name"`
+	Value    amount `json:"value"`
+	Currency string `json:"currency"`
+}
+
+// amount is a decimal number as text, "" for none. A page gives a number, or a text that is one.
+type amount string
+
+// UnmarshalJSON leaves what the text says to check.
+func (a *amount) UnmarshalJSON(b []byte) error {
+	text, err := jsontext.AppendUnquote(nil, b)
+	switch {
+	case string(b) == "null":
+		*a = ""
+	case err == nil && b[0] == '"':
+		*a = amount(text)
+	case b[0] == '-' || b[0] >= '0' && b[0] <= '9':
+		*a = amount(b)
+	default:
+		return errNoNumber
+	}
+	return nil
+}
+
+var errNoNumber = malformed("want a number")
+
+// check also brings value and currency into the form of the log.
+func (g *goal) check() error {
+	if g.Name == "" || len(g.Name) > event.MaxName {
+		return malformed("want a name of at most 512 bytes in g")
+	}
+	value, ok := decimal(string(g.Value))
+	if !ok {
+		return malformed("want a decimal number below 1000000000000 as the value in g")
+	}
+	g.Value = amount(value)
+	if g.Currency == "" {
+		return nil
+	}
+	g.Currency = strings.ToUpper(g.Currency)
+	if len(g.Currency) != 3 || strings.Trim(g.Currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return malformed("want three letters (ISO 4217) as the currency in g")
+	}
+	return nil
+}
+
+// places is how many digits behind the point the log has room for.
+const places = 6
+
+// decimal is text as a plain decimal number, with at most 12 digits before the point and 6 behind it; what JavaScript
+// makes of 0.1 + 0.2 is rounded to those, half away from zero. "" is none.
+func decimal(text string) (value string, ok bool) {
+	if text == "" {
+		return "", true
+	}
+	mantissa, exponent, scaled := strings.Cut(strings.ReplaceAll(text, "E", "e"), "e")
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	if whole == "" || len(text) > 400 || strings.Trim(whole+fraction, "0123456789") != "" || strings.HasSuffix(mantissa, ".") {
+		return "", false
+	}
+	if scaled { // a large power would cost the time to write it out
+		if n, err := strconv.Atoi(exponent); err != nil || n > 400 || n < -400 {
+			return "", false
+		}
+	}
+	exact, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return "", false
+	}
+	value = exact.FloatString(places)
+	value = strings.TrimRight(strings.TrimRight(value, "0"), ".")
+	if value == "-0" {
+		value = "0"
+	}
+	whole, _, _ = strings.Cut(strings.TrimPrefix(value, "-"), ".")
+	return value, len(whole) <= 12
 }

@@ -93,10 +93,7 @@ func (s *environment) sites(t testing.TB, log *slog.Logger) (*site.Directory, *v
 	db := store.OpenControlPlane(t, store.ControlPlane(t))
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
 	s.rival = addBrand(t, db, "rival", "rival.example")
-	sites, err := site.New("", db, s.metrics, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sites := site.New("", db, s.metrics, log)
 	who := visitor.DefaultConfig()
 	who.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	visitors, err := visitor.New(who, db, s.metrics, log)

@@ -38,6 +38,7 @@ func BenchmarkHandle(b *testing.B) {
 	handle := server.App.Handler()
 	request := benchRequest(b, s.lumen)
 	b.ReportAllocs()
+	b.ResetTimer() // the sites are those of a database
 	b.RunParallel(func(next *testing.PB) {
 		var ctx fasthttp.RequestCtx
 		for next.Next() {

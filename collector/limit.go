@@ -13,7 +13,7 @@ import (
 // one number is kept, when its allowance would be whole again, and moved by one atomic operation. A site is found
 // without a lock too: each shard is a map that never changes, replaced by a larger one when a site is new.
 type limits struct {
-	start   time.Time     // times are kept since then, by the clock that nobody sets
+	start   time.Time     // times are kept since then, by the monotonic clock
 	each    time.Duration // what a beacon costs
 	shards  [256]atomic.Pointer[shard]
 	growing sync.Mutex

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -39,8 +40,8 @@ func (r *request) unwanted(f *fiber.Ctx) string {
 	return ""
 }
 
-// platformOf is the AI platform that a beacon's visit came from, and what named it; both are "" if none did. The page's
-// own word counts only after the first view of a session, since that view has an address and a referrer.
+// platformOf is the AI platform that a beacon's visit came from, and what named it; both are "" if none did. What the
+// page says counts only after the first view of a session, since that view has an address and a referrer.
 func platformOf(b *beacon) (platform, by string) {
 	if !bool(b.New) && referral.Known(b.Platform) {
 		return b.Platform, referral.BySession
@@ -50,6 +51,7 @@ func platformOf(b *beacon) (platform, by string) {
 
 // visitOf fills in what the beacon and the request say.
 func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by string) {
+	referrer, _, _ := site.PageHost(b.Referrer)
 	*v = event.Visit{
 		V:              event.Version,
 		ID:             newID(r.at),
@@ -61,7 +63,7 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 		PlatformBy:     by,
 		Host:           b.page.host,
 		Path:           b.page.path,
-		ReferrerHost:   hostOf(b.Referrer),
+		ReferrerHost:   referrer,
 		Language:       hinted(b.Language),
 		Screen:         hinted(b.Screen),
 		TimeZone:       hinted(b.TimeZone),
@@ -105,17 +107,11 @@ func remoteOf(address net.Addr) netip.Addr {
 }
 
 // newID is a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7
-// would take a lock that all cores share, for an order within a millisecond that nobody asks for.
+// would take a lock that all cores share, for an order within a millisecond that is not needed.
 func newID(at time.Time) (id uuid.UUID) {
-	ms := uint64(at.UnixMilli())
-	id[0], id[1], id[2], id[3], id[4], id[5] = byte(ms>>40), byte(ms>>32), byte(ms>>24), byte(ms>>16), byte(ms>>8), byte(ms)
-	random := rand.Uint64()
-	id[6], id[7] = 0x70|byte(random>>60), byte(random>>52)
-	id[8] = 0x80 | byte(random&0x3f)
-	random = rand.Uint64()
-	for i := 9; i < len(id); i++ {
-		id[i] = byte(random)
-		random >>= 8
-	}
+	binary.BigEndian.PutUint64(id[:], uint64(at.UnixMilli())<<16|rand.Uint64()&0xffff)
+	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
+	id.SetVersion(uuid.V7)
+	id.SetVariant(uuid.VariantRFC9562)
 	return id
 }

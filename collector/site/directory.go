@@ -14,22 +14,21 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const (
-	// poll is between two looks for a change.
-	poll = time.Second
-	// queryTimeout is how long Postgres may take to answer one query.
-	queryTimeout = 3 * time.Second
-	// pause is between two tries to reach Postgres: a change made while it was away is known soon after it is back.
-	pause = 500 * time.Millisecond
+	poll         = time.Second            // between two looks for a change
+	queryTimeout = 3 * time.Second        // for Postgres to answer one query
+	pause        = 500 * time.Millisecond // between two tries to reach Postgres
+	logEvery     = time.Minute            // between two lines that Postgres is away
+
 	// minRest is the least between two readings, however many changes there are; maxRest is the least for a list that
-	// takes long to read, of which a half of the time goes to reading.
+	// takes long to read: at most half of the time goes to reading.
 	minRest, maxRest = 100 * time.Millisecond, time.Second
-	// logEvery is between two lines that log that Postgres is away.
-	logEvery = time.Minute
 )
 
 // Directory is the list of sites. It is safe for concurrent use; a look-up takes no lock and allocates nothing.
@@ -37,8 +36,8 @@ type Directory struct {
 	file string // keeps the list for a start without Postgres; "": none
 	from *postgres.DB
 	log  *slog.Logger
-	list atomic.Pointer[list] // nil: none is known
-	kept bool                 // on disk, as it is; New's and Run's alone
+	list atomic.Pointer[list] // without sites: none is known
+	kept bool                 // on disk, as it is; used by New and Run alone
 	seen atomic.Int64         // when Postgres last confirmed the list, Unix nanoseconds; 0: never
 
 	reads, unsaved prometheus.Counter
@@ -46,60 +45,45 @@ type Directory struct {
 
 // New takes the list from file, if there is a good one, and asks no database yet. With "" no list is kept. from may be
 // away (postgres.OpenLater).
-func New(file string, from *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Directory, error) {
+func New(file string, from *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) *Directory {
+	auto := promauto.With(registerer)
 	d := &Directory{file: file, from: from, log: log,
-		reads:   prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_reads_total", Help: "Times that the list of sites was read from Postgres."}),
-		unsaved: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_site_save_failures_total", Help: "Times that the list of sites could not be kept on disk."}),
+		reads: auto.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_site_reads_total", Help: "Times that the list of sites was read from Postgres."}),
+		unsaved: auto.NewCounter(prometheus.CounterOpts{
+			Name: "answerscope_site_save_failures_total", Help: "Times that the list of sites could not be kept on disk."}),
 	}
 	started := time.Now()
-	registerer.MustRegister(d.reads, d.unsaved,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_sites", Help: "Brands whose domains are known."}, func() float64 {
-			if l := d.list.Load(); l != nil {
-				return float64(len(l.sites))
-			}
-			return 0
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_site_age_seconds", Help: "Since Postgres last confirmed the list of sites, or since the start."}, func() float64 {
-			if seen := d.seen.Load(); seen != 0 {
-				return time.Since(time.Unix(0, seen)).Seconds()
-			}
-			return time.Since(started).Seconds()
-		}))
-	d.takeFile()
-	return d, nil
-}
-
-func (d *Directory) takeFile() {
-	if d.file == "" {
-		return
-	}
-	rows, err := load(d.file)
-	switch {
-	case err != nil:
-		d.log.Warn("list of sites on disk not taken", "cause", err, "next", "nothing: it is written again once postgres answers; until then no beacon is accepted")
-	case rows != nil:
+	auto.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_sites", Help: "Brands whose domains are known."}, func() float64 {
+		return float64(len(d.list.Load().sites))
+	})
+	auto.NewGaugeFunc(prometheus.GaugeOpts{Name: "answerscope_site_age_seconds",
+		Help: "Since Postgres last confirmed the list of sites, or since the start."}, func() float64 {
+		if seen := d.seen.Load(); seen != 0 {
+			return time.Since(time.Unix(0, seen)).Seconds()
+		}
+		return time.Since(started).Seconds()
+	})
+	d.list.Store(&list{})
+	rows, err := load(file)
+	if err != nil {
+		log.Warn("list of sites on disk not taken", "cause", err, "next", "nothing: it is written again once postgres answers; until then no beacon is accepted")
+	} else if rows != nil {
 		d.list.Store(newList(rows))
 		d.kept = true
 	}
+	return d
 }
 
 // Site returns the brand's site; false if there is no such brand, or no list yet.
 func (d *Directory) Site(brand uuid.UUID) (*Site, bool) {
-	l := d.list.Load()
-	if l == nil {
-		return nil, false
-	}
-	s, ok := l.sites[brand]
+	s, ok := d.list.Load().sites[brand]
 	return s, ok
 }
 
-// Registered reports whether host, as OriginHost gives it, is a domain of any brand or
-// under one.
+// Registered reports whether host, as OriginHost gives it, is a domain of any brand or under one.
 func (d *Directory) Registered(host string) bool {
 	l := d.list.Load()
-	if l == nil {
-		return false
-	}
 	return upwards(host, func(domain string) bool {
 		_, found := l.domains[domain]
 		return found
@@ -108,15 +92,15 @@ func (d *Directory) Registered(host string) bool {
 
 // Ready is nil once any list is known, Postgres's or the file's.
 func (d *Directory) Ready(context.Context) error {
-	if d.list.Load() == nil {
+	if d.list.Load().sites == nil {
 		return errors.New("no list of sites: postgres has not answered yet, and there is none on disk")
 	}
 	return nil
 }
 
-// Run follows Postgres until ctx is cancelled, through its every absence.
+// Run follows Postgres until ctx is cancelled, whether or not it is there.
 func (d *Directory) Run(ctx context.Context) error {
-	var logged time.Time // when its absence was last logged
+	var logged time.Time // that it is away
 	for {
 		confirmed := d.seen.Load()
 		err := d.follow(ctx)
@@ -124,10 +108,8 @@ func (d *Directory) Run(ctx context.Context) error {
 			logged = time.Now()
 			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
 		}
-		select {
-		case <-ctx.Done():
+		if lifecycle.Pause(ctx, pause) != nil {
 			return nil
-		case <-time.After(pause):
 		}
 	}
 }
@@ -180,10 +162,8 @@ func (d *Directory) read(ctx context.Context, from *postgres.Sites) error {
 
 // wait returns when there may be a change, not before a rest and at the latest after poll.
 func (d *Directory) wait(ctx context.Context, from *postgres.Sites, rest time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(rest):
+	if err := lifecycle.Pause(ctx, rest); err != nil {
+		return err
 	}
 	_, err := from.Wait(ctx, max(poll-rest, time.Millisecond))
 	return err

@@ -118,10 +118,7 @@ func (w *environment) root(t *testing.T, text string) {
 // directory is one that runs until the end of the test, or until stop.
 func (w *environment) directory(t *testing.T, db *postgres.DB) (d *site.Directory, stop func()) {
 	t.Helper()
-	d, err := site.New(w.file, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&w.log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d = site.New(w.file, db, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&w.log, nil)))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -243,8 +240,7 @@ func TestADirectoryStartsFromDiskAndFollowsOnceItCan(t *testing.T) {
 	}
 }
 
-// A network may lose one end: what is asked there is never answered, and no
-// notification comes.
+// A network may lose one end: what is asked there is never answered, and no notification comes.
 func TestAConnectionThatHangsIsReplaced(t *testing.T) {
 	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")

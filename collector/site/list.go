@@ -1,6 +1,14 @@
 package site
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,8 +17,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Site is a brand with the hosts that are its own. It never changes: an edit makes
-// another one.
+// Site is a brand with the hosts that are its own. It never changes: an edit makes another one.
 type Site struct {
 	OrganizationID uuid.UUID
 	BrandID        uuid.UUID
@@ -26,22 +33,18 @@ func (s *Site) Allows(host string) bool {
 	})
 }
 
-// upwards reports whether is holds for host or for a name that host is under. Nothing
-// is under a part of an address.
+// upwards reports whether is holds for host or for a name that host is under. Nothing is under a part of an address.
 func upwards(host string, is func(domain string) bool) bool {
-	if host == "" || endsInNumber(host) {
+	if endsInNumber(host) { // also without a host
 		return host != "" && is(host)
 	}
-	for {
+	for more := true; more; {
 		if is(host) {
 			return true
 		}
-		dot := strings.IndexByte(host, '.')
-		if dot < 0 {
-			return false
-		}
-		host = host[dot+1:]
+		_, host, more = strings.Cut(host, ".")
 	}
+	return false
 }
 
 // A list is every site at one moment.
@@ -73,4 +76,65 @@ func same(a, b []postgres.Site) bool {
 	return slices.EqualFunc(a, b, func(a, b postgres.Site) bool {
 		return a.BrandID == b.BrandID && a.OrganizationID == b.OrganizationID && slices.Equal(a.Domains, b.Domains)
 	})
+}
+
+// The file is one line of JSON below a line with its kind and the SHA-256 of the rest: a list that was cut short must
+// not pass for one of fewer domains.
+const fileTitle = "answerscope sites 1 "
+
+// save replaces the file; after a crash it is the old one or the new one.
+func save(path string, rows []postgres.Site) error {
+	body, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("encode sites: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("save sites: %w", err)
+	}
+	next := path + ".new" // one name: a process that is killed here leaves one file, however often
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s%x\n%s\n", fileTitle, sha256.Sum256(body), body)
+		err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		return fmt.Errorf("save sites: %w", err)
+	}
+	return nil
+}
+
+// load reads what save wrote; nil without an error where there is no file, as of "".
+func load(path string) ([]postgres.Site, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sites: %w", err)
+	}
+	rows, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read sites %s: %w", path, err)
+	}
+	return rows, nil
+}
+
+func parse(text []byte) ([]postgres.Site, error) {
+	head, body, _ := bytes.Cut(text, []byte{'\n'})
+	sum, ok := bytes.CutPrefix(head, []byte(fileTitle))
+	if !ok {
+		return nil, errors.New("not a list of sites")
+	}
+	body = bytes.TrimSuffix(body, []byte{'\n'})
+	if fmt.Sprintf("%x", sha256.Sum256(body)) != string(sum) {
+		return nil, errors.New("the list is damaged")
+	}
+	rows := []postgres.Site{}
+	if err := json.Unmarshal(body, &rows); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	return rows, nil
 }

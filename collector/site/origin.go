@@ -2,16 +2,16 @@ package site
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
 
-// OriginHost is the host of an Origin header in the form that domains are kept in:
-// lower case, punycode, without port and without one trailing dot. ok is false unless
-// origin is a plain http(s)://host[:port]: of "null", of anything with a user, a path,
-// a list, a wildcard or an empty label.
+// OriginHost is the host of an Origin header in the form that domains are kept in: lower case, punycode, without port
+// and without one trailing dot. ok is false unless origin is a plain http(s)://host[:port]: of "null", of anything with
+// a user, a path, a list, a wildcard or an empty label.
 func OriginHost(origin string) (host string, ok bool) {
 	rest, ok := afterScheme(origin)
 	if !ok {
@@ -28,12 +28,9 @@ func PageHost(page string) (host, rest string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	end := strings.IndexAny(after, `/?#\`) // browsers take \ for / here
+	end := strings.IndexAny(after, "/?#") // browsers take \ for / here, and never write one: no host has it
 	if end < 0 {
 		end = len(after)
-	}
-	if end < len(after) && after[end] == '\\' {
-		return "", "", false // a location never has one
 	}
 	host, ok = authorityHost(after[:end])
 	if !ok {
@@ -56,26 +53,13 @@ func afterScheme(url string) (rest string, ok bool) {
 func authorityHost(authority string) (host string, ok bool) {
 	host = authority
 	if at := strings.LastIndexByte(authority, ':'); at >= 0 && !strings.HasSuffix(authority, "]") {
-		if !isPort(authority[at+1:]) {
+		port := authority[at+1:]
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil || len(port) > 5 {
 			return "", false
 		}
 		host = authority[:at]
 	}
 	return normal(host)
-}
-
-func isPort(text string) bool {
-	if text == "" || len(text) > 5 {
-		return false
-	}
-	port := 0
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-		port = port*10 + int(text[i]-'0')
-	}
-	return port <= 65535
 }
 
 // international maps names as browsers do (UTS 46, non-transitional), so that of two
@@ -136,20 +120,18 @@ func isHost(host string) bool {
 			return false
 		}
 	}
-	return label > 0 && (!endsInNumber(host) || isAddress(host))
+	if label > 0 && endsInNumber(host) {
+		_, err := netip.ParseAddr(host)
+		return err == nil
+	}
+	return label > 0
 }
 
-// endsInNumber reports whether browsers read host as an IPv4 address, or as nothing at
-// all: the last label is a number.
+// endsInNumber reports whether browsers read host as an IPv4 address, or as nothing at all: the last label is a number.
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if digits, hex := strings.CutPrefix(last, "0x"); hex {
 		return strings.Trim(digits, "0123456789abcdef") == ""
 	}
 	return strings.Trim(last, "0123456789") == ""
-}
-
-func isAddress(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil
 }

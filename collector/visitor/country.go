@@ -58,8 +58,7 @@ func readZones(text string) (zones, codes map[string]string) {
 	return zones, codes
 }
 
-// known is code in upper case if there is such a country: CDNs say XX and T1 for "who
-// knows" and "from Tor".
+// known is code in upper case if there is such a country: CDNs say XX and T1 for "who knows" and "from Tor".
 func known(code string) string {
 	if len(code) != 2 {
 		return ""
@@ -76,8 +75,7 @@ type countries struct {
 	file   fs.FileInfo
 }
 
-// openCountries reads the whole file: one that is written over in place would kill a
-// process that has it mapped.
+// openCountries reads the whole file: one that is written over in place would kill a process that has it mapped.
 func openCountries(path string) (*countries, error) {
 	file, err := os.Stat(path) // before it is read: a change in between is seen later
 	if err != nil {
@@ -98,9 +96,8 @@ func openCountries(path string) (*countries, error) {
 	return c, nil
 }
 
-// check is nil if there is a network with a country: a database of other things would go
-// unnoticed. The library's own check is of more than we read, and refuses good
-// files that are not MaxMind's.
+// check is nil if there is a network with a country: a database of other things would go unnoticed. The library's own
+// check is of more than we read, and refuses good files that are not MaxMind's.
 func (c *countries) check() error {
 	for network := range c.reader.Networks() {
 		if err := network.Err(); err != nil {
@@ -116,8 +113,7 @@ func (c *countries) check() error {
 // of is the country of an address, "" where the database has none.
 func (c *countries) of(address netip.Addr) string { return countryOf(c.reader.Lookup(address)) }
 
-// countryOf reads a record: MaxMind and DB-IP keep the country's code below country,
-// others as country_code.
+// countryOf reads a record: MaxMind and DB-IP keep the country's code below country, others as country_code.
 func countryOf(found maxminddb.Result) string {
 	if !found.Found() {
 		return ""

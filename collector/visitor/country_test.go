@@ -101,8 +101,7 @@ func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
 	}
 }
 
-// A database is taken when it changes on disk; one that is damaged or gone is not, and
-// the one before stays.
+// A database is taken when it changes on disk; one that is damaged or gone is not, and the one before stays.
 func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	cfg := visitor.DefaultConfig()
 	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "FR"})

@@ -13,11 +13,11 @@ type key struct {
 }
 
 // salts are those of a few days.
-type salts struct{ keys []key }
+type salts []key
 
-func (s *salts) of(at time.Time) (key, bool) {
+func (s salts) of(at time.Time) (key, bool) {
 	day := dayOf(at)
-	for _, k := range s.keys {
+	for _, k := range s {
 		if k.day == day {
 			return k, true
 		}
@@ -36,8 +36,8 @@ const (
 	keptAfter = time.Hour
 	// saltTimeout bounds one query.
 	saltTimeout = 10 * time.Second
-	// saltRetry is the first pause after a try that failed, mostRetry the longest.
-	saltRetry, mostRetry = 500 * time.Millisecond, 5 * time.Second
+	// saltRetry is the pause after one that failed.
+	saltRetry = time.Second
 )
 
 // saltDays are the days whose salts are needed at now.
@@ -59,21 +59,21 @@ func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	found := &salts{}
+	var found salts
 	for _, row := range rows {
-		found.keys = append(found.keys, key{dayOf(row.Day), binary.LittleEndian.Uint64(row.Key), binary.LittleEndian.Uint64(row.Key[8:])})
+		found = append(found, key{dayOf(row.Day), binary.LittleEndian.Uint64(row.Key), binary.LittleEndian.Uint64(row.Key[8:])})
 	}
-	v.salts.Store(found)
+	v.salts.Store(&found)
 	return nil
 }
 
 // forget drops the keys of other days, also while Postgres is away.
 func (v *Visitors) forget(days []time.Time) {
-	kept := &salts{}
+	var kept salts
 	for _, day := range days {
 		if k, ok := v.salts.Load().of(day); ok {
-			kept.keys = append(kept.keys, k)
+			kept = append(kept, k)
 		}
 	}
-	v.salts.Store(kept)
+	v.salts.Store(&kept)
 }

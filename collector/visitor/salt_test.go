@@ -9,8 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// Whatever the hour, the salts of now, of an hour ago and of the coming six hours are
-// needed, and no others.
+// Whatever the hour, the salts of now, of an hour ago and of the coming six hours are needed, and no others.
 func TestWantedDays(t *testing.T) {
 	midnight := time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)
 	for hour := range 48 {
@@ -32,7 +31,7 @@ func TestSaltsAreForgottenWithoutPostgres(t *testing.T) {
 	v := &Visitors{}
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	today := dayOf(now)
-	v.salts.Store(&salts{[]key{{today, 1, 2}, {today + 1, 3, 4}}})
+	v.salts.Store(&salts{{today, 1, 2}, {today + 1, 3, 4}})
 	known := func(at time.Time) bool { _, ok := v.salts.Load().of(at); return ok }
 	v.forget(saltDays(now.Add(4*time.Hour + 30*time.Minute))) // half past midnight
 	if !known(now) || !known(now.Add(5*time.Hour)) {
@@ -43,7 +42,7 @@ func TestSaltsAreForgottenWithoutPostgres(t *testing.T) {
 		t.Error("an hour after midnight yesterday is forgotten")
 	}
 	v.forget(saltDays(now.Add(48 * time.Hour)))
-	if len(v.salts.Load().keys) != 0 {
+	if len(*v.salts.Load()) != 0 {
 		t.Error("keys of the past")
 	}
 }
@@ -51,7 +50,7 @@ func TestSaltsAreForgottenWithoutPostgres(t *testing.T) {
 func BenchmarkHash(b *testing.B) {
 	v := &Visitors{}
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
-	v.salts.Store(&salts{[]key{{dayOf(now), 1, 2}}})
+	v.salts.Store(&salts{{dayOf(now), 1, 2}})
 	address := netip.MustParseAddr("203.0.113.9")
 	b.ReportAllocs()
 	for b.Loop() {

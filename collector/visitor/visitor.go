@@ -12,13 +12,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/dchest/siphash"
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -63,9 +66,7 @@ func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slo
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	v := &Visitors{cfg: cfg, db: db, log: log,
-		unhashed: prometheus.NewCounter(prometheus.CounterOpts{Name: "answerscope_visitor_unhashed_total", Help: "Visits without a visitor, because the day's salt was not known."}),
-	}
+	v := &Visitors{cfg: cfg, db: db, log: log}
 	v.salts.Store(&salts{})
 	if cfg.CountryDatabase != "" {
 		c, err := openCountries(cfg.CountryDatabase)
@@ -74,23 +75,25 @@ func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slo
 		}
 		v.countries.Store(c)
 	}
-	registerer.MustRegister(v.unhashed, prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "answerscope_visitor_salt_known", Help: "1 while the salt of the present day is known, else 0."},
+	auto := promauto.With(registerer)
+	v.unhashed = auto.NewCounter(prometheus.CounterOpts{
+		Name: "answerscope_visitor_unhashed_total", Help: "Visits without a visitor, because the day's salt was not known."})
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "answerscope_visitor_salt_known", Help: "1 while the salt of the present day is known, else 0."},
 		func() float64 {
 			if _, ok := v.salts.Load().of(time.Now()); ok {
 				return 1
 			}
 			return 0
-		}))
+		})
 	return v, nil
 }
 
 // mostAgent is how much of a User-Agent is hashed, in bytes.
 const mostAgent = 512
 
-// Hash is the same number for one address and User-Agent on one brand's site on one
-// UTC day, and another one on any other; never 0, unless the day's salt is not known
-// or address is none. It allocates nothing.
+// Hash is the same number for one address and User-Agent on one brand's site on one UTC day, and another one on any
+// other; never 0, unless the day's salt is not known or address is none. It allocates nothing.
 func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at time.Time) uint64 {
 	if !address.IsValid() {
 		return 0
@@ -108,27 +111,70 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 	return max(siphash.Hash(key.k0, key.k1, buffer[:n]), 1)
 }
 
-// Run keeps the salts and the country database new until ctx is cancelled, through
-// every absence of Postgres.
+// Run keeps the salts and the country database new until ctx is cancelled, through every absence of Postgres.
 func (v *Visitors) Run(ctx context.Context) error {
-	retry := saltRetry
 	var logged time.Time
 	for {
 		wait := v.cfg.Refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			wait, retry = min(retry, wait), min(2*retry, mostRetry)
+			wait = min(wait, saltRetry)
 			if time.Since(logged) >= time.Minute {
 				logged = time.Now()
 				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
 			}
-		} else {
-			retry = saltRetry
 		}
 		v.refreshCountries()
-		select {
-		case <-ctx.Done():
+		if lifecycle.Pause(ctx, wait) != nil {
 			return nil
-		case <-time.After(wait):
 		}
 	}
 }
+
+// Trusts reports whether remote is a proxy whose headers are believed.
+func (v *Visitors) Trusts(remote netip.Addr) bool {
+	remote = plain(remote)
+	for _, p := range v.cfg.TrustedProxies {
+		if p.Contains(remote) {
+			return true
+		}
+	}
+	return false
+}
+
+// Address is the visitor's: remote itself, or where remote is a trusted proxy the
+// right-most hop of X-Forwarded-For (all its headers in order, joined by commas) that is
+// none. Where that hop is no address it is the zero Addr: who it was is not known.
+func (v *Visitors) Address(remote netip.Addr, forwardedFor string) netip.Addr {
+	remote = plain(remote)
+	for v.Trusts(remote) && strings.TrimSpace(forwardedFor) != "" {
+		var hop string
+		if comma := strings.LastIndexByte(forwardedFor, ','); comma >= 0 {
+			forwardedFor, hop = forwardedFor[:comma], forwardedFor[comma+1:]
+		} else {
+			forwardedFor, hop = "", forwardedFor
+		}
+		remote = hopAddress(strings.TrimSpace(hop))
+	}
+	return remote
+}
+
+// hopAddress reads 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1] and [2001:db8::1]:80.
+func hopAddress(hop string) netip.Addr {
+	if with, err := netip.ParseAddrPort(hop); err == nil {
+		return plain(with.Addr())
+	}
+	if bare, ok := strings.CutPrefix(hop, "["); ok {
+		hop, ok = strings.CutSuffix(bare, "]")
+		if !ok {
+			return netip.Addr{}
+		}
+	}
+	address, err := netip.ParseAddr(hop)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return plain(address)
+}
+
+// plain is an address of one writing: IPv4 as such, and no zone, which is a name of the proxy's network card.
+func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

@@ -143,8 +143,7 @@ func TestAVisitorIsOneForADayOnASite(t *testing.T) {
 	}
 }
 
-// A collector that starts before its database is there accepts visits without a
-// visitor, and has visitors once it can.
+// A collector that starts before its database is there accepts visits without a visitor, and has visitors once it can.
 func TestASaltIsTakenOnceThereIsADatabase(t *testing.T) {
 	dsn := testkit.Postgres(t)
 	v := newVisitors(t, visitor.DefaultConfig(), open(t, dsn))

@@ -29,11 +29,9 @@ func benchBrokers(b *testing.B) map[string][]string {
 	return map[string][]string{"kafka": k.Brokers(), "apache": testkit.ApacheKafka(b)}
 }
 
-// BenchmarkAppend is the collector's way: 256 at once, each waiting for its own
-// acknowledgement. The naive way is one synchronous request for each of them.
-// Best seen on two cores of an AMD EPYC that the broker and other work shared:
-// 152 k/s on Apache Kafka (naive 4.6 k/s), 81 k/s on the embedded broker with
-// synced writes (naive 1.0 k/s).
+// BenchmarkAppend is the collector's way: 256 at once, each waiting for its own acknowledgement. The naive way is one
+// synchronous request for each of them. Best seen on two cores of an AMD EPYC that the broker and other work shared:
+// 152 k/s on Apache Kafka (naive 4.6 k/s), 81 k/s on the embedded broker with synced writes (naive 1.0 k/s).
 func BenchmarkAppend(b *testing.B) {
 	for kind, brokers := range benchBrokers(b) {
 		b.Run(kind+"/append", func(b *testing.B) {
@@ -73,9 +71,8 @@ func parallel(b *testing.B, put func([]byte) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-// BenchmarkAppendAll is an import's way: many records handed in at once. The
-// ceiling is the same bytes in requests of 6,000 records, one after the other.
-// Best seen on the same machine: 519 k/s on Apache Kafka, 397 k/s on the embedded
+// BenchmarkAppendAll is an import's way: many records handed in at once. The ceiling is the same bytes in requests of
+// 6,000 records, one after the other. Best seen on the same machine: 519 k/s on Apache Kafka, 397 k/s on the embedded
 // broker (ceiling 765 k/s; batches of 4 MB instead of 1 MB gave 499 k/s).
 func BenchmarkAppendAll(b *testing.B) {
 	values := make([][]byte, 60_000)

@@ -110,8 +110,7 @@ func TestRecordsOfAKeyKeepTheirOrderAndPartition(t *testing.T) {
 	}
 }
 
-// A reader counts ids once partition by partition, so a batch without a key must
-// not move when it is sent again.
+// A reader counts ids once partition by partition, so a batch without a key must not move when it is sent again.
 func TestARetryKeepsItsPartition(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)

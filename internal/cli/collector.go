@@ -153,11 +153,9 @@ func assembleCollector(_ context.Context, s *service) error {
 
 // assembleSites adds what beacons are compared with.
 func assembleSites(s *service) (*site.Directory, *visitor.Visitors, error) {
-	sites, err := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
-	if err != nil {
-		return nil, nil, err
-	}
+	sites := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
 	who := visitor.DefaultConfig()
+	var err error
 	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
 		return nil, nil, err
 	}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A process dies at the pass that was asked for: not at an earlier one, and not at
-// another point.
+// A process dies at the pass that was asked for: not at an earlier one, and not at another point.
 func TestAProcessDiesAtItsPoint(t *testing.T) {
 	if os.Getenv("FAULT") != "" {
 		if err := Arm(os.Getenv("FAULT")); err != nil {

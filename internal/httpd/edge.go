@@ -5,26 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"runtime/debug"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
+	"golang.org/x/sys/unix"
 )
 
 // edge is the outermost handler: whatever happens in the routes, a request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
-	if d := s.direct[c.Path()]; d != nil {
-		return d.serve(c)
+	if d, ok := s.direct[c.Path()]; ok {
+		return s.serveDirect(c, d)
 	}
 	started := time.Now()
 	id := requestID(c.Get(fiber.HeaderXRequestID))
 	c.Set(fiber.HeaderXRequestID, id)
-	ctx, cancel := s.newContext(c)
+	ctx, cancel := context.WithCancel(s.requests) // ends with the request, with its client's connection, or with the server
 	defer cancel()
+	watchClient(ctx, c.Context().Conn(), cancel)
 	ctx, span := s.begin(ctx, c, id)
 	route := unmatched
 	defer func() { finishSpan(span, c, route) }()
@@ -51,6 +56,36 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
+// Direct gives every request for path to handle, whatever its method. It is for the one path that is requested tens of
+// thousands of times a second: such a request has no id, no context that ends with its client, no span and no line in
+// the log, and its response is neither tagged nor compressed. It is measured, and errors and panics are answered as on
+// any other path. It is called before Run.
+func (s *Server) Direct(path string, handle fiber.Handler) {
+	s.direct[path] = direct{path, handle, s.seconds.WithLabelValues(s.cfg.Name, fiber.MethodPost, path, "204")}
+}
+
+// direct is a path that is answered without the rest of the edge.
+type direct struct {
+	path     string
+	handle   fiber.Handler
+	accepted prometheus.Observer // of nearly all its requests
+}
+
+func (s *Server) serveDirect(c *fiber.Ctx, d direct) error {
+	started := time.Now()
+	if err := guarded(c, d.handle); err != nil {
+		if failed := s.refuse(c, err); failed != nil {
+			return failed
+		}
+	}
+	seconds, status := d.accepted, c.Response().StatusCode()
+	if c.Method() != fiber.MethodPost || status != fiber.StatusNoContent {
+		seconds = s.seconds.WithLabelValues(s.cfg.Name, c.Method(), d.path, strconv.Itoa(status))
+	}
+	seconds.Observe(time.Since(started).Seconds())
+	return nil
+}
+
 // guarded runs a handler and returns a panic as an error that keeps its stack for the log.
 func guarded(c *fiber.Ctx, handle fiber.Handler) (err error) {
 	defer func() {
@@ -68,16 +103,6 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
 
-// newContext returns a context that ends with the request, with its client's connection, or with the server.
-func (s *Server) newContext(c *fiber.Ctx) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(s.requests)
-	unwatch := watchClient(c.Context().Conn(), cancel)
-	return ctx, func() {
-		unwatch()
-		cancel()
-	}
-}
-
 type idKey struct{}
 
 // RequestID is the id of the request that ctx belongs to, as the client and the log know it; "" outside of one.
@@ -88,13 +113,11 @@ func RequestID(ctx context.Context) string {
 
 // requestID is the id that a proxy or the client gave, if it is safe in a header and a log; else a new one.
 func requestID(given string) string {
-	if len(given) == 0 || len(given) > 128 {
-		return uuid.Must(uuid.NewV4()).String()
+	unsafe := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_' && r != '.'
 	}
-	for i := range len(given) {
-		if b := given[i]; (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') && b != '-' && b != '_' && b != '.' {
-			return uuid.Must(uuid.NewV4()).String()
-		}
+	if len(given) == 0 || len(given) > 128 || strings.ContainsFunc(given, unsafe) {
+		return uuid.Must(uuid.NewV4()).String()
 	}
 	return given
 }
@@ -137,4 +160,43 @@ func requestSeconds(metrics prometheus.Registerer) *prometheus.HistogramVec {
 		panic(err) // two collectors of one name and other labels are a mistake in the source
 	}
 	return seconds
+}
+
+// clientInterval is between two checks that a client is still connected. Most requests are done before the first.
+const clientInterval = 250 * time.Millisecond
+
+// watchClient calls gone when the client of conn has disconnected before ctx, that of its request, ends: so its query is
+// cancelled. fasthttp does not read a connection while it answers; a peek at the socket takes no bytes of the next
+// request.
+func watchClient(ctx context.Context, conn net.Conn, gone func()) {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	var check func()
+	check = func() {
+		switch {
+		case ctx.Err() != nil:
+		case disconnected(socket):
+			gone()
+		default:
+			time.AfterFunc(clientInterval, check)
+		}
+	}
+	time.AfterFunc(clientInterval, check)
+}
+
+// disconnected peeks one byte: none, without an error, is the end of the stream.
+func disconnected(socket syscall.Conn) bool {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	over := false
+	err = raw.Control(func(fd uintptr) {
+		var one [1]byte
+		n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		over = n == 0 && err == nil || err == unix.ECONNRESET
+	})
+	return over || err != nil
 }

@@ -22,42 +22,21 @@ import (
 // Config is how a public listener behaves.
 type Config struct {
 	Name         string               // of the listener in logs and metrics: queryapi, collector, …
-	ReadTimeout  time.Duration        // for one whole request; without it a slow sender holds its connection for ever
 	WriteTimeout time.Duration        // for one whole response
-	IdleTimeout  time.Duration        // between two requests of a connection; a shutdown waits for idle ones
-	Drain        time.Duration        // how long a stop waits for requests under way before it cancels them
 	BodyLimit    int                  // bytes of a request's body, where its surface sets no other limit
 	HeaderLimit  int                  // bytes of a request's line and headers; fiber's 4 KB refuse a browser with many cookies
 	Traces       trace.TracerProvider // gets a span of every request except /healthz; nil traces nothing
 }
 
+const (
+	readTimeout = 15 * time.Second // for one whole request; without it a slow sender holds its connection for ever
+	idleTimeout = 60 * time.Second // between two requests of a connection; a shutdown waits for idle ones
+	drain       = 10 * time.Second // how long a stop waits for requests under way before it cancels them
+)
+
 // DefaultConfig suits an API that people and programs call.
 func DefaultConfig() Config {
-	return Config{
-		Name:         "public",
-		ReadTimeout:  15 * time.Second,
-		WriteTimeout: 60 * time.Second,
-		IdleTimeout:  60 * time.Second,
-		Drain:        10 * time.Second,
-		BodyLimit:    4 << 20,
-		HeaderLimit:  32 << 10,
-	}
-}
-
-// Validate says everything that is wrong.
-func (c Config) Validate() error {
-	var errs []error
-	require := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	require(c.Name != "", "listener: name is empty: it labels its metrics")
-	require(c.ReadTimeout > 0 && c.WriteTimeout > 0 && c.IdleTimeout > 0, "listener %s: read, write and idle timeouts must be above 0", c.Name)
-	require(c.Drain > 0, "listener %s: drain must be above 0", c.Name)
-	require(c.BodyLimit > 0, "listener %s: body limit must be above 0 bytes", c.Name)
-	require(c.HeaderLimit >= 4<<10, "listener %s: header limit must be at least 4096 bytes", c.Name)
-	return errors.Join(errs...)
+	return Config{Name: "public", WriteTimeout: 60 * time.Second, BodyLimit: 4 << 20, HeaderLimit: 32 << 10}
 }
 
 // A Server is one public listener. Surfaces add their routes to App before Run.
@@ -68,8 +47,8 @@ type Server struct {
 	listener net.Listener
 	log      *slog.Logger
 	seconds  *prometheus.HistogramVec
-	tracer   trace.Tracer // nil when nothing is traced
-	direct   map[string]*direct
+	tracer   trace.Tracer      // nil when nothing is traced
+	direct   map[string]direct // by path
 	surfaces []Surface
 	requests context.Context // parent of every request's context
 	abandon  context.CancelFunc
@@ -88,9 +67,9 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // Fiber is the listener's configuration of fiber: for New, and for a benchmark of fiber alone.
 func (c Config) Fiber() fiber.Config {
 	return fiber.Config{
-		ReadTimeout:           c.ReadTimeout,
+		ReadTimeout:           readTimeout,
 		WriteTimeout:          c.WriteTimeout,
-		IdleTimeout:           c.IdleTimeout,
+		IdleTimeout:           idleTimeout,
 		BodyLimit:             c.BodyLimit,
 		ReadBufferSize:        c.HeaderLimit,
 		CaseSensitive:         true,
@@ -102,7 +81,7 @@ func (c Config) Fiber() fiber.Config {
 
 // New returns a server whose only route is GET /healthz. It owns listener, and serves once it Runs.
 func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus.Registerer) *Server {
-	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics)}
+	s := &Server{cfg: cfg, listener: listener, log: log.With("listener", cfg.Name), seconds: requestSeconds(metrics), direct: map[string]direct{}}
 	if cfg.Traces != nil {
 		s.tracer = cfg.Traces.Tracer(scope)
 	}
@@ -129,7 +108,7 @@ func (s *Server) Ready(context.Context) error {
 }
 
 // Run serves until ctx is cancelled, then accepts no new connection, finishes the requests under way and returns. What
-// is not finished after Config.Drain is cancelled.
+// is not finished after 10 s is cancelled.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.abandon()
 	s.serving.Store(true)
@@ -141,7 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	draining, done := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
+	draining, done := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer done()
 	err := s.App.ShutdownWithContext(draining)
 	_ = s.listener.Close() // Shutdown closes it only once serving has begun; a second Close does no harm
@@ -149,7 +128,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.log.Debug("listener ended", "error", ended)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("requests cut off", "after", s.cfg.Drain, "next", "nothing: their clients may ask again")
+		s.log.Warn("requests cut off", "after", drain, "next", "nothing: their clients may ask again")
 		return nil
 	}
 	if err != nil {

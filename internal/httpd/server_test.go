@@ -334,13 +334,3 @@ func TestAnAddressInUseIsKnownAtOnce(t *testing.T) {
 		t.Errorf("Listen() = %v", err)
 	}
 }
-
-func TestValidateSaysEverythingThatIsWrong(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
-		t.Errorf("the defaults: %v", err)
-	}
-	err := Config{HeaderLimit: 1}.Validate()
-	if err == nil || strings.Count(err.Error(), "\n") != 4 {
-		t.Errorf("Validate() = %v, want five reasons", err)
-	}
-}

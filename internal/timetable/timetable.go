@@ -10,11 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 const (
@@ -51,9 +55,9 @@ type task struct {
 // New has no tasks yet.
 func New(elector Elector, history History, registerer prometheus.Registerer, log *slog.Logger) *Timetable {
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"task"})
+		return promauto.With(registerer).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"task"})
 	}
-	t := &Timetable{elector: elector, history: history, log: log,
+	return &Timetable{elector: elector, history: history, log: log,
 		succeeded: gauge("answerscope_task_last_success_timestamp_seconds",
 			"When a scheduled task last succeeded in any process, in Unix time, as far as this one knows."),
 		failed: gauge("answerscope_task_last_failure_timestamp_seconds",
@@ -61,8 +65,6 @@ func New(elector Elector, history History, registerer prometheus.Registerer, log
 		took: gauge("answerscope_task_last_duration_seconds",
 			"Seconds that a scheduled task's last run in this process took, whether or not it succeeded."),
 	}
-	registerer.MustRegister(t.succeeded, t.failed, t.took)
-	return t
 }
 
 // Every adds a task, before Run. Its name is unique, and labels its metrics and logs. The ctx that run is given ends
@@ -100,16 +102,13 @@ func (t *Timetable) do(ctx context.Context, k *task) {
 	began := time.Now()
 	k.begun.Store(began.Unix())
 	leading, cancel := context.WithCancelCause(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		t.watchLead(leading, cancel)
-	}()
+	var watching sync.WaitGroup
+	watching.Go(func() { t.watchLead(leading, cancel) })
 	err := k.run(leading)
 	took := time.Since(began)
 	lost := context.Cause(leading)
 	cancel(nil)
-	<-watched
+	watching.Wait()
 
 	t.took.WithLabelValues(k.name).Set(took.Seconds())
 	switch {
@@ -131,17 +130,10 @@ func (t *Timetable) do(ctx context.Context, k *task) {
 
 // watchLead cancels a running task when another process may run it.
 func (t *Timetable) watchLead(ctx context.Context, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(leadInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for lifecycle.Pause(ctx, leadInterval) == nil {
+		if err := t.leads(ctx); err != nil && ctx.Err() == nil {
+			cancel(err)
 			return
-		case <-tick.C:
-			if err := t.leads(ctx); err != nil && ctx.Err() == nil {
-				cancel(err)
-				return
-			}
 		}
 	}
 }
@@ -172,4 +164,94 @@ func (e election) IsLeader(ctx context.Context) error {
 		e.log.Warn("no leader elected; tasks are skipped until there is one", "cause", err, "next", "check that postgres answers")
 	}
 	return err
+}
+
+// A Schedule says when a task is due.
+type Schedule struct {
+	times gocron.JobDefinition
+	daily bool
+}
+
+// Daily is once a day, at hour:minute; and at once, if it last succeeded more than a day ago.
+func Daily(hour, minute uint) Schedule {
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), true}
+}
+
+// Hourly is once an hour, at a minute of it.
+func Hourly(minute uint) Schedule {
+	return Schedule{gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false), false}
+}
+
+// Interval is every d, the first time d after the start.
+func Interval(d time.Duration) Schedule { return Schedule{gocron.DurationJob(d), false} }
+
+// History records for all processes when tasks last succeeded. It is used from several goroutines.
+type History interface {
+	// Add adds the tasks that are not known yet.
+	Add(ctx context.Context, names []string) error
+	// Read returns since when tasks have been known, and when those that ever succeeded last did.
+	Read(ctx context.Context, names []string) (known, succeeded map[string]time.Time, err error)
+	// Succeeded records that a task has just succeeded.
+	Succeeded(ctx context.Context, name string) error
+}
+
+// day is how long ago a daily task may have succeeded. It is more than 24 hours, since a run may end earlier than the
+// one of the day before.
+const day = 25 * time.Hour
+
+// watchMissed runs daily tasks whose time came while no process ran, until ctx ends.
+func (t *Timetable) watchMissed(ctx context.Context) {
+	failing := false
+	for lifecycle.Pause(ctx, checkInterval) == nil {
+		err := t.runMissed(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			t.log.Warn("missed tasks unknown", "cause", err,
+				"next", "check that postgres answers; tasks run at their times meanwhile")
+		}
+		failing = err != nil
+	}
+}
+
+// runMissed runs the first task that has not succeeded for a day, if this process leads. One that failed in this
+// process waits for its next time.
+func (t *Timetable) runMissed(ctx context.Context) error {
+	if t.leads(ctx) != nil {
+		return nil // the leader does it; that none is elected is logged where tasks are due
+	}
+	ctx, done := context.WithTimeout(ctx, storeTimeout)
+	defer done()
+	var names []string
+	for _, k := range t.tasks {
+		names = append(names, k.name)
+	}
+	if err := t.history.Add(ctx, names); err != nil {
+		return err
+	}
+	known, succeeded, err := t.history.Read(ctx, names)
+	if err != nil {
+		return err
+	}
+	now := time.Now().Round(0) // of the wall clock: the monotonic one may stop while the machine sleeps
+	for _, k := range t.tasks {
+		last, ever := succeeded[k.name]
+		if ever {
+			t.succeeded.WithLabelValues(k.name).Set(float64(last.UnixMilli()) / 1000)
+		} else {
+			last = known[k.name]
+		}
+		if !k.schedule.daily || now.Sub(last) < day || now.Sub(time.Unix(k.begun.Load(), 0)) < day {
+			continue
+		}
+		t.log.Info("task was missed, and runs now", "task", k.name, "since", last)
+		return k.job.RunNow() // one at a time
+	}
+	return nil
+}
+
+func (t *Timetable) recordSuccess(ctx context.Context, k *task) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer done()
+	if err := t.history.Succeeded(ctx, k.name); err != nil {
+		t.log.Warn("success of a task not recorded", "task", k.name, "cause", err, "next", "nothing: the task may run once more than needed")
+	}
 }

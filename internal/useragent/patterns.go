@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -34,45 +35,29 @@ var hints = []string{
 	"Cypress/", "+http://", "+https://",
 }
 
+//go:embed expressions.tsv
+var expressionsFile string
+
 // expressions are the patterns of the list that are more than a text, each with texts of which every agent that it
 // matches has one: the expression itself is asked only of agents with such a text.
-var expressions = map[string][]string{
-	`AdsBot-Google([^-]|$)`:             {"AdsBot-Google"},
-	`[wW]get`:                           {"Wget", "wget"},
-	`^Seekbot`:                          {"Seekbot"},
-	`(sistrix|SISTRIX) [cC]rawler`:      {"sistrix crawler", "sistrix Crawler", "SISTRIX crawler", "SISTRIX Crawler"},
-	`Ahrefs(Bot|SiteAudit)`:             {"AhrefsBot", "AhrefsSiteAudit"},
-	`^CrunchBot`:                        {"CrunchBot"},
-	`S[eE][mM]rushBot`:                  {"SemrushBot", "SeMrushBot", "SEmrushBot", "SEMrushBot"},
-	`Livelap[bB]ot`:                     {"Livelapbot", "LivelapBot"},
-	`[pP]ingdom`:                        {"pingdom", "Pingdom"},
-	`Bark[rR]owler`:                     {"Barkrowler", "BarkRowler"},
-	`^dcrawl`:                           {"dcrawl"},
-	`^Apache-HttpClient`:                {"Apache-HttpClient"},
-	`^LCC `:                             {"LCC "},
-	`(^| )sentry\/`:                     {"sentry/"},
-	`^curl`:                             {"curl"},
-	`[Cc]urebot`:                        {"Curebot", "curebot"},
-	`BlogTraffic\/\d\.\d+ Feed-Fetcher`: {" Feed-Fetcher"},
-	`^PHP-Curl-Class`:                   {"PHP-Curl-Class"},
-	`(^| )PTST\/`:                       {"PTST/"},
-	`^BW\/`:                             {"BW/"},
-	`[cC]laude[bB]ot`:                   {"claudebot", "claudeBot", "Claudebot", "ClaudeBot"},
-	`[aA]cunetix`:                       {"acunetix", "Acunetix"},
-	`[dD]ir[Bb]uster`:                   {"dirbuster", "dirBuster", "Dirbuster", "DirBuster"},
-	`[mM]echanize`:                      {"mechanize", "Mechanize"},
-	`^HTTPie\/`:                         {"HTTPie/"},
-	`^ArenaUnfurlBot`:                   {"ArenaUnfurlBot"},
-	`Automaton|Newsify Feed Fetcher`:    {"Automaton", "Newsify Feed Fetcher"},
-	`Chirp|gotosocial`:                  {"Chirp", "gotosocial"},
-	`[cC]ludo`:                          {"cludo", "Cludo"},
-	`ContextualBot[\s\S]*outcomes\.net`: {"ContextualBot"},
-	`Current[\s\S]*RSS Reader`:          {"RSS Reader"},
-	`Netumo|netumo`:                     {"Netumo", "netumo"},
-	`Spider[\s\S]*spider\.com`:          {"spider.com"},
-	`GoogleAssociationService$`:         {"GoogleAssociationService"},
-	`^Silk\/`:                           {"Silk/"},
-	`SSL Labs$`:                         {"SSL Labs"},
+var expressions = func() map[string][]string {
+	all := map[string][]string{}
+	for row := range rows(expressionsFile) {
+		all[row[0]] = row[1:]
+	}
+	return all
+}()
+
+// rows are the lines of a file between tabs, without comments, which begin with #.
+func rows(file string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(file) {
+			line = strings.TrimSuffix(line, "\n")
+			if line != "" && line[0] != '#' && !yield(strings.Split(line, "\t")) {
+				return
+			}
+		}
+	}
 }
 
 // patterns are read once, and only where an agent is looked up.

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkOpen is what a start waits for: every entry that a predecessor left is
-// read, and its checksum compared.
+// BenchmarkOpen is what a start waits for: every entry that a predecessor left is read, and its checksum compared.
 func BenchmarkOpen(b *testing.B) {
 	const total = 128 << 20
 	dir := b.TempDir()

@@ -1,10 +1,15 @@
 package spool
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/answerscope/answerscope/internal/fault"
 )
@@ -95,4 +100,123 @@ func syncDir(name string) error {
 	}
 	defer d.Close()
 	return d.Sync()
+}
+
+// recover finds what is in the directory. s is not shared yet, so that no lock is taken.
+func (s *Spool) recover() error {
+	names, err := os.ReadDir(s.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	var numbers []uint32
+	for _, n := range names {
+		digits, ok := strings.CutSuffix(n.Name(), suffix)
+		if number, err := strconv.ParseUint(digits, 10, 32); ok && err == nil {
+			numbers = append(numbers, uint32(number))
+		}
+	}
+	slices.Sort(numbers)
+	for _, number := range numbers {
+		s.last = number
+		if err := s.load(number); err != nil {
+			return fmt.Errorf("read segment %d: %w", number, err)
+		}
+	}
+	if s.Records() > 0 {
+		s.log.Info("records wait in the spool", "dir", s.cfg.Dir, "records", s.Records(), "bytes", s.Used())
+	}
+	return nil
+}
+
+// load finds what is in one segment. Nothing is added to it any more.
+func (s *Spool) load(number uint32) error {
+	f, err := os.OpenFile(s.segmentPath(number), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	g := &segment{number: number, file: f}
+	s.segments[number] = g
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(text); {
+		e, size, gone, err := decode(text[at:])
+		if err == nil {
+			if !gone {
+				s.add(Ref{int32(e.Partition), number, uint32(at), uint32(size), uint32(e.Records), uint32(e.At.Unix()), false})
+				g.live++
+			}
+			at += size
+			continue
+		}
+		next := following(text, at)
+		if next < 0 && (errors.Is(err, errShort) || blank(text[at:])) {
+			// It was being written when the process or the power went, and was not acknowledged.
+			s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", len(text)-at)
+			text = text[:at]
+			if err := f.Truncate(int64(at)); err != nil {
+				return err
+			}
+			break
+		}
+		if next < 0 {
+			next = len(text)
+		}
+		file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", number, at), text[at:next])
+		if err != nil {
+			return err
+		}
+		s.log.Error("spool is damaged: records may be lost", "segment", f.Name(), "offset", at, "bytes", next-at, "file", file,
+			"next", "look at the disk and the file system; the bytes are kept in file, whatever is whole around them is sent")
+		at = next
+	}
+	g.size, g.synced = int64(len(text)), int64(len(text))
+	s.used.Add(g.size)
+	if g.live == 0 {
+		s.drop(g)
+	}
+	return nil
+}
+
+// following is where the next whole entry after at begins, or −1.
+func following(text []byte, at int) int {
+	sign := binary.LittleEndian.AppendUint32(nil, magic)
+	for at++; at < len(text); at++ {
+		n := bytes.Index(text[at:], sign)
+		if n < 0 {
+			return -1
+		}
+		at += n
+		if _, _, _, err := decode(text[at:]); err == nil {
+			return at
+		}
+	}
+	return -1
+}
+
+// blank reports a tail for which a file system had made room and not yet written.
+func blank(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+// Quarantine copies the bytes of an entry, whatever they are, to a file of its own. It returns the file's name.
+func (s *Spool) Quarantine(r Ref, why string) (string, error) {
+	text, err := s.bytes(r, nil)
+	if err != nil {
+		return "", err
+	}
+	return s.quarantine(fmt.Sprintf("%d-%d-%s", r.segment, r.offset, why), text)
+}
+
+// quarantine writes a file that is there, whole, when it returns.
+func (s *Spool) quarantine(name string, text []byte) (string, error) {
+	name = s.path(filepath.Join("quarantine", name))
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.path("quarantine")))
+	}
+	if err != nil {
+		return "", fmt.Errorf("quarantine %d bytes: %w", len(text), err)
+	}
+	return name, nil
 }

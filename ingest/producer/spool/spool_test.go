@@ -60,8 +60,7 @@ func contents(t testing.TB, s *Spool) map[int][]string {
 	return all
 }
 
-// Whatever is put, removed and opened again, in whichever order, is as a list of
-// each partition says that it is.
+// Whatever is put, removed and opened again, in whichever order, is as a list of each partition says that it is.
 func TestEntriesAreThereUntilTheyAreRemoved(t *testing.T) {
 	type kept struct {
 		body string
@@ -288,8 +287,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRecover: whatever lies in the directory, a spool opens, keeps what it cannot
-// read, and takes new entries.
+// FuzzRecover: whatever lies in the directory, a spool opens, keeps what it cannot read, and takes new entries.
 func FuzzRecover(f *testing.F) {
 	entry := encode(Entry{0, noon, 1, []byte("body")})
 	f.Add(entry)
