@@ -1,21 +1,13 @@
 package clickhouse
 
-import (
-	"context"
-	"strings"
-)
+import "strings"
 
 // QuoteText makes a text a literal.
-func QuoteText(text string) string { return quote(text) }
-
-// QuoteName makes a name an identifier.
-func QuoteName(name string) string { return quoted(name) }
-
-// CurrentDatabase is the database of a connection.
-func CurrentDatabase(ctx context.Context, conn *Conn) (string, error) {
-	return currentDatabase(ctx, conn)
+func QuoteText(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }
 
-func quote(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+// QuoteName makes a name an identifier.
+func QuoteName(name string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
 }

@@ -83,7 +83,7 @@ SETTINGS log_comment = 'landed of batch'`
 		Months    []uint32 `ch:"months"`
 	}{conn.Local(t.Name), from.Topic, from.Partition, from.Offset, to.Offset, months}
 	var rows []RowMonth
-	if err := conn.Select(ctx, &rows, between, bind(params)...); err != nil {
+	if err := conn.Select(ctx, &rows, between, Bind(params)...); err != nil {
 		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
 	}
 	landed := make(map[RowMonth]bool, len(rows))

@@ -144,7 +144,7 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
 	err = Retry(ctx, func() error {
 		partitions = nil
-		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
+		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+QuoteName(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.name, err)
@@ -158,7 +158,7 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	}
 	for _, p := range partitions {
 		found += p.Rows
-		if err := conn.Exec(named, "ALTER TABLE "+quoted(t.name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
+		if err := conn.Exec(named, "ALTER TABLE "+QuoteName(t.name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
 			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.name, err)
 		}
 	}

@@ -131,6 +131,3 @@ func parameter(v reflect.Value) any {
 	}
 	return v.Interface()
 }
-
-// bind is Bind.
-func bind(params any) []any { return Bind(params) }

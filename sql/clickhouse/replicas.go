@@ -109,7 +109,7 @@ func syncReplica(ctx context.Context, node driver.Conn) error {
 		return fmt.Errorf("list replicated tables: %w", err)
 	}
 	for _, table := range tables {
-		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+quoted(table)+" LIGHTWEIGHT"); err != nil {
+		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+QuoteName(table)+" LIGHTWEIGHT"); err != nil {
 			return fmt.Errorf("sync replica of %s: %w", table, err)
 		}
 	}

@@ -47,7 +47,7 @@ func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
 	}
 	if !strings.Contains(engine, " TTL "+ttl+" ") {
 		// Without materialize_ttl_after_modify = 0 every part of every month is mutated.
-		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
 			return fmt.Errorf("set TTL of %s: %w", e.Table, err)
 		}
 	}
@@ -89,7 +89,7 @@ func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time)
 		return err
 	}
 	for _, id := range partitions {
-		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
 			return fmt.Errorf("expire month %s of %s: %w", id, e.Table, err)
 		}
 	}
