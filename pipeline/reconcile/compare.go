@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
@@ -38,7 +39,7 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 		return nil, nil
 	case r.scope.Repair == RepairNothing:
 		return f, nil
-	case r.scope.Repair == RepairMissing && tooMuch(f.Differences):
+	case r.scope.Repair == RepairMissing && slices.ContainsFunc(f.Differences, func(d rollup.Difference) bool { return d.Have.Units > d.Want.Units }):
 		f.State = Kept
 		return f, nil
 	}
@@ -122,14 +123,4 @@ func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
 		r.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
 	}
 	return brands
-}
-
-// tooMuch says that a rollup has more of something than its landing rows make.
-func tooMuch(differences []rollup.Difference) bool {
-	for _, d := range differences {
-		if d.Have.Units > d.Want.Units {
-			return true
-		}
-	}
-	return false
 }

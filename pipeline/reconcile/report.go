@@ -8,7 +8,7 @@ import (
 // A Report is what was compared and found.
 type Report struct {
 	Compared int           `json:"compared"` // months of rollups that were compared
-	Repaired int           `json:"mended"`   // of Findings
+	Repaired int           `json:"repaired"` // of Findings
 	Open     int           `json:"open"`     // of Findings: that are as they were found
 	Frozen   []RollupMonth `json:"frozen"`   // months of rollups that were left alone
 	Findings []Finding     `json:"findings"` // what differed, or could not be compared
@@ -23,10 +23,10 @@ type RollupMonth struct {
 
 // The states of a finding.
 const (
-	Differs  = "differs" // left as found
-	Repaired = "mended"  // rebuilt
-	Kept     = "kept"    // has more than its landing rows make: a person decides whether it goes
-	Unknown  = "unknown" // not compared, or not repaired: the cause says why
+	Differs  = "differs"  // left as found
+	Repaired = "repaired" // rebuilt
+	Kept     = "kept"     // has more than its landing rows make: a person decides whether it goes
+	Unknown  = "unknown"  // not compared, or not repaired: the cause says why
 )
 
 // A Finding is a month of a rollup that was not as it should be.

@@ -62,8 +62,7 @@ func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress
 	return p, nil
 }
 
-// ReplaceProgress puts other offsets in the place of those of a shard's log_progress.
-// The caller has the exclusive sink lock.
+// ReplaceProgress replaces the offsets of a shard's log_progress. The caller has the exclusive sink lock.
 func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (err error) {
 	table := conn.Local(logProgress)
 	rebuilt, err := newShadow(ctx, conn, table)
@@ -71,17 +70,12 @@ func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (er
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
 	defer func() { err = errors.Join(err, rebuilt.drop(context.WithoutCancel(ctx))) }()
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+rebuilt.table+" (log_topic, log_partition, last_offset)")
-	if err != nil {
-		return fmt.Errorf("rebuild %s: %w", logProgress, err)
-	}
-	defer batch.Close()
+	var rows []string
 	for log, last := range p {
-		if err := batch.Append(log.Topic, log.Partition, last); err != nil {
-			return fmt.Errorf("rebuild %s: %w", logProgress, err)
-		}
+		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(log.Topic), log.Partition, last))
 	}
-	if err := batch.Send(); err != nil {
+	insert := "INSERT INTO " + rebuilt.table + " (log_topic, log_partition, last_offset) SETTINGS async_insert = 0 VALUES " + strings.Join(rows, ", ")
+	if err := conn.Exec(ctx, insert); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
 	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+rebuilt.table+" SETTINGS alter_sync = 1"); err != nil {
