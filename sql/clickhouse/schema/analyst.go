@@ -88,8 +88,8 @@ func (a Analyst) Configuration() ([]byte, error) {
 	var text bytes.Buffer
 	err := analystTemplate.Execute(&text, struct {
 		Analyst
-		Tables, Views, Indexes, Changeable []string
-	}{a, a.tables(), organizationViews(), indexReaders, changeable})
+		Tables, Views, Indexes []string
+	}{a, a.tables(), organizationViews(), indexReaders})
 	if err != nil {
 		return nil, fmt.Errorf("write configuration of analyst %s: %w", a.Login(), err)
 	}
@@ -142,25 +142,17 @@ func readAnalyst(text []byte) (Analyst, error) {
 	return a, a.Validate()
 }
 
-var (
-	tableBegin      = regexp.MustCompile(`^\s*CREATE TABLE IF NOT EXISTS (\w+)\s*\(`)
-	tableEnd        = regexp.MustCompile(`^\s*DROP TABLE IF EXISTS (\w+)`)
-	organizationKey = regexp.MustCompile(`(?m)^\s*organization_id\s+UUID\b`)
-	lineComment     = regexp.MustCompile(`--[^\n]*`)
-)
+var organizationKey = regexp.MustCompile(`(?m)^\s*organization_id\s+UUID\b`)
 
 // OrganizationTables are the tables of the schema whose rows belong to organizations.
 func OrganizationTables() []string {
 	var tables []string
-	for _, name := range numbered() {
-		text := lineComment.ReplaceAllString(mustRead("migrate/"+name), "")
-		for statement := range strings.SplitSeq(text, ";") {
-			if m := tableBegin.FindStringSubmatch(statement); m != nil && organizationKey.MatchString(statement) {
-				tables = append(tables, m[1])
-			}
-			if m := tableEnd.FindStringSubmatch(statement); m != nil {
-				tables = slices.DeleteFunc(tables, func(table string) bool { return table == m[1] })
-			}
+	for _, s := range allStatements() {
+		if m := createTable.FindStringSubmatch(s); m != nil && organizationKey.MatchString(s) {
+			tables = append(tables, m[1])
+		}
+		if m := dropTable.FindStringSubmatch(s); m != nil {
+			tables = slices.DeleteFunc(tables, func(table string) bool { return table == m[1] })
 		}
 	}
 	slices.Sort(tables)
@@ -180,82 +172,4 @@ func organizationViews() []string {
 // a table function returns is filtered as a table of database _table_function.
 var indexReaders = []string{
 	"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
-}
-
-// changeable are the settings, beside the limits, that an analyst may change: what
-// clients send by themselves, and how a query is read and its result is shown. Of
-// some 1,700 others several lift limits, read files, write files or call addresses:
-// with readonly = 1 those that nobody has thought of are refused. These are old and
-// few, because a server refuses a configuration that names a setting it lacks.
-var changeable = []string{
-	"add_http_cors_header",
-	"aggregate_functions_null_for_empty",
-	"any_join_distinct_right_table_keys",
-	"async_insert", // JDBC sends it with every query
-	"bool_false_representation",
-	"bool_true_representation",
-	"cancel_http_readonly_queries_on_client_close",
-	"cast_keep_nullable",
-	"connect_timeout",
-	"count_distinct_implementation",
-	"date_time_input_format",
-	"date_time_output_format",
-	"do_not_merge_across_partitions_select_final",
-	"enable_http_compression",
-	"enable_positional_arguments",
-	"except_default_mode",
-	"extremes",
-	"final",
-	"format_csv_delimiter",
-	"format_csv_null_representation",
-	"format_tsv_null_representation",
-	"group_by_use_nulls",
-	"http_headers_progress_interval_ms",
-	"http_receive_timeout",
-	"http_send_timeout",
-	"http_write_exception_in_output_format",
-	"http_zlib_compression_level",
-	"intersect_default_mode",
-	"join_algorithm",
-	"join_default_strictness",
-	"join_use_nulls",
-	"limit",
-	"log_comment",
-	"low_cardinality_allow_in_native_format",
-	"network_compression_method",
-	"network_zstd_compression_level",
-	"offset",
-	"output_format_arrow_compression_method",
-	"output_format_arrow_low_cardinality_as_dictionary",
-	"output_format_arrow_string_as_string",
-	"output_format_binary_write_json_as_string",
-	"output_format_csv_crlf_end_of_line",
-	"output_format_decimal_trailing_zeros",
-	"output_format_json_array_of_rows",
-	"output_format_json_escape_forward_slashes",
-	"output_format_json_named_tuples_as_objects",
-	"output_format_json_quote_64bit_floats",
-	"output_format_json_quote_64bit_integers",
-	"output_format_json_quote_decimals",
-	"output_format_json_quote_denormals",
-	"output_format_native_write_json_as_string",
-	"output_format_parquet_compression_method",
-	"output_format_parquet_string_as_string",
-	"output_format_parquet_version",
-	"output_format_pretty_color",
-	"output_format_pretty_max_column_pad_width",
-	"output_format_pretty_max_rows",
-	"output_format_pretty_max_value_width",
-	"output_format_pretty_row_numbers",
-	"output_format_write_statistics",
-	"receive_timeout",
-	"result_overflow_mode",
-	"send_progress_in_http_headers",
-	"send_timeout",
-	"session_timezone",
-	"timeout_overflow_mode",
-	"totals_mode",
-	"transform_null_in",
-	"union_default_mode",
-	"wait_for_async_insert",
 }

@@ -67,12 +67,8 @@ func (l layout) local(table string) string {
 func (l layout) derive(text string) (string, error) {
 	facts := factTables()
 	var derived []string
-	for statement := range strings.SplitSeq(commentLines.ReplaceAllString(text+"\n", ""), ";") {
-		s := strings.TrimSpace(statement)
-		if s == "" {
-			continue
-		}
-		made, err := l.statements(s, facts)
+	for _, s := range statements(text) {
+		made, err := l.statement(s, facts)
 		if err != nil {
 			return "", err
 		}
@@ -81,7 +77,7 @@ func (l layout) derive(text string) (string, error) {
 	return strings.Join(derived, ";\n\n") + ";\n", nil
 }
 
-func (l layout) statements(s string, facts map[string]bool) ([]string, error) {
+func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 	switch {
 	case createTable.MatchString(s):
 		return l.table(s)
@@ -180,15 +176,31 @@ func (l layout) question(text string) string {
 // settings is the clause that ends a question, if it has one.
 var settings = regexp.MustCompile(`\nSETTINGS [^\n]*$`)
 
+// statements are those of a migration's text, without comments.
+func statements(text string) (all []string) {
+	for statement := range strings.SplitSeq(commentLines.ReplaceAllString(text+"\n", ""), ";") {
+		if s := strings.TrimSpace(statement); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// allStatements are those of every migration.
+func allStatements() (all []string) {
+	for _, name := range numbered() {
+		all = append(all, statements(mustRead("migrate/"+name))...)
+	}
+	return all
+}
+
 // factTables are the tables of all migrations but dimensions, also those that are
 // no more.
 func factTables() map[string]bool {
 	facts := map[string]bool{}
-	for _, name := range numbered() {
-		for statement := range strings.SplitSeq(commentLines.ReplaceAllString(mustRead("migrate/"+name), ""), ";") {
-			if m := createTable.FindStringSubmatch(strings.TrimSpace(statement)); m != nil && !clickhouse.Dimension(m[1]) {
-				facts[m[1]] = true
-			}
+	for _, s := range allStatements() {
+		if m := createTable.FindStringSubmatch(s); m != nil && !clickhouse.Dimension(m[1]) {
+			facts[m[1]] = true
 		}
 	}
 	return facts

@@ -65,15 +65,15 @@ func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err er
 	if c.Shards != "" {
 		return pendingOfCluster(ctx, c)
 	}
-	return pendingOfServer(ctx, c, layout{})
-}
-
-func pendingOfServer(ctx context.Context, c clickhouse.Config, l layout) (pending []string, err error) {
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
+	return pendingOfServer(ctx, conn, layout{})
+}
+
+func pendingOfServer(ctx context.Context, conn *clickhouse.Conn, l layout) (pending []string, err error) {
 	err = clickhouse.Retry(ctx, func() error {
 		pending, err = lacking(ctx, conn, l)
 		return err
