@@ -52,11 +52,11 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 
 // same compares beside the sinks: false may only mean that rows came meanwhile.
 func (r *run) same(ctx context.Context, c *cell) (bool, error) {
-	want, stable, err := c.expected.Checksum(ctx, r.cfg.BackgroundThreads)
+	want, stable, err := c.expected.Checksum(ctx, backgroundThreads)
 	if err != nil || !stable {
 		return false, err
 	}
-	have, stable, err := c.actual.Checksum(ctx, r.cfg.BackgroundThreads)
+	have, stable, err := c.actual.Checksum(ctx, backgroundThreads)
 	return stable && want.Equal(have), err
 }
 
@@ -103,7 +103,7 @@ const merges = 20
 // lockedChecksum is the checksum of a table into which nothing is inserted. Its parts may be merged.
 func (r *run) lockedChecksum(ctx context.Context, l *rollup.ChecksumCache) (rollup.Checksum, error) {
 	for range merges {
-		checksum, stable, err := l.Checksum(ctx, r.cfg.ForegroundThreads)
+		checksum, stable, err := l.Checksum(ctx, foregroundThreads)
 		if err != nil || stable {
 			return checksum, err
 		}

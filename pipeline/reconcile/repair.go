@@ -23,13 +23,13 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 	expected, made := c.rollup.Expected(r.conn, c.month, rollup.Owner{}), rebuilt.Checksums()
 	return r.locked(ctx, work{
 		prepare: func(ctx context.Context) error {
-			if err := rebuilt.Fill(ctx, r.cfg.BackgroundThreads); err != nil {
+			if err := rebuilt.Fill(ctx, backgroundThreads); err != nil {
 				return err
 			}
-			if _, _, err := made.Checksum(ctx, r.cfg.BackgroundThreads); err != nil {
+			if _, _, err := made.Checksum(ctx, backgroundThreads); err != nil {
 				return err
 			}
-			_, _, err := expected.Checksum(ctx, r.cfg.BackgroundThreads)
+			_, _, err := expected.Checksum(ctx, backgroundThreads)
 			return err
 		},
 		left: func(ctx context.Context) (uint64, error) {
@@ -41,7 +41,7 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 			return rows + missing, err
 		},
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			if err := rebuilt.Fill(ctx, r.cfg.ForegroundThreads); err != nil {
+			if err := rebuilt.Fill(ctx, foregroundThreads); err != nil {
 				return err
 			}
 			if err := r.verify(ctx, c, expected, made); err != nil {

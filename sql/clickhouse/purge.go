@@ -20,19 +20,12 @@ type Deleted struct {
 // deletedAtOnce bounds the text of one statement.
 const deletedAtOnce = 500
 
-// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead
-// letters, whichever table has a column organization_id. It returns how many rows
-// it found, by table; it does nothing to a table that has none, and rewrites no month
-// that has none.
+// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead letters, of every table that has a column
+// organization_id, at every shard. It returns how many rows it found, by table, and rewrites only months that have some.
 //
-// Rows are rewritten away (a mutation), not masked (a lightweight delete): what was
-// deleted is then off the disk, and most of either is to link and sync parts anew,
-// which a table that is not replicated does with those of every month (60 parts, 1.5 M
-// rows: 11.8 s and 9.6 s; one that matches nothing, 7.9 s). Inserts go on meanwhile,
-// and the tokens of those before stay.
-//
-// Rows that are inserted while it runs may stay: purge again later. Of a cluster every
-// shard's own tables are purged, under the names that they have there.
+// Rows are rewritten away (a mutation), not masked (a lightweight delete): they are then off the disk, and most of either is
+// to link and sync parts anew (60 parts, 1.5 M rows: 11.8 s and 9.6 s). Inserts go on meanwhile, and tokens stay. Rows that
+// are inserted while it runs may stay: purge again later.
 func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
 	found = map[string]uint64{}
 	err = conn.EachShard(func(shard *Conn) error {
@@ -115,8 +108,8 @@ func ofBrands(brand string, deleted []Deleted) string {
 	return strings.Join(either, " OR ")
 }
 
-// lettersOf picks dead letters by whom their record names: by its key, by the
-// fields that say whose it is, or, where it cannot be read at all, anywhere.
+// lettersOf picks dead letters by the ids in their record: in its key, in the fields of its owner or, where it is no JSON,
+// anywhere.
 func lettersOf(deleted []Deleted) string {
 	var ids []string
 	for _, d := range deleted {
@@ -152,7 +145,7 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	if len(partitions) == 0 {
 		return 0, nil
 	}
-	// One that cannot end would only get others behind it.
+	// Another mutation would only wait behind one that cannot end.
 	if err := mutated(ctx, conn, t.name); err != nil {
 		return 0, err
 	}
@@ -165,34 +158,30 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	return found, mutated(ctx, conn, t.name)
 }
 
-// mutated waits until no mutation of a table is under way. One that the server
-// tries in vain is an error.
+// mutated waits until no mutation of a table is under way. It is an error if the server repeats one in vain.
 func mutated(ctx context.Context, conn *Conn, table string) error {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
-		case <-pause.C:
-		}
-		var under uint64
+		var running uint64
 		var why string
 		err := Retry(ctx, func() error {
 			return conn.QueryRow(ctx, `
 				SELECT count(), max(latest_fail_reason)
 				FROM system.mutations
 				WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
-				clickhouse.Named("table", table)).Scan(&under, &why)
+				clickhouse.Named("table", table)).Scan(&running, &why)
 		})
 		switch {
 		case err != nil:
-			return fmt.Errorf("look at mutations of %s: %w", table, err)
+			return fmt.Errorf("read mutations of %s: %w", table, err)
 		case why != "":
 			return fmt.Errorf("mutate %s: %w", table, errors.New(why))
-		case under == 0:
+		case running == 0:
 			return nil
 		}
-		pause.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
+		case <-time.After(wait):
+		}
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// VisitRow is one row of the landing table visits: a beacon that was accepted. It is
-// inserted as a PackedVisit.
+// VisitRow is one row of the landing table visits: a beacon that was accepted. It is inserted as a PackedVisit.
 type VisitRow struct {
 	OrganizationID UUID
 	BrandID        UUID

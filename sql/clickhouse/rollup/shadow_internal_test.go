@@ -4,6 +4,7 @@ import "testing"
 
 // The engines as a server writes them, and those of their copies in a shadow schema.
 func TestAShadowIsOfOneServer(t *testing.T) {
+	t.Parallel()
 	for full, want := range map[string]string{
 		"MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1": "MergeTree PARTITION BY toYYYYMM(day) ORDER BY id SETTINGS non_replicated_deduplication_window = 0, fsync_after_insert = 1",
 		"MergeTree ORDER BY id TTL day + toIntervalMonth(3) SETTINGS ttl_only_drop_parts = 1":                                           "MergeTree ORDER BY id SETTINGS ttl_only_drop_parts = 1",

@@ -18,17 +18,16 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// An Analyst is somebody of one organization who asks in SQL: a user of the server
-// who reads the rows of that organization and no other. Access comes as a file of
-// the server's configuration (users.d), since the embedded engine has no other way.
+// An Analyst is a user of the server who asks in SQL and reads the rows of one organization. Access is a file of the server's
+// configuration (users.d), since the embedded engine has no other way.
 type Analyst struct {
-	Name           string          // told apart within the organization: a–z, 0–9 and single hyphens
-	Organization   string          // its slug when the analyst was added
-	OrganizationID clickhouse.UUID // whose rows are seen, whatever the slug is by now
-	Database       string          // where our tables are
-	PasswordSHA256 string          // hex
-	Since          time.Time
-	Sharded        bool // our tables are those of a cluster
+	Name           string          `xml:"name"`                // unique in the organization: a–z, 0–9 and single hyphens
+	Organization   string          `xml:"organization"`        // its slug when the analyst was added
+	OrganizationID clickhouse.UUID `xml:"organization_id"`     // whose rows are seen, also under another slug
+	Database       string          `xml:"database"`            // of the tables
+	PasswordSHA256 string          `xml:"password_sha256_hex"` // hex
+	Since          time.Time       `xml:"since"`
+	Sharded        bool            `xml:"sharded"` // the tables are those of a cluster
 }
 
 var (
@@ -37,11 +36,10 @@ var (
 	sha256Like   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// longest is the most letters of a name or slug, so that a login still names a file.
+// longest bounds a name and a slug, so that a login can name a file.
 const longest = 100
 
-// Validate says what is wrong with a, all at once. All of it becomes XML and the
-// name of a file.
+// Validate says what is wrong with a, all at once. All of it becomes XML and the name of a file.
 func (a Analyst) Validate() error {
 	var errs []error
 	if !plain.MatchString(a.Name) || len(a.Name) > longest {
@@ -63,9 +61,8 @@ func (a Analyst) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Login is the user's name on the server and that of the file: analyst_SLUG_NAME, or
-// analyst__ID_NAME where the slug has more than a–z, 0–9 and hyphens. No part has a
-// _, so that no two analysts share one, and none is a user of another kind.
+// Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME where the slug has
+// other characters than a–z, 0–9 and hyphens. No part has a _, so that no two analysts share a login.
 func (a Analyst) Login() string {
 	organization := a.Organization
 	if !plain.MatchString(organization) || len(organization) > longest {
@@ -79,8 +76,7 @@ var analystXML string
 
 var analystTemplate = template.Must(template.New("analyst.xml").Parse(analystXML))
 
-// Configuration is the file for users.d. It depends on nothing but a and this
-// release's schema.
+// Configuration is the file for users.d. It depends only on a and on this release's schema.
 func (a Analyst) Configuration() ([]byte, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
@@ -96,8 +92,7 @@ func (a Analyst) Configuration() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// tables are those that are read: of a cluster also what each shard has of them,
-// where another server asks as the analyst.
+// tables are those that are read. In a cluster another server reads a shard's own tables as the analyst.
 func (a Analyst) tables() []string {
 	tables := OrganizationTables()
 	if !a.Sharded {
@@ -111,35 +106,21 @@ func (a Analyst) tables() []string {
 	return tables
 }
 
-// errNotOurs says that a file of users was written by somebody else.
-var errNotOurs = errors.New("it has no answerscope_analyst")
+// errForeign is returned for a file of users that this program has not written.
+var errForeign = errors.New("it has no answerscope_analyst")
 
-// readAnalyst reads back what Configuration has written, also in an earlier release.
+// readAnalyst reads what Configuration has written, also in an earlier release.
 func readAnalyst(text []byte) (Analyst, error) {
 	var file struct {
-		Analyst struct {
-			Name           string    `xml:"name"`
-			Organization   string    `xml:"organization"`
-			OrganizationID string    `xml:"organization_id"`
-			Database       string    `xml:"database"`
-			PasswordSHA256 string    `xml:"password_sha256_hex"`
-			Since          time.Time `xml:"since"`
-			Sharded        bool      `xml:"sharded"`
-		} `xml:"answerscope_analyst"`
+		Analyst Analyst `xml:"answerscope_analyst"`
 	}
 	if err := xml.Unmarshal(text, &file); err != nil {
 		return Analyst{}, err
 	}
-	f := file.Analyst
-	if f.Name == "" {
-		return Analyst{}, errNotOurs
+	if file.Analyst.Name == "" {
+		return Analyst{}, errForeign
 	}
-	var id clickhouse.UUID
-	if err := id.UnmarshalText([]byte(f.OrganizationID)); err != nil {
-		return Analyst{}, fmt.Errorf("organization id: %w", err)
-	}
-	a := Analyst{f.Name, f.Organization, id, f.Database, f.PasswordSHA256, f.Since, f.Sharded}
-	return a, a.Validate()
+	return file.Analyst, file.Analyst.Validate()
 }
 
 var organizationKey = regexp.MustCompile(`(?m)^\s*organization_id\s+UUID\b`)
@@ -159,17 +140,15 @@ func OrganizationTables() []string {
 	return tables
 }
 
-// organizationViews are the named views that are asked for one organization. The
-// others are the pipeline's questions to itself.
+// organizationViews are the named views that are asked for one organization; the others are the pipeline's.
 func organizationViews() []string {
 	return slices.DeleteFunc(definitionNames("query"), func(name string) bool {
 		return !strings.Contains(mustRead("query/"+name+".sql"), "{organization_id:UUID}")
 	})
 }
 
-// indexReaders are table functions that tell the keys of a table's rows to whoever
-// may read its columns, past the row filters and without a grant of their own. What
-// a table function returns is filtered as a table of database _table_function.
+// indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant of their
+// own. Their rows are filtered as those of a table of database _table_function.
 var indexReaders = []string{
 	"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
 }

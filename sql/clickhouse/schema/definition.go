@@ -14,8 +14,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A definition is a function or a named view, and what gives the server the one
-// that it should have.
+// A definition is a function or a named view, and what gives the server the one that it should have.
 type definition struct {
 	name      string
 	statement string
