@@ -69,11 +69,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 		},
 		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			want, err := r.lockedChecksum(ctx, c.expected)
-			if err != nil {
-				return err
-			}
-			have, err := r.lockedChecksum(ctx, c.actual)
+			want, have, err := r.lockedChecksums(ctx, c.expected, c.actual)
 			if err != nil {
 				return err
 			}
@@ -100,15 +96,18 @@ func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, 
 // merges is how often parts may be merged while they are read.
 const merges = 20
 
-// lockedChecksum is the checksum of a table into which nothing is inserted. Its parts may be merged.
-func (r *run) lockedChecksum(ctx context.Context, l *rollup.ChecksumCache) (rollup.Checksum, error) {
+// lockedChecksums are those of two tables into which nothing is inserted. Their parts may be merged.
+func (r *run) lockedChecksums(ctx context.Context, expected, actual *rollup.ChecksumCache) (want, have rollup.Checksum, err error) {
 	for range merges {
-		checksum, stable, err := l.Checksum(ctx, foregroundThreads)
-		if err != nil || stable {
-			return checksum, err
+		var stable, alsoStable bool
+		if want, stable, err = expected.Checksum(ctx, foregroundThreads); err != nil {
+			return want, have, err
+		}
+		if have, alsoStable, err = actual.Checksum(ctx, foregroundThreads); err != nil || stable && alsoStable {
+			return want, have, err
 		}
 	}
-	return rollup.Checksum{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
+	return want, have, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
 }
 
 // brandsTimeout is how much longer the lock is held to learn which brands differ.

@@ -55,11 +55,7 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 // verify compares the rebuilt month with what the view makes of all landing rows, and checks that the month was not
 // frozen meanwhile.
 func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.ChecksumCache) error {
-	want, err := r.lockedChecksum(ctx, expected)
-	if err != nil {
-		return err
-	}
-	have, err := r.lockedChecksum(ctx, made)
+	want, have, err := r.lockedChecksums(ctx, expected, made)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string
 		for some := range slices.Chunk(deleted, deletedAtOnce) {
 			for _, t := range tables {
 				n, err := t.purge(ctx, shard, some)
-				found[t.name] += n
+				found[t.Name] += n
 				if err != nil {
 					return err
 				}
@@ -49,41 +49,24 @@ func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string
 
 // A purgeTable is a table of which rows belong to brands.
 type purgeTable struct {
-	name  string
-	where func([]Deleted) string
+	Name  string `ch:"name"`
+	Brand string `ch:"brand"` // the column of the brand's id; "" of dead letters
 }
 
 // purgeable are all of them, the landing tables first.
-func purgeable(ctx context.Context, conn *Conn) ([]purgeTable, error) {
-	var rows []struct {
-		Name    string `ch:"name"`
-		Branded bool   `ch:"branded"`
-		Letters bool   `ch:"letters"`
-	}
-	err := conn.Select(ctx, &rows, `
+func purgeable(ctx context.Context, conn *Conn) (tables []purgeTable, err error) {
+	err = conn.Select(ctx, &tables, `
 		SELECT
 			table AS name,
-			has(groupArray(columns.name), 'brand_id') AS branded,
-			startsWith(table, 'deadletters') AS letters
+			multiIf(startsWith(table, 'deadletters'), '', has(groupArray(columns.name), 'brand_id'), 'brand_id', 'id') AS brand
 		FROM system.columns
 		WHERE database = currentDatabase()
 		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree'))
 		GROUP BY table
-		HAVING letters OR has(groupArray(columns.name), 'organization_id')
+		HAVING brand = '' OR has(groupArray(columns.name), 'organization_id')
 		ORDER BY has(groupArray(columns.name), 'log_offset') DESC, table`)
 	if err != nil {
 		return nil, fmt.Errorf("list tables to purge: %w", err)
-	}
-	var tables []purgeTable
-	for _, r := range rows {
-		t := purgeTable{r.Name, func(deleted []Deleted) string { return ofBrands("brand_id", deleted) }}
-		switch {
-		case r.Letters:
-			t.where = lettersOf
-		case !r.Branded: // a brand's own row
-			t.where = func(deleted []Deleted) string { return ofBrands("id", deleted) }
-		}
-		tables = append(tables, t)
 	}
 	return tables, nil
 }
@@ -129,7 +112,10 @@ func lettersOf(deleted []Deleted) string {
 
 // purge deletes what belongs to deleted in the partitions where there is any.
 func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (found uint64, err error) {
-	where := t.where(deleted)
+	where := lettersOf(deleted)
+	if t.Brand != "" {
+		where = ofBrands(t.Brand, deleted)
+	}
 	var partitions []struct {
 		ID   string `ch:"partition_id"` // not "id": that is a column of a brand's own row, and an alias would hide it
 		Rows uint64 `ch:"rows"`
@@ -137,25 +123,25 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
 	err = Retry(ctx, func() error {
 		partitions = nil
-		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+QuoteName(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
+		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+QuoteName(t.Name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.name, err)
+		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.Name, err)
 	}
 	if len(partitions) == 0 {
 		return 0, nil
 	}
 	// Another mutation would only wait behind one that cannot end.
-	if err := mutated(ctx, conn, t.name); err != nil {
+	if err := mutated(ctx, conn, t.Name); err != nil {
 		return 0, err
 	}
 	for _, p := range partitions {
 		found += p.Rows
-		if err := conn.Exec(named, "ALTER TABLE "+QuoteName(t.name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
-			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.name, err)
+		if err := conn.Exec(named, "ALTER TABLE "+QuoteName(t.Name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
+			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.Name, err)
 		}
 	}
-	return found, mutated(ctx, conn, t.name)
+	return found, mutated(ctx, conn, t.Name)
 }
 
 // mutated waits until no mutation of a table is under way. It is an error if the server repeats one in vain.

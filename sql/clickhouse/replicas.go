@@ -40,13 +40,18 @@ func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
 }
 
 // use calls do with the current server. After an error that is not the server's answer, the next call chooses anew.
-func (r *replicas) use(ctx context.Context, do func(driver.Conn) error) error {
+func use[T any](ctx context.Context, r *replicas, do func(driver.Conn) (T, error)) (result T, err error) {
 	node, err := r.node(ctx)
 	if err != nil {
-		return err
+		return result, err
 	}
-	err = do(node)
+	result, err = do(node)
 	r.judge(ctx, node, err)
+	return result, err
+}
+
+func (r *replicas) do(ctx context.Context, do func(driver.Conn) error) error {
+	_, err := use(ctx, r, func(node driver.Conn) (struct{}, error) { return struct{}{}, do(node) })
 	return err
 }
 
@@ -94,7 +99,7 @@ func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
 }
 
 func (r *replicas) catchUp(ctx context.Context) error {
-	return r.use(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
+	return r.do(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
 }
 
 // syncReplica waits until a server has fetched what its tables lack of other replicas: parts, not merges (LIGHTWEIGHT).
@@ -113,17 +118,13 @@ func syncReplica(ctx context.Context, node driver.Conn) error {
 }
 
 // Query asks the current server.
-func (r *replicas) Query(ctx context.Context, query string, args ...any) (rows driver.Rows, err error) {
-	err = r.use(ctx, func(node driver.Conn) error {
-		rows, err = node.Query(ctx, query, args...)
-		return err
-	})
-	return rows, err
+func (r *replicas) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	return use(ctx, r, func(node driver.Conn) (driver.Rows, error) { return node.Query(ctx, query, args...) })
 }
 
 // Select asks the current server for all rows.
 func (r *replicas) Select(ctx context.Context, dest any, query string, args ...any) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
+	return r.do(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
 }
 
 // QueryRow asks the current server for one row.
@@ -138,25 +139,24 @@ func (r *replicas) QueryRow(ctx context.Context, query string, args ...any) driv
 }
 
 // PrepareBatch begins an insert at the current server.
-func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (batch driver.Batch, err error) {
-	err = r.use(ctx, func(node driver.Conn) error {
-		prepared, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
-		if err == nil {
-			batch = judged{prepared, func(err error) { r.judge(ctx, node, err) }} //nolint:clickhouselint // likewise
+func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	return use(ctx, r, func(node driver.Conn) (driver.Batch, error) {
+		batch, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return judged{batch, func(err error) { r.judge(ctx, node, err) }}, nil //nolint:clickhouselint // likewise
 	})
-	return batch, err
 }
 
 // Exec runs a statement at the current server.
 func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
+	return r.do(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
 }
 
 // Ping asks the current server.
 func (r *replicas) Ping(ctx context.Context) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
+	return r.do(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
 }
 
 // Close closes the connections to all servers of the shard.
