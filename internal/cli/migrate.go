@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/migration"
@@ -63,14 +62,17 @@ func (c *migrate) list(p *process, steps []migration.Step) error {
 }
 
 func (p *process) migrator(e *engines) *migration.Migrator {
-	return &migration.Migrator{
+	m := &migration.Migrator{
 		Postgres: e.postgres, ClickHouse: e.clickhouseConfig(), Log: p.log,
 		Topics: producer.TopicsConfig{
 			Connection: p.kafka(e), Prefix: p.Kafka.TopicPrefix,
 			Partitions: p.Kafka.Partitions, Replicas: p.Kafka.Replicas, Retention: p.Kafka.Retention,
 		},
-		Group: p.Kafka.TopicPrefix + groupOfAnswers, Answers: p.Kafka.TopicPrefix + event.TopicAnswers,
 	}
+	for group, topic := range sinks {
+		m.Sinks = append(m.Sinks, migration.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic, Landing: topic})
+	}
+	return m
 }
 
 // migrate does the pending steps of the selected stores, and says on stderr which are done.
