@@ -31,7 +31,7 @@ func PlaceOf(answeredAt time.Time, answer UUID, position uint32, id UUID) CardPl
 // NewestCards gives shopping cards, newest first; those of one instant by answer id, position and id.
 var NewestCards = rollup[CardFilter, Card]("newest_cards")
 
-// Card is a product that a platform showed. Texts are "" where it told none.
+// Card is a product that a platform showed. Texts that it did not return are "".
 type Card struct {
 	ID             UUID             `ch:"id"`
 	AnsweredAt     time.Time        `ch:"answered_at"`

@@ -24,7 +24,7 @@ const (
 	ByWindow Granularity = "window" // one bucket, dated by the window's first day
 )
 
-// BucketFilter is a Filter whose answers are told by bucket.
+// BucketFilter is a Filter whose answers are summed by bucket.
 type BucketFilter struct {
 	Filter
 	Granularity Granularity `ch:"granularity"`

@@ -31,7 +31,7 @@ type VisitRow struct {
 	NewSession   bool
 	Visitor      uint64
 	GoalName     string
-	GoalValue    *decimal.Decimal // nil: none was told
+	GoalValue    *decimal.Decimal // nil: none was sent
 	GoalCurrency string
 	Simulated    bool
 }

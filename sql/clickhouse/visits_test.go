@@ -111,7 +111,7 @@ func TestPackedVisitsKeepTheirTexts(t *testing.T) {
 	}
 }
 
-// What is sent in many parts is one block to the server: one part of a table, which nobody has merged, under one token.
+// What is sent in many parts is one block to the server: one unmerged part of a table, under one token.
 func TestManyVisitsAreOneBlock(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
@@ -266,7 +266,7 @@ func TestAITraffic(t *testing.T) {
 	}
 }
 
-// Whoever writes a page may send goals and paths of any name, and as many of them: the answer stays short.
+// A page may send any number of goals and paths of any name: the answer stays short.
 func TestTrafficOfManyNamesIsShort(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)

@@ -61,7 +61,7 @@ func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
 }
 
 // What a session has set must change no figure: an analyst's client that asks for NULL where a join finds nothing got
-// NULL for a rival that nobody names, where the API has 0.
+// NULL for a rival without mentions, where the API has 0.
 func TestQuestionsOfOrganizationsSayWhatSettingsMayNotChange(t *testing.T) {
 	const pinned = "\nSETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0\n"
 	for _, name := range organizationViews() {
