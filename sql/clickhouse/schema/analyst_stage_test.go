@@ -74,7 +74,7 @@ func setStage(t *testing.T) *stage {
 			t.Fatal(err)
 		}
 	}
-	// A server may have users of other programs, which are not filtered.
+	// A server may have other clusters configured, where the row filters do not apply.
 	if err := os.MkdirAll(filepath.Join(s.dir, "clickhouse", "config.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
