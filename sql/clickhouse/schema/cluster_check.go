@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A member is a server of a cluster by the name that it gives itself, and its shard, counted from 1.
@@ -19,12 +17,12 @@ type member struct {
 // serverName is unique to a server.
 const serverName = "concat(hostName(), ':', toString(tcpPort()), ' ', toString(serverUUID()))"
 
-// members are the servers as the addresses give them; each must have the number of its shard, or none.
+// members are the servers as the addresses give them.
 func (s servers) members(ctx context.Context) (given []member, err error) {
 	for server := range s.each() {
 		m := member{Shard: uint32(server.shard + 1)}
-		if err := server.checkNumber(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", server.where(), err)
+		if _, err := server.numbered(ctx); err != nil {
+			return nil, err
 		}
 		if err := server.conn.QueryRow(ctx, "SELECT "+serverName).Scan(&m.Name); err != nil {
 			return nil, fmt.Errorf("read the name of %s: %w", server.where(), err)
@@ -62,28 +60,6 @@ func (s server) known(ctx context.Context, cluster string) (known []member, err 
 		known[i].Shard = shards[n-1]
 	}
 	return known, nil
-}
-
-// checkShards says of the servers that answer whether the cluster has one in another shard than the addresses: a batch that
-// was planned for a shard would be repeated on another, which has none of its rows.
-func (s servers) checkShards(ctx context.Context, cluster string) error {
-	given, err := s.members(ctx)
-	if err != nil {
-		return err
-	}
-	lenient := driver.Context(ctx, driver.WithSettings(driver.Settings{"skip_unavailable_shards": 1}))
-	known, err := s[0][0].known(lenient, cluster)
-	if err != nil {
-		return err
-	}
-	for _, k := range known {
-		for _, g := range given {
-			if g.Name == k.Name && g.Shard != k.Shard {
-				return fmt.Errorf("%s is given in shard %d, counted from 1, and is of shard %d in cluster %s: want the shards in the order that they had", g.Name, g.Shard, k.Shard, cluster)
-			}
-		}
-	}
-	return nil
 }
 
 // check says where the addresses and the cluster that the servers know differ: a question would leave out rows, or count

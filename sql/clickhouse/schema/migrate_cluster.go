@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -83,9 +84,6 @@ func pendingOfCluster(ctx context.Context, c clickhouse.Config) (pending []strin
 	}
 	defer all.close()
 	l := layoutOf(c)
-	if err := all.checkShards(ctx, l.cluster); err != nil {
-		return nil, err
-	}
 	for n, replicas := range all {
 		steps, err := pendingOfShard(ctx, l, replicas)
 		if err != nil {
@@ -99,6 +97,16 @@ func pendingOfCluster(ctx context.Context, c clickhouse.Config) (pending []strin
 }
 
 func pendingOfShard(ctx context.Context, l layout, replicas []server) ([]string, error) {
+	unnumbered := 0
+	for _, s := range replicas {
+		numbered, err := s.numbered(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !numbered {
+			unnumbered++
+		}
+	}
 	if err := lead(ctx, replicas); err != nil {
 		return nil, err
 	}
@@ -115,16 +123,7 @@ func pendingOfShard(ctx context.Context, l layout, replicas []server) ([]string,
 			pending = append(pending, "replica "+d.name)
 		}
 	}
-	for _, s := range replicas {
-		comment, err := shardComment(ctx, s.conn)
-		if err != nil {
-			return nil, err
-		}
-		if comment == "" {
-			pending = append(pending, numbering)
-		}
-	}
-	return pending, nil
+	return append(pending, slices.Repeat([]string{numbering}, unnumbered)...), nil
 }
 
 // fillDimensions gives new shards the dimensions that the others have: the mirror copies only what changes. Of a row that is

@@ -3,8 +3,6 @@ package schema
 import (
 	"context"
 	"fmt"
-
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // A server keeps the number of the shard that it was made as, counted from 1, in the comment of its list of migrations,
@@ -18,10 +16,10 @@ const numbering = "number"
 // number gives every server that has none its number.
 func (s servers) number(ctx context.Context, progress func(step string)) error {
 	for server := range s.each() {
-		comment, err := shardComment(ctx, server.conn)
-		if err == nil && comment == "" {
+		numbered, err := server.numbered(ctx)
+		if err == nil && !numbered {
 			progress(shardStep(server.shard, numbering))
-			err = server.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE schema_migrations MODIFY COMMENT '%s%d'", shardNumbered, server.shard+1))
+			err = server.conn.Exec(ctx, "ALTER TABLE schema_migrations MODIFY COMMENT '"+server.comment()+"'")
 		}
 		if err != nil {
 			return fmt.Errorf("number %s: %w", server.where(), err)
@@ -30,20 +28,19 @@ func (s servers) number(ctx context.Context, progress func(step string)) error {
 	return nil
 }
 
-// shardComment is "of shard 2" of a server that was made as the second shard, "" of one without a number.
-func shardComment(ctx context.Context, conn *clickhouse.Conn) (comment string, err error) {
-	err = conn.QueryRow(ctx, "SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()").Scan(&comment)
-	if err != nil {
-		err = fmt.Errorf("read the number of its shard: %w", err)
-	}
-	return comment, err
-}
+// comment is "of shard 2" for a server of the second shard.
+func (s server) comment() string { return fmt.Sprintf("%s%d", shardNumbered, s.shard+1) }
 
-// checkNumber wants that a server was made as the shard that it is given as, or has no number yet.
-func (s server) checkNumber(ctx context.Context) error {
-	comment, err := shardComment(ctx, s.conn)
-	if want := fmt.Sprintf("%s%d", shardNumbered, s.shard+1); err == nil && comment != "" && comment != want {
-		err = fmt.Errorf("it was made as one %q and is given as one %q, counted from 1: want the shards in the order that they had, new ones behind them", comment, want)
+// numbered reports whether a server has a number. It is an error if that is of another shard than the server is given in.
+func (s server) numbered(ctx context.Context) (bool, error) {
+	var comment string
+	err := s.conn.QueryRow(ctx, "SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()").Scan(&comment)
+	if err != nil {
+		return false, fmt.Errorf("read the number of %s: %w", s.where(), err)
 	}
-	return err
+	if comment != "" && comment != s.comment() {
+		return true, fmt.Errorf("%s was made as one %q and is given as one %q, counted from 1: want the shards in the order that they had, new ones behind them",
+			s.where(), comment, s.comment())
+	}
+	return comment != "", nil
 }
