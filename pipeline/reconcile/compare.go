@@ -34,7 +34,7 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 		return f, err
 	}
 	switch {
-	case frozen[c.month]:
+	case frozen[c.month.First()]:
 		r.report.leave(c.rollup.Table, c.month)
 		return nil, nil
 	case r.scope.Repair == RepairNothing:

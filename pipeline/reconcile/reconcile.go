@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -211,7 +212,7 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 	}
 	var cells []*cell
 	for _, of := range rollups {
-		topic := strings.TrimSuffix(of.Source, strings.TrimPrefix(r.conn.Local("x"), "x"))
+		topic := strings.TrimSuffix(of.Source, clickhouse.LocalSuffix)
 		if r.scope.Landing != "" && r.scope.Landing != topic {
 			continue
 		}
@@ -226,7 +227,7 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 		for _, month := range months {
 			switch {
 			case !r.scope.has(month):
-			case frozen[month]:
+			case frozen[month.First()]:
 				r.report.leave(of.Table, month)
 			default:
 				cells = append(cells, &cell{of, month, topic, of.Expected(r.conn, month, r.scope.Owner), of.Actual(r.conn, month, r.scope.Owner)})
@@ -236,18 +237,13 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 	return cells, nil
 }
 
-// frozen says which months of a topic are left alone.
-func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickhouse.Month) (map[clickhouse.Month]bool, error) {
+// frozen are the first days of the months of a topic that are left alone.
+func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickhouse.Month) (map[time.Time]bool, error) {
 	var firsts []time.Time
 	for _, m := range months {
 		firsts = append(firsts, m.First())
 	}
-	found, err := c.db.FrozenMonths(ctx, topic, firsts)
-	frozen := map[clickhouse.Month]bool{}
-	for first := range found {
-		frozen[clickhouse.MonthOf(first)] = true
-	}
-	return frozen, err
+	return c.db.FrozenMonths(ctx, topic, firsts)
 }
 
 // settle clears the suspects that were marked before anything was compared and whose months are right.
@@ -261,9 +257,6 @@ func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickho
 		if scope.has(month) && (scope.Landing == "" || scope.Landing == s.Landing) && !report.open(month) {
 			reconciled = append(reconciled, s)
 		}
-	}
-	if len(reconciled) == 0 {
-		return nil
 	}
 	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
 }
@@ -280,19 +273,11 @@ func (c *Reconciler) Suspects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	type landingMonth struct {
-		landing string
-		month   clickhouse.Month
-	}
-	done := map[landingMonth]bool{}
+	months := slices.CompactFunc(suspects, func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month })
 	var errs []error
-	for _, s := range suspects {
-		at := landingMonth{s.Landing, clickhouse.Month(s.Month)}
-		if done[at] {
-			continue
-		}
-		done[at] = true
-		errs = append(errs, c.task(ctx, Scope{From: at.month, To: at.month, Landing: at.landing, Repair: RepairAll}))
+	for _, s := range months { // they are ordered
+		month := clickhouse.Month(s.Month)
+		errs = append(errs, c.task(ctx, Scope{From: month, To: month, Landing: s.Landing, Repair: RepairAll}))
 	}
 	return errors.Join(errs...)
 }

@@ -63,7 +63,7 @@ func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.Checks
 		return fmt.Errorf("repair %s of %s: %w", c.month, c.rollup.Table, errChanged)
 	}
 	frozen, err := r.frozen(ctx, c.topic, c.month)
-	if err == nil && frozen[c.month] {
+	if err == nil && frozen[c.month.First()] {
 		err = fmt.Errorf("repair %s of %s: the month was frozen meanwhile", c.month, c.rollup.Table)
 	}
 	return err
