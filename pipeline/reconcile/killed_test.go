@@ -125,7 +125,7 @@ func (f *fixture) inserting(t *testing.T) (stop func() int64) {
 	var sinks sync.WaitGroup
 	for partition := range 4 {
 		sinks.Go(func() {
-			pace := time.NewTicker(50 * time.Millisecond)
+			pace := time.NewTicker(250 * time.Millisecond)
 			defer pace.Stop()
 			for batch := 0; ctx.Err() == nil; batch++ {
 				<-pace.C
