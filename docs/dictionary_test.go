@@ -33,8 +33,9 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	d.line("\n## Functions\n")
 	for _, f := range functions {
 		says, code := definition(t, "function", f[0])
+		says, _, _ = strings.Cut(says, ". ") // what follows is for readers of the code
 		arguments, _, _ := strings.Cut(code, " ->")
-		d.line("- `" + f[0] + arguments + "`: " + says)
+		d.line("- `" + f[0] + arguments + "`: " + strings.TrimSuffix(says, "."))
 	}
 	d.compare(t)
 }
@@ -216,7 +217,7 @@ func (d *dictionary) tables(t *testing.T, s *stage, tables [][]string) {
 		}
 	}
 	d.line("\n## Tables\n\nA question is fast when it filters by what a table is sorted by. Columns that tables share (those of the sorting key and\nthose listed as shared):\n")
-	d.line(strings.Join(shared, "\n"))
+	d.line(strings.Join(merged(shared), "\n"))
 	for _, table := range tables {
 		if table[1] == "" {
 			t.Errorf("table %s has no comment", table[0])

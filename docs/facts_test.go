@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A brandFact is a brand that somebody tracks.
+// A brandFact is a tracked brand.
 type brandFact struct {
 	Organization string   `json:"organization"`
 	Name         string   `json:"name"`
@@ -130,7 +130,7 @@ func (s *stage) brand(t *testing.T, slug string) *brandFact {
 	return nil
 }
 
-// record is the fact as the log tells it; sample tells runs apart.
+// record encodes the fact; equal ones differ by sample.
 func (f *answerFact) record(t *testing.T, s *stage, sample int) []byte {
 	t.Helper()
 	b, prompt := s.brand(t, f.Brand), s.prompts[f.Prompt]
@@ -168,7 +168,7 @@ func (f *answerFact) record(t *testing.T, s *stage, sample int) []byte {
 	return value
 }
 
-// record is the fact as the log tells it; number tells visits apart.
+// record encodes the fact; equal ones differ by number.
 func (f *visitFact) record(t *testing.T, s *stage, number int) []byte {
 	t.Helper()
 	b := s.brand(t, f.Brand)
@@ -187,7 +187,7 @@ func (f *visitFact) record(t *testing.T, s *stage, number int) []byte {
 	return value
 }
 
-// record is the fact as the log tells it; number tells crawls apart.
+// record encodes the fact; equal ones differ by number.
 func (f *crawlFact) record(t *testing.T, s *stage, number int) []byte {
 	t.Helper()
 	b := s.brand(t, f.Brand)

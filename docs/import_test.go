@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/intake"
 )
 
-// Whoever takes the examples of import.md for a beginning has files that are taken, of which no field is read over.
+// The examples of import.md are accepted, with every field.
 func TestTheExamplesOfImportAreTaken(t *testing.T) {
 	page, err := os.ReadFile("import.md")
 	if err != nil {

@@ -20,7 +20,7 @@ func TestPlatformsAreThoseOfTheCode(t *testing.T) {
 	want := withItems(t, string(text), "parameters of the address:\n\n", platformItems())
 	platforms, others := crawlerItems()
 	want = withItems(t, want, "of AI platforms:\n\n", platforms)
-	want = withItems(t, want, "of others:\n\n", others)
+	want = withItems(t, want, "where the name lacks it:\n\n", others)
 	if want == string(text) {
 		return
 	}
@@ -76,6 +76,8 @@ func crawlerItems() (platforms, others string) {
 				parts = append(parts, string(purpose)+" "+all)
 			case operator == "":
 				byPurpose[purpose] = append(byPurpose[purpose], all+" (unknown)")
+			case strings.Contains(strings.ToLower(all), strings.ToLower(operator)):
+				byPurpose[purpose] = append(byPurpose[purpose], all)
 			default:
 				byPurpose[purpose] = append(byPurpose[purpose], all+" ("+operator+")")
 			}

@@ -212,7 +212,7 @@ func (s *stage) ask(t *testing.T, statement string) (table string, err error) {
 	return string(body), nil
 }
 
-// rows are those of a statement that must be answered, their columns told apart.
+// rows are those of a statement, column by column; it must succeed.
 func (s *stage) rows(t *testing.T, statement string) (rows [][]string) {
 	t.Helper()
 	text, err := s.ask(t, statement+"\nFORMAT TSVRaw")

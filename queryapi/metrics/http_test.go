@@ -273,7 +273,7 @@ func TestEveryEndpointIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range endpoints {
-		for _, wanted := range []string{"\n## " + e.path[1:] + "\n", "\n`GET " + prefix + e.path, "\n| [`" + prefix + e.path + "`](#" + e.path[1:] + ")"} {
+		for _, wanted := range []string{"\n## " + e.path[1:] + "\n", "\n`GET " + prefix + e.path, "\n- [`" + prefix + e.path + "`](#" + e.path[1:] + ")"} {
 			if n := strings.Count(string(text), wanted); n != 1 {
 				t.Errorf("docs/api.md has %q %d times, want once", wanted, n)
 			}

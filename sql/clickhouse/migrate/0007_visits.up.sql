@@ -7,9 +7,9 @@ CREATE TABLE IF NOT EXISTS visits
     brand_id        UUID COMMENT 'id of the brand',
     day             Date COMMENT 'UTC day',
     id              UUID COMMENT 'id of the visit. Its first 48 bits are the acceptance in Unix milliseconds',
-    log_topic       LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    log_partition   Int32 COMMENT 'partition of the record',
-    log_offset      Int64 COMMENT 'offset of the record' CODEC(Delta, ZSTD(1)),
+    log_topic       LowCardinality(String) COMMENT 'position of the record on the log',
+    log_partition   Int32 COMMENT 'position of the record on the log',
+    log_offset      Int64 COMMENT 'position of the record on the log' CODEC(Delta, ZSTD(1)),
 
     at              DateTime64(3, 'UTC') COMMENT 'UTC time of the visit' CODEC(Delta, ZSTD(1)),
     event           LowCardinality(String) COMMENT 'view or goal',

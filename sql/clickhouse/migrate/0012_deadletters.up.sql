@@ -2,9 +2,9 @@
 -- everything that happens to it, and none is ever changed.
 CREATE TABLE IF NOT EXISTS deadletters
 (
-    log_topic       LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    log_partition   Int32 COMMENT 'partition of the record',
-    log_offset      Int64 COMMENT 'offset of the record',
+    log_topic       LowCardinality(String) COMMENT 'position of the record on the log',
+    log_partition   Int32 COMMENT 'position of the record on the log',
+    log_offset      Int64 COMMENT 'position of the record on the log',
     appended_at     DateTime64(3, 'UTC') COMMENT 'time of the record on the log',
     key             String COMMENT 'key of the record, empty: none',
     value           String COMMENT 'value of the record' CODEC(ZSTD(1)),
@@ -21,9 +21,9 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks
 (
-    log_topic       LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    log_partition   Int32 COMMENT 'partition of the record',
-    log_offset      Int64 COMMENT 'offset of the record',
+    log_topic       LowCardinality(String) COMMENT 'position of the record on the log',
+    log_partition   Int32 COMMENT 'position of the record on the log',
+    log_offset      Int64 COMMENT 'position of the record on the log',
     mark            LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
     landing         LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
     month           UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',

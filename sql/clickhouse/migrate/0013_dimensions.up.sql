@@ -8,11 +8,11 @@ CREATE TABLE IF NOT EXISTS dimension_brands
     slug            String COMMENT 'short name',
     aliases         Array(String) COMMENT 'other names in answers',
     domains         Array(String) COMMENT 'hosts of its pages, with all hosts below them',
-    industry        String COMMENT 'empty: unknown',
-    region          String COMMENT 'home region, empty: unknown',
-    language        String COMMENT 'empty: unknown',
+    industry        String COMMENT 'as edited, empty: unknown',
+    region          String COMMENT 'as edited, empty: unknown',
+    language        String COMMENT 'as edited, empty: unknown',
     revision        Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
-    is_active       Bool COMMENT 'false: its prompts are paused',
+    is_active       Bool COMMENT 'false: paused',
     version         UInt64 COMMENT 'version of the row: the largest counts',
     deleted         Bool COMMENT 'the row no longer exists'
 )
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS dimension_prompts
     topic_id        UUID COMMENT 'its topic now, nil: none',
     text            String COMMENT 'text of the prompt',
     is_branded      Nullable(Bool) COMMENT 'branded as set on the prompt, NULL: not set',
-    is_active       Bool COMMENT 'false: it is paused',
+    is_active       Bool COMMENT 'false: paused',
     version         UInt64 COMMENT 'version of the row: the largest counts',
     deleted         Bool COMMENT 'the row no longer exists'
 )
@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS dimension_topics
     brand_id        UUID COMMENT 'id of the brand',
     id              UUID COMMENT 'topic_id of the other tables',
     name            String COMMENT 'name',
-    is_active       Bool COMMENT 'false: its prompts are paused',
+    is_active       Bool COMMENT 'false: paused',
     version         UInt64 COMMENT 'version of the row: the largest counts',
     deleted         Bool COMMENT 'the row no longer exists'
 )

@@ -17,7 +17,7 @@ CREATE INDEX api_keys_organization_id_idx ON public.api_keys (organization_id);
 CREATE INDEX api_keys_user_id_idx ON public.api_keys (user_id);
 COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s organization. Made and revoked elsewhere: a key is shown once.';
 COMMENT ON COLUMN public.api_keys.key_hash IS 'SHA-256 of the key; no client may read it.';
-COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, to tell it by.';
+COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, which identify it.';
 COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
 
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys
