@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS answer_daily
     runs             Int64 COMMENT 'answers and given-up runs',
     given_up         Int64 COMMENT 'runs that ended without an answer',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages',
-    mention_answers  Int64 COMMENT 'answers that mention it',
+    mention_answers  Int64 COMMENT 'answers that mention the entity',
     citation_answers Int64 COMMENT 'answers that cite its pages',
     inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
     mentions         Int64 COMMENT 'occurrences of its names',

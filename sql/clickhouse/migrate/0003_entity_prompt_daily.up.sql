@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily
     runs             Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
     given_up         Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
     answers          Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
-    mention_answers  Int64 COMMENT 'answers that mention it',
+    mention_answers  Int64 COMMENT 'answers that mention the entity',
     citation_answers Int64 COMMENT 'answers that cite its pages',
     visible_answers  Int64 COMMENT 'answers that mention it or cite its pages',
     inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',

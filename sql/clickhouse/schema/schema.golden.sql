@@ -62,7 +62,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [c116d56b2bdd]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [0d7ce1ab8986]'
 AS SELECT
     transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -104,7 +104,7 @@ CREATE TABLE answer_daily
     `runs` Int64 COMMENT 'answers and given-up runs',
     `given_up` Int64 COMMENT 'runs that ended without an answer',
     `answers` Int64 COMMENT 'answers: the divisor of rates and averages',
-    `mention_answers` Int64 COMMENT 'answers that mention it',
+    `mention_answers` Int64 COMMENT 'answers that mention the entity',
     `citation_answers` Int64 COMMENT 'answers that cite its pages',
     `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
     `mentions` Int64 COMMENT 'occurrences of its names',
@@ -184,9 +184,9 @@ CREATE TABLE answers
     `sign` Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value',
     `revision` Int64 COMMENT 'revision of the brand by which it was read',
     `extract_version` UInt16 COMMENT 'version of the extractor that read it',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
+    `log_partition` Int32 COMMENT 'position of the record on the log',
+    `log_offset` Int64 COMMENT 'position of the record on the log' CODEC(Delta(8), ZSTD(1)),
     `answered_at` DateTime64(3, 'UTC') COMMENT 'UTC time of the answer, or when the run was given up' CODEC(Delta(8), ZSTD(1)),
     `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
     `model` LowCardinality(String) COMMENT 'requested model, empty: none',
@@ -215,10 +215,10 @@ CREATE TABLE answers
     `raw_citations.title` Array(String) COMMENT 'title',
     `raw_citations.cited` Array(Bool) COMMENT 'false: only consulted',
     `raw_products` String COMMENT 'shopping cards as returned, JSON. First row only' CODEC(ZSTD(1)),
-    `input_tokens` Int64 COMMENT 'tokens of the prompt. First row only',
-    `output_tokens` Int64 COMMENT 'tokens of the answer. First row only',
-    `searches` Int64 COMMENT 'searches of the platform. First row only',
-    `cost_usd` Decimal(18, 6) COMMENT 'cost of the run in US dollars. First row only',
+    `input_tokens` Int64 COMMENT 'usage of the run. First row only',
+    `output_tokens` Int64 COMMENT 'usage of the run. First row only',
+    `searches` Int64 COMMENT 'usage of the run. First row only',
+    `cost_usd` Decimal(18, 6) COMMENT 'usage of the run. First row only',
     `brand_name` String COMMENT 'name of the brand at the reading' CODEC(ZSTD(1)),
     `mention_count` UInt32 COMMENT 'occurrences of its names in the text',
     `position` UInt32 COMMENT 'rank among brand and competitors by first mention, 0: not mentioned',
@@ -644,9 +644,9 @@ CREATE TABLE crawls
     `brand_id` UUID COMMENT 'id of the brand',
     `day` Date COMMENT 'UTC day',
     `id` UUID COMMENT 'id of the crawl, made of site, line and its number among equal lines. Its first 48 bits are at in Unix milliseconds',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
+    `log_partition` Int32 COMMENT 'position of the record on the log',
+    `log_offset` Int64 COMMENT 'position of the record on the log' CODEC(Delta(8), ZSTD(1)),
     `at` DateTime64(3, 'UTC') COMMENT 'UTC time of the request' CODEC(Delta(8), ZSTD(1)),
     `crawler` LowCardinality(String) COMMENT 'name of the AI crawler, such as GPTBot',
     `operator` LowCardinality(String) COMMENT 'who runs it, empty: unknown',
@@ -769,9 +769,9 @@ ORDER BY
 -- deadletter_marks
 CREATE TABLE deadletter_marks
 (
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record',
+    `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
+    `log_partition` Int32 COMMENT 'position of the record on the log',
+    `log_offset` Int64 COMMENT 'position of the record on the log',
     `mark` LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
     `landing` LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
     `month` UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',
@@ -829,9 +829,9 @@ LIMIT {limit:UInt32};
 -- deadletters
 CREATE TABLE deadletters
 (
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record',
+    `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
+    `log_partition` Int32 COMMENT 'position of the record on the log',
+    `log_offset` Int64 COMMENT 'position of the record on the log',
     `appended_at` DateTime64(3, 'UTC') COMMENT 'time of the record on the log',
     `key` String COMMENT 'key of the record, empty: none',
     `value` String COMMENT 'value of the record' CODEC(ZSTD(1)),
@@ -890,11 +890,11 @@ CREATE TABLE dimension_brands
     `slug` String COMMENT 'short name',
     `aliases` Array(String) COMMENT 'other names in answers',
     `domains` Array(String) COMMENT 'hosts of its pages, with all hosts below them',
-    `industry` String COMMENT 'empty: unknown',
-    `region` String COMMENT 'home region, empty: unknown',
-    `language` String COMMENT 'empty: unknown',
+    `industry` String COMMENT 'as edited, empty: unknown',
+    `region` String COMMENT 'as edited, empty: unknown',
+    `language` String COMMENT 'as edited, empty: unknown',
     `revision` Int64 COMMENT 'rises with every edit of names, aliases, domains and competitors',
-    `is_active` Bool COMMENT 'false: its prompts are paused',
+    `is_active` Bool COMMENT 'false: paused',
     `version` UInt64 COMMENT 'version of the row: the largest counts',
     `deleted` Bool COMMENT 'the row no longer exists'
 )
@@ -929,7 +929,7 @@ CREATE TABLE dimension_prompts
     `topic_id` UUID COMMENT 'its topic now, nil: none',
     `text` String COMMENT 'text of the prompt',
     `is_branded` Nullable(Bool) COMMENT 'branded as set on the prompt, NULL: not set',
-    `is_active` Bool COMMENT 'false: it is paused',
+    `is_active` Bool COMMENT 'false: paused',
     `version` UInt64 COMMENT 'version of the row: the largest counts',
     `deleted` Bool COMMENT 'the row no longer exists'
 )
@@ -945,7 +945,7 @@ CREATE TABLE dimension_topics
     `brand_id` UUID COMMENT 'id of the brand',
     `id` UUID COMMENT 'topic_id of the other tables',
     `name` String COMMENT 'name',
-    `is_active` Bool COMMENT 'false: its prompts are paused',
+    `is_active` Bool COMMENT 'false: paused',
     `version` UInt64 COMMENT 'version of the row: the largest counts',
     `deleted` Bool COMMENT 'the row no longer exists'
 )
@@ -970,7 +970,7 @@ CREATE TABLE entity_prompt_daily
     `runs` Int64 COMMENT 'answers and given-up runs. 0 on rows of competitors',
     `given_up` Int64 COMMENT 'runs that ended without an answer. 0 on rows of competitors',
     `answers` Int64 COMMENT 'answers: the divisor of rates and averages. 0 on rows of competitors',
-    `mention_answers` Int64 COMMENT 'answers that mention it',
+    `mention_answers` Int64 COMMENT 'answers that mention the entity',
     `citation_answers` Int64 COMMENT 'answers that cite its pages',
     `visible_answers` Int64 COMMENT 'answers that mention it or cite its pages',
     `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
@@ -1979,9 +1979,9 @@ CREATE TABLE visits
     `brand_id` UUID COMMENT 'id of the brand',
     `day` Date COMMENT 'UTC day',
     `id` UUID COMMENT 'id of the visit. Its first 48 bits are the acceptance in Unix milliseconds',
-    `log_topic` LowCardinality(String) COMMENT 'topic of the record, with prefix',
-    `log_partition` Int32 COMMENT 'partition of the record',
-    `log_offset` Int64 COMMENT 'offset of the record' CODEC(Delta(8), ZSTD(1)),
+    `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
+    `log_partition` Int32 COMMENT 'position of the record on the log',
+    `log_offset` Int64 COMMENT 'position of the record on the log' CODEC(Delta(8), ZSTD(1)),
     `at` DateTime64(3, 'UTC') COMMENT 'UTC time of the visit' CODEC(Delta(8), ZSTD(1)),
     `event` LowCardinality(String) COMMENT 'view or goal',
     `platform` LowCardinality(String) COMMENT 'slug of the AI platform, of a crawl the one it crawls for, empty: none',
