@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 const hidden = "hunter2"
 
-// Every way in which a value of ours ends up in a text, also from inside somebody else's struct.
+// Every way in which a secret could end up in a text, also from inside another package's struct.
 func TestASecretNeverShowsItself(t *testing.T) {
 	type holder struct {
 		secret Secret // fmt does not call methods of unexported fields
@@ -37,7 +38,7 @@ func TestASecretNeverShowsItself(t *testing.T) {
 	for _, handler := range []slog.Handler{slog.NewJSONHandler(&log, nil), slog.NewTextHandler(&log, nil)} {
 		slog.New(handler).Info("connect", "secret", secret, "dsn", dsn, "held", held, "in", []any{secret, dsn})
 	}
-	texts = append(texts, log.String(), wrong("X", dsn.Masked(), "want").Error())
+	texts = append(texts, log.String())
 	for _, text := range texts {
 		if strings.Contains(text, hidden) || strings.Contains(text, fmt.Sprintf("%x", hidden)) {
 			t.Errorf("shown: %s", text)
@@ -46,6 +47,13 @@ func TestASecretNeverShowsItself(t *testing.T) {
 	if secret.Reveal() != hidden || !strings.Contains(dsn.Reveal(), hidden) {
 		t.Error("Reveal does not reveal")
 	}
+}
+
+// checked is what is wrong with what comes from the environment alone.
+func checked(o Outside) error {
+	var m mistakes
+	o.validate(&m)
+	return errors.Join(m...)
 }
 
 func TestADSNShowsWhatHelps(t *testing.T) {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -44,16 +43,11 @@ func FromEnvironment(environ []string) Outside {
 		env[name] = value
 	}
 	return Outside{
-		ClickHouse:    NewDSN(env[Prefix+"CLICKHOUSE_DSN"]),
-		Shards:        NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
-		Postgres:      NewDSN(env[Prefix+"POSTGRES_DSN"]),
-		KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
-		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]),
-		JWTSecret:     NewSecret(env[Prefix+"JWT_SECRET"]),
-		AnonKey:       NewSecret(env[Prefix+"ANON_KEY"]),
-		CronSecret:    NewSecret(env["CRON_SECRET"]),
-		Traces:        collector(env),
-		Platforms:     platforms(env),
+		ClickHouse: NewDSN(env[Prefix+"CLICKHOUSE_DSN"]), Shards: NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
+		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
+		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), JWTSecret: NewSecret(env[Prefix+"JWT_SECRET"]),
+		AnonKey: NewSecret(env[Prefix+"ANON_KEY"]), CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
+		Platforms: platforms(env),
 	}
 }
 
@@ -101,41 +95,33 @@ func platforms(env map[string]string) []Platform {
 	return found
 }
 
-func (o Outside) validate() error {
-	errs := []error{
-		address("CLICKHOUSE_DSN", o.ClickHouse, "clickhouse", "http", "https"),
-		o.Shards.validate(),
-		address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql"),
-		o.Traces.validate(),
+func (o Outside) validate(m *mistakes) {
+	m.address("CLICKHOUSE_DSN", o.ClickHouse, "clickhouse", "http", "https")
+	if o.Shards.IsSet() {
+		for _, replica := range o.Shards.servers() {
+			m.want(replica.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(), "an address on both sides of every ; and ,")
+			m.address("CLICKHOUSE_SHARDS", replica, "clickhouse", "http", "https")
+		}
 	}
-	if o.ClickHouse.IsSet() && o.Shards.IsSet() {
-		errs = append(errs, wrong("CLICKHOUSE_SHARDS", o.Shards.Masked(), "want either it or "+Prefix+"CLICKHOUSE_DSN"))
-	}
+	m.address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql")
+	o.Traces.validate(m)
+	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(), "either it or "+Prefix+"CLICKHOUSE_DSN")
 	for _, p := range o.Platforms {
-		if p.BaseURL == "" {
-			continue
-		}
-		if err := webAddress(p.BaseURL); err != nil {
-			errs = append(errs, wrong("PLATFORM_"+p.Name+"_BASE_URL", NewDSN(p.BaseURL).Masked(), err.Error()))
-		}
+		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_BASE_URL", NewDSN(p.BaseURL).Masked(), "http://… or https://…")
 	}
-	return errors.Join(errs...)
 }
 
-// address checks the form of a DSN; an answer from its server is asked for by whoever connects.
-func address(name string, dsn DSN, schemes ...string) error {
-	if !dsn.IsSet() {
-		return nil
-	}
-	want := fmt.Sprintf("want %s://USER:PASSWORD@HOST:PORT/DATABASE", strings.Join(schemes, ":// or "))
+// address checks the form of a DSN that is set; whether its server answers is found when it is connected to.
+func (m *mistakes) address(name string, dsn DSN, schemes ...string) {
 	parsed, err := url.Parse(dsn.Reveal())
-	if err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" {
-		return wrong(name, dsn.Masked(), want)
-	}
-	return nil
+	right := err == nil && slices.Contains(schemes, parsed.Scheme) && parsed.Host != ""
+	m.want(!dsn.IsSet() || right, name, dsn.Masked(), strings.Join(schemes, ":// or ")+"://USER:PASSWORD@HOST:PORT/DATABASE")
 }
 
-// Unknown returns the names of environ that begin like ours but name nothing in known, each with the nearest one
+// HasWarehouse reports whether ClickHouse runs elsewhere: on one server or on a cluster.
+func (o Outside) HasWarehouse() bool { return o.ClickHouse.IsSet() || o.Shards.IsSet() }
+
+// Unknown returns the names of environ that begin with Prefix but are not known, each with the nearest one
 // that does: a misspelt variable is otherwise silently without effect.
 func Unknown(environ, known []string) []error {
 	var errs []error

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +31,7 @@ func hide(value, masked string) Secret {
 	return Secret{&value, masked}
 }
 
-// Reveal returns the value, for the one place that needs it.
+// Reveal returns the value.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""
@@ -37,7 +39,7 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsSet tells whether there is a value.
+// IsSet reports whether there is a value.
 func (s Secret) IsSet() bool { return s.value != nil }
 
 // Masked is the text that may be shown.
@@ -88,30 +90,49 @@ func maskAddress(text string) string {
 	return masked + "?" + strings.Join(shown, "&")
 }
 
-// maybeSecret tells by its name that a parameter may hold a secret.
+// maybeSecret reports whether a parameter may hold a secret, by its name.
 func maybeSecret(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"pass", "secret", "token", "key", "credential"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "credential"}, func(part string) bool {
+		return strings.Contains(strings.ToLower(name), part)
+	})
 }
 
-// encrypted tells whether ClickHouse is reached over TLS: its protocols have no setting but these two for it.
+// encrypted reports whether ClickHouse is reached over TLS, which either protocol has one setting for.
 func (d DSN) encrypted() bool {
 	address, err := url.Parse(d.Reveal())
 	if err != nil {
 		return false
 	}
-	if address.Scheme == "https" {
-		return true
-	}
 	secure := address.Query()["secure"]
-	if len(secure) == 0 {
-		return false
+	if address.Scheme == "https" || len(secure) == 0 {
+		return address.Scheme == "https"
 	}
 	on, err := strconv.ParseBool(secure[0])
 	return secure[0] == "" || err == nil && on
+}
+
+// Shards are the servers of a ClickHouse cluster: addresses with credentials, those of different shards separated by a
+// semicolon, the replicas of one by a comma.
+type Shards struct{ Secret }
+
+var server = regexp.MustCompile(`[^;,]*`)
+
+// NewShards hides what must be hidden; "" is none.
+func NewShards(addresses string) Shards {
+	masked := server.ReplaceAllStringFunc(addresses, func(address string) string { return NewDSN(strings.TrimSpace(address)).Masked() })
+	return Shards{hide(addresses, masked)}
+}
+
+// servers are the addresses of all servers.
+func (s Shards) servers() []DSN {
+	var servers []DSN
+	for address := range strings.SplitSeq(strings.ReplaceAll(s.Reveal(), ";", ","), ",") {
+		servers = append(servers, NewDSN(strings.TrimSpace(address)))
+	}
+	return servers
+}
+
+// encrypted reports whether all servers are reached over TLS.
+func (s Shards) encrypted() bool {
+	return !slices.ContainsFunc(s.servers(), func(d DSN) bool { return !d.encrypted() })
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Prefix begins the name of every variable that is ours alone.
+// Prefix begins the name of every variable of answerscope's own.
 const Prefix = "ANSWERSCOPE_"
 
 // LevelAuto lets the command choose how much it logs.
@@ -46,63 +46,78 @@ type Kafka struct {
 	Retention   time.Duration `default:"168h" placeholder:"DURATION" help:"How long the log keeps records (default 168h, 7 days)."`
 }
 
+// Retention is for how many whole months, beside the present one, raw facts are kept; 0 is for ever. What was computed
+// of them stays. All pipelines want the same.
+type Retention struct {
+	Answers     int `default:"0" placeholder:"MONTHS" help:"Whole months that raw answers are kept beside the present one; figures of older ones stay, and are never corrected again (default 0, for ever)."`
+	Visits      int `default:"0" placeholder:"MONTHS" help:"The same for raw visits (default 0, for ever)."`
+	Crawls      int `default:"0" placeholder:"MONTHS" help:"The same for raw requests of AI crawlers (default 0, for ever)."`
+	Deadletters int `default:"0" placeholder:"MONTHS" help:"The same for records that could not be taken (default 0, for ever)."`
+}
+
+// mistakes are what is wrong with settings.
+type mistakes []error
+
+// want adds a mistake unless the value of a variable is right; should says what would be.
+func (m *mistakes) want(right bool, name, value, should string) {
+	if !right {
+		*m = append(*m, fmt.Errorf("%s%s is %q: want %s", Prefix, name, value, should))
+	}
+}
+
+func (m *mistakes) add(err error) { *m = append(*m, err) }
+
 // Validate says everything that is wrong, each with what would be right.
 func (s Settings) Validate() error {
-	var errs []error
-	if s.DataDir == "" {
-		errs = append(errs, wrong("DATA_DIR", s.DataDir, "want a directory, such as ./var"))
-	}
-	if !slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel) {
-		errs = append(errs, wrong("LOG_LEVEL", s.LogLevel, "want debug, info, warn, error or auto"))
-	}
-	if !slices.Contains([]string{"text", "json"}, s.LogFormat) {
-		errs = append(errs, wrong("LOG_FORMAT", s.LogFormat, "want text or json"))
-	}
-	return errors.Join(append(errs, s.Kafka.validate(s.Outside), s.Retention.validate(), s.warehouse(), s.Outside.validate())...)
-}
-
-// warehouse checks whom ClickHouse is believed by; PostgreSQL's certificates are parameters of its address.
-func (s Settings) warehouse() error {
+	var m mistakes
+	m.want(s.DataDir != "", "DATA_DIR", s.DataDir, "a directory, such as ./var")
+	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel, "debug, info, warn, error or auto")
+	m.want(s.LogFormat == "text" || s.LogFormat == "json", "LOG_FORMAT", s.LogFormat, "text or json")
+	s.Kafka.validate(&m, s.Outside)
+	s.Retention.validate(&m)
+	// PostgreSQL's certificates are parameters of its address.
 	if s.ClickHouseTrust.IsSet() && !s.ClickHouse.encrypted() && !s.Shards.encrypted() {
-		return fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin with https:// or to have secure=true",
-			Prefix, s.ClickHouse.Masked()+s.Shards.Masked())
+		m.add(fmt.Errorf("%sCLICKHOUSE_CA, _CERT and _KEY are of no use for %q: want %[1]sCLICKHOUSE_DSN to begin with https:// or to have secure=true",
+			Prefix, s.ClickHouse.Masked()+s.Shards.Masked()))
+	} else {
+		s.ClickHouseTrust.validate(&m, "CLICKHOUSE")
 	}
-	return s.ClickHouseTrust.validate("CLICKHOUSE")
+	s.Outside.validate(&m)
+	return errors.Join(m...)
 }
 
-func (k Kafka) validate(outside Outside) error {
-	var errs []error
+func (r Retention) validate(m *mistakes) {
+	for _, of := range []struct {
+		name   string
+		months int
+	}{{"ANSWERS", r.Answers}, {"VISITS", r.Visits}, {"CRAWLS", r.Crawls}, {"DEADLETTERS", r.Deadletters}} {
+		m.want(of.months >= 0 && of.months <= 1200, "RETENTION_"+of.name, strconv.Itoa(of.months), "whole months, 1 to 1200, or 0 for ever")
+	}
+}
+
+// topicLetters are those of a topic's name.
+const topicLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+func (k Kafka) validate(m *mistakes, outside Outside) {
 	for _, broker := range k.Brokers {
 		if err := Address(broker); err != nil {
-			errs = append(errs, wrong("KAFKA_BROKERS", broker, err.Error()))
+			m.add(fmt.Errorf("%sKAFKA_BROKERS is %q: %w", Prefix, broker, err))
 		}
 	}
-	if !slices.Contains([]string{"", "plain", "scram-sha-256", "scram-sha-512"}, k.SASL) {
-		errs = append(errs, wrong("KAFKA_SASL", k.SASL, "want plain, scram-sha-256 or scram-sha-512"))
-	}
-	if named := outside.KafkaUsername != "" && outside.KafkaPassword.IsSet(); (k.SASL != "") != named {
-		errs = append(errs, wrong("KAFKA_SASL", k.SASL, "want a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them"))
-	}
+	m.want(slices.Contains([]string{"", "plain", "scram-sha-256", "scram-sha-512"}, k.SASL), "KAFKA_SASL", k.SASL, "plain, scram-sha-256 or scram-sha-512")
+	named := outside.KafkaUsername != "" && outside.KafkaPassword.IsSet()
+	m.want((k.SASL != "") == named, "KAFKA_SASL", k.SASL, "a mechanism, ANSWERSCOPE_KAFKA_USERNAME and ANSWERSCOPE_KAFKA_PASSWORD together, or none of them")
 	if k.Trust.IsSet() && !k.TLS {
-		errs = append(errs, errors.New("ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS"))
+		m.add(errors.New("ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS"))
 	}
-	errs = append(errs, k.Trust.validate("KAFKA"))
+	k.Trust.validate(m, "KAFKA")
 	if (k.TLS || k.SASL != "") && len(k.Brokers) == 0 {
-		errs = append(errs, errors.New("ANSWERSCOPE_KAFKA_TLS and _SASL are for outside brokers: give ANSWERSCOPE_KAFKA_BROKERS too"))
+		m.add(errors.New("ANSWERSCOPE_KAFKA_TLS and _SASL are for outside brokers: give ANSWERSCOPE_KAFKA_BROKERS too"))
 	}
-	if strings.Trim(k.TopicPrefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || len(k.TopicPrefix) > 200 {
-		errs = append(errs, wrong("KAFKA_TOPIC_PREFIX", k.TopicPrefix, "want at most 200 of a–z, A–Z, 0–9, dot, _ and -"))
-	}
-	if k.Partitions < 1 || k.Partitions > 1000 {
-		errs = append(errs, wrong("KAFKA_PARTITIONS", strconv.Itoa(k.Partitions), "want 1 to 1000"))
-	}
-	if k.Replicas < 1 || k.Replicas > 15 {
-		errs = append(errs, wrong("KAFKA_REPLICAS", strconv.Itoa(k.Replicas), "want 1 to 15, and no more than there are brokers"))
-	}
-	if k.Retention < time.Hour {
-		errs = append(errs, wrong("KAFKA_RETENTION", k.Retention.String(), "want at least 1h: what expires unread is lost"))
-	}
-	return errors.Join(errs...)
+	m.want(strings.Trim(k.TopicPrefix, topicLetters) == "" && len(k.TopicPrefix) <= 200, "KAFKA_TOPIC_PREFIX", k.TopicPrefix, "at most 200 of a–z, A–Z, 0–9, dot, _ and -")
+	m.want(k.Partitions >= 1 && k.Partitions <= 1000, "KAFKA_PARTITIONS", strconv.Itoa(k.Partitions), "1 to 1000")
+	m.want(k.Replicas >= 1 && k.Replicas <= 15, "KAFKA_REPLICAS", strconv.Itoa(k.Replicas), "1 to 15, and no more than there are brokers")
+	m.want(k.Retention >= time.Hour, "KAFKA_RETENTION", k.Retention.String(), "at least 1h: what expires unread is lost")
 }
 
 // Address checks a host and a port, such as 127.0.0.1:8080 or :8080.
@@ -125,16 +140,8 @@ func Address(address string) error {
 	return nil
 }
 
-// webAddress checks the base of an HTTP service.
-func webAddress(address string) error {
+// isWeb reports whether an address is one of HTTP.
+func isWeb(address string) bool {
 	base, err := url.Parse(address)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return errors.New("want http://… or https://…")
-	}
-	return nil
-}
-
-// wrong words one mistake: which variable, what it holds, what would be right.
-func wrong(name, value, want string) error {
-	return fmt.Errorf("%s%s is %q: %s", Prefix, name, value, want)
+	return err == nil && base.Host != "" && (base.Scheme == "http" || base.Scheme == "https")
 }

@@ -34,11 +34,11 @@ func TestShardsAreAddressesAndNotBesideOne(t *testing.T) {
 		one + ",,":                      true,
 		one + ";b:9000":                 true,
 	} {
-		if err := FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + shards}).validate(); (err != nil) != wrong {
+		if err := checked(FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + shards})); (err != nil) != wrong {
 			t.Errorf("%s: %v", shards, err)
 		}
 	}
-	if err := FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + one, "ANSWERSCOPE_CLICKHOUSE_DSN=" + one}).validate(); err == nil {
+	if err := checked(FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + one, "ANSWERSCOPE_CLICKHOUSE_DSN=" + one})); err == nil {
 		t.Error("both are taken")
 	}
 }

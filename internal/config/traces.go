@@ -1,13 +1,13 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// Names of the variables that tell every program where traces go (OpenTelemetry, "OTLP Exporter Configuration").
+// Names of the variables that say to every program where traces go (OpenTelemetry, "OTLP Exporter Configuration").
 const (
 	otelEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otelTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -21,7 +21,7 @@ const tracesPath = "/v1/traces"
 
 // A Collector is what takes traces, as the environment names it.
 type Collector struct {
-	Own           DSN    // ANSWERSCOPE_OTLP_ENDPOINT: a base, for us alone; goes before the others
+	Own           DSN    // ANSWERSCOPE_OTLP_ENDPOINT: a base; goes before the others
 	Traces        DSN    // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: a whole address
 	Base          DSN    // OTEL_EXPORTER_OTLP_ENDPOINT: a base
 	Headers       Secret // OTEL_EXPORTER_OTLP_HEADERS, name=value,…: they often hold a key; the exporter reads them itself
@@ -31,12 +31,9 @@ type Collector struct {
 
 func collector(env map[string]string) Collector {
 	return Collector{
-		Own:           NewDSN(env[Prefix+"OTLP_ENDPOINT"]),
-		Traces:        NewDSN(env[otelTracesEndpoint]),
-		Base:          NewDSN(env[otelEndpoint]),
-		Headers:       NewSecret(env[otelHeaders]),
-		TracesHeaders: NewSecret(env[otelTracesHeaders]),
-		Disabled:      strings.EqualFold(env[otelDisabled], "true"),
+		Own: NewDSN(env[Prefix+"OTLP_ENDPOINT"]), Traces: NewDSN(env[otelTracesEndpoint]),
+		Base: NewDSN(env[otelEndpoint]), Headers: NewSecret(env[otelHeaders]),
+		TracesHeaders: NewSecret(env[otelTracesHeaders]), Disabled: strings.EqualFold(env[otelDisabled], "true"),
 	}
 }
 
@@ -72,43 +69,36 @@ func (c Collector) variables() []Variable {
 
 // validate looks at what will be used. A mistake must be found here: the exporter would print what it cannot read, a
 // secret too, on stderr.
-func (c Collector) validate() error {
+func (c Collector) validate(m *mistakes) {
 	if c.Endpoint() == "" {
-		return nil
+		return
 	}
-	return errors.Join(
-		endpoint(Prefix+"OTLP_ENDPOINT", c.Own),
-		endpoint(otelTracesEndpoint, c.Traces),
-		endpoint(otelEndpoint, c.Base),
-		headers(otelHeaders, c.Headers),
-		headers(otelTracesHeaders, c.TracesHeaders),
-	)
-}
-
-// endpoint takes no credentials: the exporter would leave them out.
-func endpoint(name string, given DSN) error {
-	if !given.IsSet() {
-		return nil
-	}
-	base, err := url.Parse(given.Reveal())
-	if err != nil || webAddress(given.Reveal()) != nil || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return fmt.Errorf("%s is %q: want http://HOST:PORT or https://…, without credentials and without ?; a key goes into %s", name, given.Masked(), otelHeaders)
-	}
-	return nil
-}
-
-// headers are as the exporter takes them.
-func headers(name string, given Secret) error {
-	if !given.IsSet() {
-		return nil
-	}
-	for pair := range strings.SplitSeq(given.Reveal(), ",") {
-		header, value, ok := strings.Cut(pair, "=")
-		if _, err := url.PathUnescape(value); !ok || err != nil || strings.Trim(strings.TrimSpace(header), tokenLetters) != "" || strings.TrimSpace(header) == "" {
-			return fmt.Errorf("%s is %q: want name=value,name=value with values percent-encoded", name, given.Masked())
+	for _, e := range []struct {
+		name  string
+		given DSN
+	}{{Prefix + "OTLP_ENDPOINT", c.Own}, {otelTracesEndpoint, c.Traces}, {otelEndpoint, c.Base}} {
+		base, err := url.Parse(e.given.Reveal())
+		// It takes no credentials: the exporter would leave them out.
+		if e.given.IsSet() && (err != nil || !isWeb(e.given.Reveal()) || base.User != nil || base.RawQuery != "" || base.Fragment != "") {
+			m.add(fmt.Errorf("%s is %q: want http://HOST:PORT or https://…, without credentials and without ?; a key goes into %s", e.name, e.given.Masked(), otelHeaders))
 		}
 	}
-	return nil
+	for _, h := range []struct {
+		name  string
+		given Secret
+	}{{otelHeaders, c.Headers}, {otelTracesHeaders, c.TracesHeaders}} {
+		if h.given.IsSet() && slices.ContainsFunc(strings.Split(h.given.Reveal(), ","), notHeader) {
+			m.add(fmt.Errorf("%s is %q: want name=value,name=value with values percent-encoded", h.name, h.given.Masked()))
+		}
+	}
+}
+
+// notHeader reports whether the exporter could not read a pair as name=value.
+func notHeader(pair string) bool {
+	name, value, ok := strings.Cut(pair, "=")
+	name = strings.TrimSpace(name)
+	_, err := url.PathUnescape(value)
+	return !ok || err != nil || name == "" || strings.Trim(name, tokenLetters) != ""
 }
 
 // tokenLetters are those of a header's name (RFC 9110 §5.6.2).

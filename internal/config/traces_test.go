@@ -24,7 +24,7 @@ func TestWhereTracesGo(t *testing.T) {
 	}
 }
 
-// The exporter prints on stderr what it cannot read, so it must never see it.
+// The exporter prints on stderr what it cannot read, so that must not reach it.
 func TestWhatTheExporterCouldNotReadIsRefusedAndNotShown(t *testing.T) {
 	const base = "ANSWERSCOPE_OTLP_ENDPOINT=http://c:4318"
 	for environ, name := range map[string]string{
@@ -39,20 +39,20 @@ func TestWhatTheExporterCouldNotReadIsRefusedAndNotShown(t *testing.T) {
 		base + "\nOTEL_EXPORTER_OTLP_HEADERS=authorization: Bearer " + hidden:    "OTEL_EXPORTER_OTLP_HEADERS",
 		base + "\nOTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer 100%" + hidden: "OTEL_EXPORTER_OTLP_HEADERS",
 	} {
-		err := FromEnvironment(strings.Split(environ, "\n")).validate()
+		err := checked(FromEnvironment(strings.Split(environ, "\n")))
 		if err == nil || !strings.HasPrefix(err.Error(), name+" is ") || strings.Contains(err.Error(), hidden) {
 			t.Errorf("%s: %v", environ, err)
 		}
 	}
 	right := FromEnvironment([]string{base, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20" + hidden + ", x-scope=a"})
-	if err := right.validate(); err != nil {
+	if err := checked(right); err != nil {
 		t.Errorf("right settings: %v", err)
 	}
 	if shown := fmt.Sprint(right.Variables(), right); strings.Contains(shown, hidden) || !strings.Contains(shown, "{OTEL_EXPORTER_OTLP_HEADERS ****}") {
 		t.Errorf("shown: %s", shown)
 	}
 	// Of no concern to a process that traces nothing.
-	if err := FromEnvironment([]string{"OTEL_EXPORTER_OTLP_HEADERS=nonsense"}).validate(); err != nil {
+	if err := checked(FromEnvironment([]string{"OTEL_EXPORTER_OTLP_HEADERS=nonsense"})); err != nil {
 		t.Errorf("headers alone: %v", err)
 	}
 }

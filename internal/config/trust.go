@@ -7,27 +7,24 @@ import (
 	"os"
 )
 
-// Trust says whose certificates an engine is believed by, and how we prove ourselves to it. The files hold PEM.
+// Trust says which authority an engine's certificate must be of, and which certificate it is shown. The files hold PEM.
 type Trust struct {
 	CA   string `name:"ca" placeholder:"FILE" help:"Certificates (PEM) to trust in place of the system's."`
 	Cert string `name:"cert" placeholder:"FILE" help:"Certificate (PEM) that we prove ourselves with, and those between it and its root."`
 	Key  string `name:"key" placeholder:"FILE" help:"Its private key (PEM, not encrypted)."`
 }
 
-// IsSet tells whether anything is said.
+// IsSet reports whether anything is set.
 func (t Trust) IsSet() bool { return t != Trust{} }
 
-// validate says what is wrong with the form; the files are read by whoever connects.
-func (t Trust) validate(engine string) error {
-	if (t.Cert == "") != (t.Key == "") {
-		return wrong(engine+"_CERT", t.Cert, "want it and "+Prefix+engine+"_KEY together, or neither")
-	}
-	return nil
+// validate checks the form; the files are read when a connection is made.
+func (t Trust) validate(m *mistakes, engine string) {
+	m.want((t.Cert == "") == (t.Key == ""), engine+"_CERT", t.Cert, "it and "+Prefix+engine+"_KEY together, or neither")
 }
 
 // TLS is how a connection is made: TLS 1.2 or later, and a server whose certificate holds for the name that it was
-// called by. The files are read now, so that a wrong one is known at the start; our own certificate is read again for
-// each connection, so that one that is renewed in its place is used without a restart.
+// called by. The files are read now, so that a wrong one is known at the start; the client certificate is read again for
+// each connection, so that a renewed one is used without a restart.
 func (t Trust) TLS() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
