@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"math/big"
 	"strings"
 )
 
@@ -42,16 +43,13 @@ func Parse(text string) (hash [32]byte, ok bool) {
 }
 
 func random(n int) string {
-	const fair = len(base62) * (256 / len(base62)) // bytes from here on would favour the first characters
-	text := make([]byte, 0, n)
-	for len(text) < n {
-		pool := make([]byte, n)
-		rand.Read(pool)
-		for _, b := range pool {
-			if int(b) < fair && len(text) < n {
-				text = append(text, base62[int(b)%len(base62)])
-			}
+	text := make([]byte, n)
+	for i := range text {
+		digit, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
+		if err != nil {
+			panic(err) // rand.Reader does not fail
 		}
+		text[i] = base62[digit.Int64()]
 	}
 	return string(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/identity"
@@ -66,6 +67,17 @@ func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identit
 	}, nil
 }
 
+// Require lets only requests with a working key pass, with the key's user as their identity; the others end in a
+// problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate.
+func (r *Resolver) Require(c *fiber.Ctx) error {
+	caller, err := r.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
+	if err != nil {
+		return err
+	}
+	c.SetUserContext(identity.NewContext(c.UserContext(), caller))
+	return c.Next()
+}
+
 // Run records when keys were used, to the minute and beside the requests, until ctx is cancelled. A use that cannot be
 // recorded is dropped.
 func (r *Resolver) Run(ctx context.Context) error {
@@ -74,19 +86,11 @@ func (r *Resolver) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case key := <-r.used:
-			r.record(ctx, append(r.drain(), key))
-		}
-	}
-}
-
-func (r *Resolver) drain() []uuid.UUID {
-	var used []uuid.UUID
-	for {
-		select {
-		case key := <-r.used:
-			used = append(used, key)
-		default:
-			return used
+			used := []uuid.UUID{key}
+			for range len(r.used) {
+				used = append(used, <-r.used)
+			}
+			r.record(ctx, used)
 		}
 	}
 }

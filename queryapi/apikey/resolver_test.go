@@ -78,7 +78,7 @@ func TestAKeySpeaksForItsUser(t *testing.T) {
 	}
 }
 
-// Nobody learns from the answer which keys there are or were.
+// The answer does not show which keys there are or were.
 func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 	cases := map[string]func(t *testing.T, w *environment) (header string){
 		"missing":      func(*testing.T, *environment) string { return "" },

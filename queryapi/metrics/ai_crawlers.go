@@ -23,7 +23,7 @@ type crawlersBody struct {
 type crawlerCrawls struct {
 	Crawler            string  `json:"crawler"`
 	Operator           *string `json:"operator"` // null: not said
-	Platform           *string `json:"platform"` // null: none of ours
+	Platform           *string `json:"platform"` // null: of no platform
 	Purpose            string  `json:"purpose"`
 	Requests           int64   `json:"requests"`
 	VerifiedRequests   int64   `json:"verified_requests"`
@@ -47,21 +47,14 @@ type pageCrawls struct {
 
 // aiCrawlers takes all common parameters and is filtered by brand and window alone, as ai-traffic is.
 func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
-		return nil, err
-	}
-	filter := asked.filter(caller.OrganizationID)
-	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, clickhouse.TrafficFilter{
-		OrganizationID: filter.OrganizationID, BrandID: filter.BrandID, DateFrom: filter.DateFrom, DateTo: filter.DateTo,
-	})
+	filter, err := a.trafficFilter(ctx, caller, q)
 	if err != nil {
 		return nil, err
 	}
-	return crawlersOf(rows), nil
-}
-
-func crawlersOf(rows []clickhouse.Crawling) crawlersBody {
+	rows, err := clickhouse.AICrawlers.All(ctx, a.warehouse, filter)
+	if err != nil {
+		return nil, err
+	}
 	body := crawlersBody{CrawlerBreakdown: []crawlerCrawls{}, PurposeBreakdown: []purposeCrawls{}, StatusBreakdown: []statusRequests{}, TopPages: []pageCrawls{}}
 	for _, r := range rows {
 		switch r.Facet {
@@ -77,7 +70,7 @@ func crawlersOf(rows []clickhouse.Crawling) crawlersBody {
 			body.TopPages = append(body.TopPages, pageCrawls{r.Name, r.Requests})
 		}
 	}
-	return body
+	return body, nil
 }
 
 func statusOf(name string) *int {

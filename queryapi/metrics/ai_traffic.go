@@ -49,21 +49,14 @@ type landingTraffic struct {
 // aiTraffic takes all common parameters and is filtered by brand and window alone: a visit has no model, region or
 // prompt.
 func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
-		return nil, err
-	}
-	filter := asked.filter(caller.OrganizationID)
-	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, clickhouse.TrafficFilter{
-		OrganizationID: filter.OrganizationID, BrandID: filter.BrandID, DateFrom: filter.DateFrom, DateTo: filter.DateTo,
-	})
+	filter, err := a.trafficFilter(ctx, caller, q)
 	if err != nil {
 		return nil, err
 	}
-	return trafficOf(rows), nil
-}
-
-func trafficOf(rows []clickhouse.Traffic) trafficBody {
+	rows, err := clickhouse.AITraffic.All(ctx, a.warehouse, filter)
+	if err != nil {
+		return nil, err
+	}
 	body := trafficBody{
 		PlatformBreakdown: []platformTraffic{}, TopPages: []pageTraffic{}, CountryBreakdown: []countryTraffic{},
 		Goals: []goalTraffic{}, LandingPages: []landingTraffic{},
@@ -84,7 +77,15 @@ func trafficOf(rows []clickhouse.Traffic) trafficBody {
 			body.LandingPages = append(body.LandingPages, landingTraffic{r.Name, r.Sessions})
 		}
 	}
-	return body
+	return body, nil
+}
+
+// trafficFilter reads the parameters of visits and crawls.
+func (a *API) trafficFilter(ctx context.Context, caller identity.Identity, q *query) (clickhouse.TrafficFilter, error) {
+	asked := q.common(a.now())
+	_, err := a.brand(ctx, caller, asked.brandID, q)
+	f := asked.filter(caller.OrganizationID)
+	return clickhouse.TrafficFilter{OrganizationID: f.OrganizationID, BrandID: f.BrandID, DateFrom: f.DateFrom, DateTo: f.DateTo}, err
 }
 
 func unlessEmpty(text string) *string {

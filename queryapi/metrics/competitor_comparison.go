@@ -81,16 +81,9 @@ func (a *API) competitorComparison(ctx context.Context, caller identity.Identity
 
 func compared(name string, v clickhouse.Visibility) comparedRow {
 	return comparedRow{
-		Name:               name,
-		AvgVisibilityScore: v.AvgVisibility,
-		TotalMentions:      v.Mentions,
-		TotalCitations:     v.Citations,
-		AppearanceCount:    v.MentionAnswers,
-		VisiblePrompts:     v.VisiblePrompts,
-		PromptCount:        v.PromptCount,
-		VisibilityRatePct:  v.VisibilityRatePct,
-		AIVisibilityScore:  v.Score,
-		Interval:           intervalOf(v),
+		Name: name, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
+		AppearanceCount: v.MentionAnswers, VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount,
+		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score, Interval: intervalOf(v),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// correct tells answers of the first brand again as facts have them.
+// correct rereads answers of the first brand as facts have them.
 func (s *stage) correct(t *testing.T, facts ...answerFact) {
 	t.Helper()
 	snapshot := s.snapshot(t, s.brands[0])
@@ -25,37 +25,37 @@ func (s *stage) correct(t *testing.T, facts ...answerFact) {
 }
 
 // reread gives answers of a brand that landed another reading, that of records with their ids: in one insert for each a row
-// that takes back its last reading and one with the new. How a record is read is taken from a twin that lands under a brand
-// which nobody asks about.
+// that takes back its last reading and one with the new. How a record is read is taken from a copy that lands under a brand
+// which no test asks about.
 func (s *stage) reread(t *testing.T, slug string, records []*event.Answer) {
 	t.Helper()
-	organization, brand, nobody := records[0].OrganizationID, s.id(slug), idOf("nobody", s.ids[slug])
-	twins := make([]*event.Answer, len(records))
+	organization, brand, unasked := records[0].OrganizationID, s.id(slug), idOf("unasked", s.ids[slug])
+	copies := make([]*event.Answer, len(records))
 	for i, record := range records {
-		twin := *record
-		twin.OrganizationID, twin.Brand.ID = nobody, nobody
-		twins[i] = &twin
+		copied := *record
+		copied.OrganizationID, copied.Brand.ID = unasked, unasked
+		copies[i] = &copied
 	}
-	s.append(t, twins)
+	s.append(t, copies)
 	s.corrections++
 	execAt(t, s.shard(t), fmt.Sprintf(`
 		INSERT INTO `+s.warehouse.Local("answers")+`
-		WITH twins AS (SELECT * FROM answers WHERE brand_id = '%[3]s')
+		WITH copies AS (SELECT * FROM answers WHERE brand_id = '%[3]s')
 		SELECT * REPLACE (-1 AS sign)
 		FROM (SELECT * FROM answers WHERE brand_id = '%[2]s' AND sign = 1 ORDER BY revision DESC LIMIT 1 BY id)
-		WHERE id IN (SELECT id FROM twins)
+		WHERE id IN (SELECT id FROM copies)
 		UNION ALL
 		SELECT * REPLACE (
 			toUUID('%[1]s') AS organization_id, toUUID('%[2]s') AS brand_id, %[4]d AS revision,
 			arrayMap(m -> if(m = toUUID('%[3]s'), toUUID('%[2]s'), m), cards.matched_id) AS `+"`cards.matched_id`"+`)
-		FROM twins
-		SETTINGS distributed_product_mode = 'global'`, organization, brand, nobody, 1000+s.corrections))
+		FROM copies
+		SETTINGS distributed_product_mode = 'global'`, organization, brand, unasked, 1000+s.corrections))
 	for n := range s.warehouse.Shards() {
 		shard, err := s.warehouse.Shard(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		execAt(t, shard, fmt.Sprintf("DELETE FROM %s WHERE brand_id = '%s'", s.warehouse.Local("answers"), nobody))
+		execAt(t, shard, fmt.Sprintf("DELETE FROM %s WHERE brand_id = '%s'", s.warehouse.Local("answers"), unasked))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// An edit is what somebody does to a brand or to what belongs to it.
+// An edit is a change of a brand or of what belongs to it.
 type edit struct {
 	Do   string `json:"do"`   // add, rename, delete; move: give a prompt another topic
 	What string `json:"what"` // brand, competitor, prompt, topic

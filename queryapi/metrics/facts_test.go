@@ -14,7 +14,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A brandFact is a brand that somebody tracks.
+// A brandFact is a brand that is tracked.
 type brandFact struct {
 	Organization string   `json:"organization"` // "" is acme
 	Name         string   `json:"name"`

@@ -43,13 +43,8 @@ func (q *query) common(now time.Time) common {
 // filter is what c asks the warehouse for. The organization is the caller's, whatever the query string says.
 func (c common) filter(organization uuid.UUID) clickhouse.Filter {
 	return clickhouse.Filter{
-		OrganizationID: clickhouse.UUID(organization),
-		BrandID:        clickhouse.UUID(c.brandID),
-		DateFrom:       dateOf(c.window.from),
-		DateTo:         dateOf(c.window.to),
-		Models:         c.models,
-		Regions:        c.regions,
-		Topics:         c.topics,
-		Branded:        c.branded,
+		OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(c.brandID),
+		DateFrom: dateOf(c.window.from), DateTo: dateOf(c.window.to), Models: c.models, Regions: c.regions,
+		Topics: c.topics, Branded: c.branded,
 	}
 }

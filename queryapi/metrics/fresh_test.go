@@ -198,7 +198,7 @@ func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Ans
 	}
 }
 
-// copyDimensions gives a warehouse on the same server the names that ours has.
+// copyDimensions gives a warehouse on the same server the names that the stage has.
 func (l *harness) copyDimensions(t *testing.T, to *service) {
 	t.Helper()
 	var database string

@@ -77,7 +77,7 @@ func (l *harness) ask(t *testing.T) {
 	l.asked = append(l.asked, l.records(t, facts...)...)
 }
 
-// tell appends some of what was asked, in no order, and some of what was chosen before: with other words, or with the names
+// appendSome appends some of what was asked, in no order, and some of what was chosen before: with other words, or with the names
 // of now. What is chosen first counts.
 func (l *harness) appendSome(t *testing.T, most int) {
 	t.Helper()

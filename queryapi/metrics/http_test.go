@@ -36,7 +36,7 @@ func TestHTTP(t *testing.T) {
 		"methods":     othersAreRefusedByName,
 		"caching":     whatIsKnownIsNotSentAgain,
 		"compression": longBodiesAreCompressed,
-		"isolation":   nobodySeesAnotherOrganization,
+		"isolation":   noneSeesAnotherOrganization,
 		"odd values":  aFilterFindsExactlyWhatItNames,
 		"outage":      whatFailsInsideStaysInside,
 	} {
@@ -44,7 +44,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// Nobody learns from a refusal which keys, paths' parameters or brands there are.
+// A refusal does not show which keys, paths' parameters or brands there are.
 func onlyAKeyOpensAnything(t *testing.T, s *stage) {
 	revoked := s.keys["rival"]
 	keys, err := s.db.ListKeys(t.Context(), s.id("rival"))
@@ -199,19 +199,19 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 
 // For every endpoint: with acme's brand rival gets, byte for byte, what a brand that does not exist gets. An endpoint
 // that is about no brand shows rival nothing that belongs to acme.
-func nobodySeesAnotherOrganization(t *testing.T, s *stage) {
+func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 	aboutNoBrand := map[string]bool{"/whoami": true, "/brands": true}
 	for _, e := range endpoints {
 		status, body := s.get(t, "rival", prefix+e.path+"?brand_id="+s.ids["lumen"])
-		none, nobody := s.get(t, "rival", prefix+e.path+"?brand_id="+uuid.Must(uuid.NewV4()).String())
-		if status != none || body != nobody || !aboutNoBrand[e.path] && status != 404 {
-			t.Errorf("%s: %d %s for acme's brand, %d %s for none", e.path, status, body, none, nobody)
+		none, unknown := s.get(t, "rival", prefix+e.path+"?brand_id="+uuid.Must(uuid.NewV4()).String())
+		if status != none || body != unknown || !aboutNoBrand[e.path] && status != 404 {
+			t.Errorf("%s: %d %s for acme's brand, %d %s for none", e.path, status, body, none, unknown)
 		}
 		_, own := s.get(t, "rival", prefix+e.path+"?brand_id="+s.ids["other"])
 		for _, said := range []string{body, own} {
 			for _, name := range []string{"acme", "lumen", "ann-of-acme"} {
 				if strings.Contains(said, s.ids[name]) || strings.Contains(strings.ToLower(said), name) {
-					t.Errorf("%s tells rival of %s: %s", e.path, name, said)
+					t.Errorf("%s shows rival of %s: %s", e.path, name, said)
 				}
 			}
 		}

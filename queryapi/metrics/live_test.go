@@ -83,7 +83,7 @@ func (s *stage) seenByAPI(t *testing.T) []string {
 	return seen
 }
 
-// seenInViews are the same names where an analyst reads them, and those of what nobody asked yet.
+// seenInViews are the same names where an analyst reads them, and those of what was not asked yet.
 func (s *stage) seenInViews(t *testing.T) []string {
 	t.Helper()
 	filter := fmt.Sprintf("organization_id = '%s', brand_id = '%s', date_from = '2026-03-02', date_to = '2026-03-02', models = [], regions = [], topics = [], branded = []", s.ids["acme"], s.ids["lumen"])

@@ -1,10 +1,17 @@
+// Package metrics answers /api/v1: what AI answers say of a brand, as JSON that other people's reports are built on.
+//
+// An endpoint is one file with its body's type and one function from a caller and a query string to that body; the
+// table in metrics.go names them all. A figure is never computed here: it comes ready-made from a query of
+// sql/clickhouse, and this package decides who may ask, what may be asked, and how the answer is written.
 package metrics
 
 import (
 	"context"
+	_ "embed"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -27,6 +34,15 @@ func New(db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API
 
 // prefix is the version of the interface: every path below it keeps its meaning.
 const prefix = "/api/v1"
+
+// descriptionPath is where description is, beside the endpoints.
+const descriptionPath = "/openapi.json"
+
+// description describes the endpoints in OpenAPI 3.1. It is written by hand and sent unchanged; tests compare every
+// response with it.
+//
+//go:embed openapi.json
+var description []byte
 
 // An endpoint is one path. Its answer is a body that encode writes, or a problem.
 type endpoint struct {
@@ -52,7 +68,7 @@ var endpoints = []endpoint{
 // whatever key is sent, because the paths are public, as their description is; on an endpoint the key is checked first.
 func (a *API) Mount(app fiber.Router, keys *apikey.Resolver) {
 	group := app.Group(prefix, uncached)
-	group.Get(descriptionPath, describe)
+	group.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
 	for _, e := range endpoints {
 		group.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
@@ -80,6 +96,30 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	if err != nil {
 		return err
 	}
+	return send(c, text)
+}
+
+func send(c *fiber.Ctx, document []byte) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Send(text)
+	return c.Send(document)
+}
+
+// A part is one of the queries that a body needs.
+type part func(ctx context.Context, conn *clickhouse.Conn) error
+
+// into is the part that stores the rows of a query.
+func into[P, R any](rows *[]R, q clickhouse.Query[P, R], params P) part {
+	return func(ctx context.Context, conn *clickhouse.Conn) (err error) {
+		*rows, err = q.All(ctx, conn, params)
+		return err
+	}
+}
+
+// gather runs all parts at once, and returns after the slowest or the first error.
+func (a *API) gather(ctx context.Context, parts ...part) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, ask := range parts {
+		group.Go(func() error { return ask(ctx, a.warehouse) })
+	}
+	return group.Wait()
 }

@@ -114,7 +114,7 @@ func TestTheDescriptionHasNoLooseEnds(t *testing.T) {
 	}
 }
 
-// What a schema allows is exactly what it names: a field that nobody described fails every test that sees it, as does
+// What a schema allows is exactly what it names: a field that is not described fails every test that sees it, as does
 // one that is gone.
 func TestTheDescriptionIsStrict(t *testing.T) {
 	c := contractOf(t)
@@ -160,7 +160,7 @@ func TestTheDescriptionsExamplesAreTrue(t *testing.T) {
 	c := contractOf(t)
 	for path, o := range c.operations {
 		for _, p := range o.parameters {
-			if p.Example == nil && p.Name != "cursor" { // which nobody need read
+			if p.Example == nil && p.Name != "cursor" { // which need not be read
 				t.Errorf("%s: no example of %s", path, p.Name)
 			} else if p.Example != nil && p.schema.Validate(p.Example) != nil {
 				t.Errorf("%s: %v is no %s", path, p.Example, p.Name)

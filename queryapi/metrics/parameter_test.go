@@ -41,7 +41,7 @@ func TestTheServerKeepsTheContract(t *testing.T) {
 	}
 }
 
-// fill tells so much of a brand that each value of each parameter makes a difference.
+// fill appends so much of a brand that each value of each parameter makes a difference.
 func (s *stage) fill(t *testing.T) {
 	t.Helper()
 	s.addRivals(t, []string{"Glow"})
@@ -310,7 +310,7 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 			first,
 			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), "If-None-Match: "+first.Header.Get("ETag")),
 			s.ask(t, http.MethodGet, s.target(o, "other"), s.bearer("acme")),
-			s.ask(t, http.MethodGet, s.target(o, "nobody's"), s.bearer("acme")),
+			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen")),
 			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 		} {
@@ -386,5 +386,5 @@ func settle(query url.Values) {
 		return
 	}
 	days := to.Sub(from) / (24 * time.Hour) % (maxDays - 1)
-	query.Set("date_to", dayText(earlier(from.AddDate(0, 0, max(int(days), -int(days))), lastYear)))
+	query.Set("date_to", dayText(within(from.AddDate(0, 0, max(int(days), -int(days))), firstYear, lastYear)))
 }

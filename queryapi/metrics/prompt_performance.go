@@ -57,16 +57,9 @@ func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q
 	}
 	for i, r := range rows {
 		body.Prompts[i] = promptRow{
-			ID:                 r.ID.String(),
-			Text:               r.Text,
-			TopicName:          r.TopicName,
-			ResultCount:        r.Answers,
-			AppearanceCount:    r.MentionAnswers,
-			AvgVisibility:      r.AvgVisibility,
-			TotalMentions:      r.Mentions,
-			TotalCitations:     r.Citations,
-			AvgCompetitorScore: r.AvgCompetitorScore,
-			AIVisibilityScore:  r.Score,
+			ID: r.ID.String(), Text: r.Text, TopicName: r.TopicName, ResultCount: r.Answers,
+			AppearanceCount: r.MentionAnswers, AvgVisibility: r.AvgVisibility, TotalMentions: r.Mentions,
+			TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore, AIVisibilityScore: r.Score,
 		}
 	}
 	return body, nil

@@ -19,7 +19,7 @@ const (
 	nextRelease = thisRelease + 1
 )
 
-// readers are those that package extract carries; it lets nobody add one, and no test should make it.
+// readers are those that package extract carries; none can be added, and no test should make it.
 //
 //go:linkname readers github.com/answerscope/answerscope/pipeline/extract.readers
 var readers map[int]func(*event.Answer) extract.Reading
@@ -57,10 +57,10 @@ type mortal[T any] struct {
 
 var errKilled = errors.New("killed")
 
-func (m mortal[T]) Land(ctx context.Context, b *consume.Batch[T], ours func() error) error {
+func (m mortal[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
 	left := m.left.Add(-1)
 	if left > 0 || left == 0 && m.after {
-		if err := m.Target.Land(ctx, b, ours); err != nil || left > 0 {
+		if err := m.Target.Land(ctx, b, checkOwnership); err != nil || left > 0 {
 			return err
 		}
 	}

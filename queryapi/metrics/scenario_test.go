@@ -45,7 +45,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// The same scenarios where every second batch lands on another shard: no figure tells how many shards there are.
+// The same scenarios where every second batch lands on another shard: no figure shows how many shards there are.
 func TestScenariosOnTwoShards(t *testing.T) {
 	t.Parallel()
 	if *update {

@@ -69,22 +69,10 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 
 func cardOf(brand string, c clickhouse.Card) cardBody {
 	body := cardBody{
-		ID:               c.ID.String(),
-		ResultID:         c.AnswerID.String(),
-		BrandID:          brand,
-		Position:         c.Position,
-		ProductTitle:     c.Title,
-		ProductBrand:     c.Brand,
-		PriceCurrency:    c.PriceCurrency,
-		ImageURL:         c.ImageURL,
-		MerchantURL:      c.MerchantURL,
-		MerchantDomain:   c.MerchantDomain,
-		Rating:           c.Rating,
-		ReviewCount:      c.ReviewCount,
-		MatchedBrandRole: c.Role,
-		Platform:         c.Platform,
-		Region:           c.Region,
-		CreatedAt:        instant(c.AnsweredAt),
+		ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: brand, Position: c.Position, ProductTitle: c.Title,
+		ProductBrand: c.Brand, PriceCurrency: c.PriceCurrency, ImageURL: c.ImageURL, MerchantURL: c.MerchantURL,
+		MerchantDomain: c.MerchantDomain, Rating: c.Rating, ReviewCount: c.ReviewCount, MatchedBrandRole: c.Role,
+		Platform: c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
 	}
 	if c.PriceAmount != nil {
 		price := json.Number(c.PriceAmount.String()) // exact, never a float

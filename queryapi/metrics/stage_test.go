@@ -126,7 +126,7 @@ func (s *stage) addBrand(t *testing.T, f brandFact) {
 	}
 }
 
-// date says when a brand was made, which nobody but a superuser may; half of its last millisecond is not shown.
+// date says when a brand was made, which only a superuser may; half of its last millisecond is not shown.
 func (s *stage) date(t *testing.T, brand uuid.UUID) {
 	t.Helper()
 	_, err := s.db.Exec(t.Context(), fmt.Sprintf(`

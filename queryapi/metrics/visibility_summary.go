@@ -67,28 +67,19 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 		return nil, err
 	}
 	return summaryBody{
-		Brand:             brandName{brand.ID.String(), brand.Name},
-		Window:            windowBody{dayText(asked.window.from), dayText(asked.window.to)},
-		Totals:            totalsOf(entities[0].Visibility),
-		TopCompetitors:    topOf(entities[1:]),
+		Brand:  brandName{brand.ID.String(), brand.Name},
+		Window: windowBody{dayText(asked.window.from), dayText(asked.window.to)},
+		Totals: totalsOf(entities[0].Visibility), TopCompetitors: topOf(entities[1:]),
 		DegradedPlatforms: slugsOf(degraded),
 	}, nil
 }
 
 func totalsOf(v clickhouse.Visibility) summaryTotals {
 	return summaryTotals{
-		ResultCount:       v.Answers,
-		AvgVisibility:     v.AvgVisibility,
-		TotalMentions:     v.Mentions,
-		TotalCitations:    v.Citations,
-		VisiblePrompts:    v.VisiblePrompts,
-		PromptCount:       v.PromptCount,
-		VisibilityRatePct: v.VisibilityRatePct,
-		AIVisibilityScore: v.Score,
-		MentionAnswers:    v.MentionAnswers,
-		CitationAnswers:   v.CitationAnswers,
-		PositionFactor:    v.PositionFactor,
-		Interval:          intervalOf(v),
+		ResultCount: v.Answers, AvgVisibility: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
+		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount, VisibilityRatePct: v.VisibilityRatePct,
+		AIVisibilityScore: v.Score, MentionAnswers: v.MentionAnswers, CitationAnswers: v.CitationAnswers,
+		PositionFactor: v.PositionFactor, Interval: intervalOf(v),
 	}
 }
 

@@ -45,13 +45,9 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 	buckets := make([]trendBucket, len(rows))
 	for i, r := range rows {
 		buckets[i] = trendBucket{
-			Date:               dayText(r.Bucket),
-			ResultCount:        r.Answers,
-			AvgVisibilityScore: r.AvgVisibility,
-			TotalMentions:      r.Mentions,
-			TotalCitations:     r.Citations,
-			AvgCompetitorScore: r.AvgCompetitorScore,
-			ModelChanged:       changed[r.Bucket],
+			Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
+			TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
+			ModelChanged: changed[r.Bucket],
 		}
 		if granularity == clickhouse.ByDay { // weeks have no score in the interface
 			buckets[i].AIVisibilityScore, buckets[i].Interval = r.Score, intervalOf(r.Visibility)

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -38,9 +39,9 @@ func (q *query) window(now time.Time) window {
 		q.checkOrder(w)
 		return w
 	case hasFrom:
-		return window{from, earlier(from.AddDate(0, 0, defaultDays-1), lastYear)}
+		return window{from, within(from.AddDate(0, 0, defaultDays-1), firstYear, lastYear)}
 	case hasTo:
-		return window{later(to.AddDate(0, 0, 1-defaultDays), firstYear), to}
+		return window{within(to.AddDate(0, 0, 1-defaultDays), firstYear, lastYear), to}
 	default:
 		return window{today.AddDate(0, 0, 1-defaultDays), today}
 	}
@@ -74,19 +75,10 @@ func dayText(day time.Time) string { return day.Format(time.DateOnly) }
 
 // dateOf is a day as ClickHouse can hold it.
 func dateOf(day time.Time) clickhouse.Day {
-	return clickhouse.DayOf(earlier(later(day, firstDate), lastDate))
+	return clickhouse.DayOf(within(day, firstDate, lastDate))
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+// within is a day, or the nearer end of a range that it is outside of.
+func within(day, first, last time.Time) time.Time {
+	return slices.MinFunc([]time.Time{slices.MaxFunc([]time.Time{day, first}, time.Time.Compare), last}, time.Time.Compare)
 }
