@@ -45,8 +45,14 @@ func freshness(ctx context.Context, o Options, s *stack, r *Result) error {
 		defer end()
 		all, ctx := errgroup.WithContext(ctx)
 		all.Go(func() error { return flow(ctx, until, log, &flowed) })
-		all.Go(func() (err error) { visits, err = w.measure(ctx, until, log, w.visitProbe()); return err })
-		all.Go(func() (err error) { answers, err = w.measure(ctx, until, log, w.answerProbe()); return err })
+		all.Go(func() (err error) {
+			visits, err = w.measure(ctx, until, log, event.TopicVisits, "ai-traffic", "total_visits", w.visit)
+			return err
+		})
+		all.Go(func() (err error) {
+			answers, err = w.measure(ctx, until, log, event.TopicAnswers, "visibility-summary", "resultCount", w.answer)
+			return err
+		})
 		return all.Wait()
 	})
 	if err != nil {
@@ -144,60 +150,53 @@ func startSink[T any](ctx context.Context, s *stack, db *postgres.DB, topic stri
 	return nil
 }
 
-// A probe is a kind of record, and the figure that counts it.
-type probe struct {
-	topic, endpoint string
-	figure          *regexp.Regexp
-	record          func(i int) (key, value []byte, err error)
-}
-
-func (w *watch) visitProbe() probe {
-	return probe{event.TopicVisits, "ai-traffic", regexp.MustCompile(`"total_visits":(\d+)`), func(i int) (key, value []byte, err error) {
-		v := someVisit(i)
-		v.OrganizationID, v.BrandID = w.brand.organization, w.brand.id
-		value, err = event.EncodeVisit(nil, &v)
-		return nil, value, err
-	}}
-}
-
-func (w *watch) answerProbe() probe {
-	return probe{event.TopicAnswers, "visibility-summary", regexp.MustCompile(`"resultCount":(\d+)`), func(i int) (key, value []byte, err error) {
-		a := someAnswer(i)
-		a.OrganizationID, a.Brand.ID = w.brand.organization, w.brand.id
-		value, err = event.EncodeAnswer(nil, &a)
-		return event.AnswerKey(a.Brand.ID), value, err
-	}}
-}
-
-// measure appends records until until ends, one when the last one is counted, and returns how long each took to be.
-func (w *watch) measure(ctx, until context.Context, log *producer.Producer, p probe) ([]time.Duration, error) {
+// measure appends records to a topic until until ends, one when the last one is counted by a field of an endpoint, and
+// returns how long each took to be.
+func (w *watch) measure(
+	ctx, until context.Context, log *producer.Producer, topic, endpoint, field string, record func(i int) (key, value []byte, err error),
+) ([]time.Duration, error) {
 	window := question{brand: w.brand, from: start.Truncate(24 * time.Hour), days: 30}
+	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
 	var took []time.Duration
 	for until.Err() == nil {
-		key, value, err := p.record(len(took))
+		key, value, err := record(len(took))
 		if err != nil {
 			return nil, err
 		}
 		begin := time.Now()
-		if err := log.Append(ctx, p.topic, key, value); err != nil {
+		if err := log.Append(ctx, topic, key, value); err != nil {
 			return nil, err
 		}
 		err = poll(ctx, flowing.every, func() (bool, error) {
 			var body bytes.Buffer
-			if err := w.at.ask(ctx, w.client, api+p.endpoint, window, &body); err != nil {
+			if err := w.at.ask(ctx, w.client, api+endpoint, window, &body); err != nil {
 				return false, err
 			}
-			m := p.figure.FindSubmatch(body.Bytes())
+			m := figure.FindSubmatch(body.Bytes())
 			if m == nil {
-				return false, fmt.Errorf("no %s in %.300s", p.figure, body.Bytes())
+				return false, fmt.Errorf("no %s in %.300s", field, body.Bytes())
 			}
 			n, err := strconv.Atoi(string(m[1]))
 			return n > len(took), err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", p.endpoint, err)
+			return nil, fmt.Errorf("measure %s: %w", endpoint, err)
 		}
 		took = append(took, time.Since(begin))
 	}
 	return took, nil
+}
+
+func (w *watch) visit(i int) (key, value []byte, err error) {
+	v := someVisit(i)
+	v.OrganizationID, v.BrandID = w.brand.organization, w.brand.id
+	value, err = event.EncodeVisit(nil, &v)
+	return nil, value, err
+}
+
+func (w *watch) answer(i int) (key, value []byte, err error) {
+	a := someAnswer(i)
+	a.OrganizationID, a.Brand.ID = w.brand.organization, w.brand.id
+	value, err = event.EncodeAnswer(nil, &a)
+	return event.AnswerKey(a.Brand.ID), value, err
 }
