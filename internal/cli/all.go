@@ -1,6 +1,9 @@
 package cli
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // all runs every part in one process.
 type all struct {
@@ -18,19 +21,13 @@ Example:
 }
 
 func (c *all) Run(ctx context.Context, p *process) error {
-	return p.everything(ctx, "all", c.listening, &c.collecting, nil)
+	return p.serve(ctx, planAll(c.listening, &c.collecting))
 }
 
-// everything runs every part, owning the data directory. settled is done before the ready line; nil is nothing.
-func (p *process) everything(ctx context.Context, command string, at listening, takes *collecting, settled func(context.Context, *service) error, more ...assembly) error {
-	return p.serve(ctx, plan{
-		command:   command,
-		exclusive: true,
-		needs:     everything,
-		requires:  []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults, "queryapi", "spool", "sites"},
-		at:        at,
-		takes:     takes,
-		assemble:  append([]assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector}, more...),
-		settled:   settled,
-	})
+// planAll runs every part, owning the data directory.
+func planAll(at listening, takes *collecting) plan {
+	return plan{
+		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
+		at: at, takes: takes, assemble: []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector},
+	}
 }

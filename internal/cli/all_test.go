@@ -21,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // A server is a command that serves, in a process of its own.
@@ -263,11 +264,11 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 		t.Errorf("the same import again: %s%s", r.stdout, r.stderr)
 	}
 
-	var listed keyShown
+	var listed postgres.Key
 	if err := json.Unmarshal([]byte(must(t, env, "key", "list", "--org", "acme-inc", "--json")), &listed); err != nil {
 		t.Fatal(err)
 	}
-	must(t, env, "key", "revoke", listed.ID)
+	must(t, env, "key", "revoke", listed.ID.String())
 	if status, _ := fetch(t, again.url+"/api/v1/whoami", key); status != 401 {
 		t.Errorf("a revoked key: %d, want 401", status)
 	}
@@ -310,7 +311,7 @@ func TestATakenAddressIsAClearError(t *testing.T) {
 
 func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
 	if taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", defaultAdmin); err == nil {
-		defer taken.Close() // else somebody else has it, which will do
+		defer taken.Close() // else another process has it, which will do
 	}
 	p := &process{stderr: io.Discard, log: slog.New(slog.DiscardHandler)}
 	given, err := administered{Admin: defaultAdmin}.operator(t.Context(), p)
@@ -323,14 +324,14 @@ func TestATakenDefaultAdminPortGivesWay(t *testing.T) {
 	}
 }
 
-// Nobody else's stores are changed by surprise: they are brought up by migrate, or by all.
+// Stores that are not embedded are changed on request alone: they are brought up by migrate, or by all.
 func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 	t.Parallel()
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
 		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),
 		"ANSWERSCOPE_CLICKHOUSE_DSN=" + testkit.ClickHouse(t),
-		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.ApacheKafka(t), ","),
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.Kafka(t), ","),
 		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
 		"ANSWERSCOPE_KAFKA_PARTITIONS=2",
 	}

@@ -58,7 +58,7 @@ type analystAdd struct {
 }
 
 func (analystAdd) Help() string {
-	return `Whoever logs in reads the rows of one organization and changes nothing: see docs/analysts.md. The password is the first
+	return `An analyst reads the rows of one organization and changes nothing: see docs/analysts.md. The password is the first
 line of stdin. Without one, a password is generated, and printed this once. The embedded ClickHouse is started again for
 it, under a second, wherever it runs; others read their users by themselves. Of those, without --users-dir, the file to
 put there is printed.
@@ -80,12 +80,12 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		return fmt.Errorf("password: want at least %d characters, since the server's file keeps a plain SHA-256 of it; or none, and one is generated", analystPassword)
 	}
 	chosen := cmp.Or(given, password.Generate())
-	return p.with(ctx, needs{Postgres: true, ClickHouse: true}, "analyst add", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
 		a, err := c.analyst(ctx, on, chosen)
 		if err != nil {
 			return err
 		}
-		added := analystAdded{analystShown: shownAnalyst(a)}
+		added := shownAnalyst(a)
 		if given == "" {
 			added.Password = chosen
 		}
@@ -93,7 +93,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if dir == "" {
 			return c.printFile(p, a, added)
 		}
-		if err := schema.Admit(ctx, on.clickhouseConfig(), dir, a, chosen); err != nil {
+		if err := schema.Admit(ctx, on.clickhouse, dir, a, chosen); err != nil {
 			return err
 		}
 		line := added.Login
@@ -103,13 +103,13 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if err := p.printResult(c.JSON, added, line); err != nil {
 			return err
 		}
-		p.explainLogin(on.engines, added)
+		on.explainLogin(added)
 		return nil
 	})
 }
 
 // analyst is who is to be added.
-func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string) (schema.Analyst, error) {
+func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (schema.Analyst, error) {
 	organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 	if err != nil {
 		return schema.Analyst{}, err
@@ -117,8 +117,8 @@ func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string
 	sum := sha256.Sum256([]byte(chosen))
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.clickhouseConfig().Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
-		Sharded: on.shards != "",
+		Database: on.clickhouse.Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+		Sharded: on.clickhouse.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
 		return a, usageError{err}
@@ -127,7 +127,7 @@ func (c *analystAdd) analyst(ctx context.Context, on *connections, chosen string
 }
 
 // printFile prints the file, for the operator of the server to put in place.
-func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystAdded) error {
+func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystShown) error {
 	text, err := a.Configuration()
 	if err != nil {
 		return err
@@ -151,37 +151,32 @@ func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystAdded)
 }
 
 // explainLogin says how the analyst connects.
-func (p *process) explainLogin(e *engines, added analystAdded) {
+func (e *engines) explainLogin(added analystShown) {
 	secret := cmp.Or(added.Password, "PASSWORD")
-	p.say("connect with %s", schema.AddressFor(e.clickhouseConfig(), added.Login, secret))
-	if e.shards != "" {
-		p.say("every other server of the cluster wants the file too, before it answers a question")
+	e.say("connect with %s", schema.AddressFor(e.clickhouse, added.Login, secret))
+	if e.clickhouse.Shards != "" {
+		e.say("every other server of the cluster wants the file too, before it answers a question")
 	}
-	if e.set == nil || p.HasWarehouse() {
+	if e.set == nil || e.HasWarehouse() {
 		return
 	}
-	p.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
-		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouseConfig().Database())
+	e.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
+		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouse.Database())
 }
 
-// analystShown is an analyst as listed.
+// analystShown is an analyst as printed; what is secret is shown once, when they are added.
 type analystShown struct {
 	Login          string    `json:"login"`
 	Name           string    `json:"name"`
 	Organization   string    `json:"organization"`
 	OrganizationID string    `json:"organization_id"`
 	Since          time.Time `json:"since"`
-}
-
-// analystAdded is an analyst as added; what is secret is shown once.
-type analystAdded struct {
-	analystShown
-	Password      string `json:"password,omitempty"`
-	Configuration string `json:"configuration,omitempty"`
+	Password       string    `json:"password,omitempty"`
+	Configuration  string    `json:"configuration,omitempty"`
 }
 
 func shownAnalyst(a schema.Analyst) analystShown {
-	return analystShown{a.Login(), a.Name, a.Organization, a.OrganizationID.String(), a.Since}
+	return analystShown{Login: a.Login(), Name: a.Name, Organization: a.Organization, OrganizationID: a.OrganizationID.String(), Since: a.Since}
 }
 
 type analystList struct {
@@ -225,7 +220,7 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	if dir == "" {
 		return errNoUsersDir
 	}
-	return p.with(ctx, needs{ClickHouse: true}, "analyst remove", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, needs{ClickHouse: true}, func(ctx context.Context, on *engines) error {
 		return schema.Expel(ctx, on.warehouse, dir, c.Org, c.Name)
 	})
 }

@@ -12,7 +12,7 @@ import (
 // bench measures this machine.
 type bench struct {
 	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
-	Broker string `default:"embedded" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
+	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
 	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
 	Part   string `hidden:"" help:"Be a part of a bench, which starts it."`
 }
@@ -36,9 +36,6 @@ func (c *bench) Run(ctx context.Context, p *process) error {
 			return usageError{fmt.Errorf("bench %q: want one of %s", c.Name, strings.Join(names, ", "))}
 		}
 		names = []string{c.Name}
-	}
-	if c.Broker != "embedded" && c.Broker != "apache" {
-		return usageError{fmt.Errorf("broker %q: want embedded or apache", c.Broker)}
 	}
 	for _, name := range names {
 		p.say("bench %s …", name)

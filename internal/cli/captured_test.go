@@ -141,7 +141,7 @@ var tableChecks = slices.Concat(
 	[]tableCheck{
 		{perBrand("sum(sign)", "answers"), everyLine},
 		{perBrand("uniqExact(id)", "answers"), everyLine},
-		{perBrand("countIf(text != '')", "answers"), everyLine}, // first tellings
+		{perBrand("countIf(text != '')", "answers"), everyLine}, // first readings
 		{perBrand("count()", "visits"), everyVisit},
 		{perBrand("uniqExact(id)", "visits"), everyVisit},
 		{perBrand("sum(visits)", "visit_daily"), everyVisit},

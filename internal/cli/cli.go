@@ -82,7 +82,10 @@ func Main() int {
 		return report(&process{stderr: os.Stderr}, usageError{err})
 	}
 	g.Settings.Outside = config.FromEnvironment(os.Environ())
-	p := &process{Settings: config.Settings(g.Settings), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := &process{
+		Settings: config.Settings(g.Settings), command: strings.TrimPrefix(chosen.Selected().FullPath(), "answerscope "),
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+	}
 	p.log = p.logger(slog.LevelWarn)
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	return report(p, chosen.Run(p, chosen))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,9 @@ Example:
 
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
-		command:  "collector",
-		needs:    needs{Postgres: true, Kafka: true},
-		starts:   true,
-		requires: []string{"schema", "spool", "sites", "collector"},
-		at:       listening{c.Listen, c.administered},
-		takes:    &c.collecting,
-		assemble: []assembly{openPostgresLater, assembleCollector},
+		needs: needs{Postgres: true, Kafka: true}, starts: true,
+		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{c.Listen, c.administered},
+		takes: &c.collecting, assemble: []assembly{openPostgresLater, assembleCollector},
 	})
 }
 
@@ -62,20 +59,14 @@ func (c *collecting) validate() error {
 		return nil
 	}
 	_, err := c.proxies()
-	errs := []error{err}
-	wrong := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_"+name+" is "+format, args...))
-	}
 	if c.SpoolBytes < leastSpool {
-		wrong("SPOOL_BYTES", "%d: want at least %d", c.SpoolBytes, leastSpool)
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_SPOOL_BYTES is %d: want at least %d", c.SpoolBytes, leastSpool))
 	}
-	if err := c.config().Validate(); err != nil {
-		errs = append(errs, err)
-	}
+	err = errors.Join(err, c.config().Validate())
 	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
-		wrong("COUNTRY_HEADER", "%q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", c.CountryHeader)
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", c.CountryHeader))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // proxies are prefixes; an address is one of itself alone.
@@ -105,67 +96,48 @@ func (c *collecting) spool(dataDir string) producer.Spool {
 	if c == nil {
 		return producer.Spool{}
 	}
-	dir := c.Spool
-	if dir == "" {
-		dir = filepath.Join(dataDir, "spool")
-	}
 	spool := producer.DefaultConfig().Spool
-	spool.Dir, spool.MaxBytes, spool.PartitionsFile = dir, c.SpoolBytes, filepath.Join(dataDir, "partitions.json")
+	spool.Dir = cmp.Or(c.Spool, filepath.Join(dataDir, "spool"))
+	spool.MaxBytes, spool.PartitionsFile = c.SpoolBytes, filepath.Join(dataDir, "partitions.json")
 	return spool
 }
 
 // openPostgresLater connects a service to a control plane that may be away.
 func openPostgresLater(ctx context.Context, s *service) (err error) {
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = s.postgres
-	if s.db, err = postgres.OpenLater(ctx, cfg); err != nil {
-		return err
-	}
-	s.onClose("postgres", func() error { s.db.Close(); return nil })
-	return nil
+	s.db, err = postgres.OpenLater(ctx, s.postgres)
+	return err
 }
 
 // assembleCollector adds the pixel and its beacons, on the listener that is there, or on one of its own.
 func assembleCollector(_ context.Context, s *service) error {
-	sites, visitors, err := assembleSites(s)
+	sites := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
+	who := visitor.DefaultConfig()
+	var err error
+	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
+		return err
+	}
+	who.CountryDatabase = s.takes.CountryDatabase
+	visitors, err := visitor.New(who, s.db, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
+	s.part("sites", sites.Run)
+	s.part("visitors", visitors.Run)
+	s.ready.Provide("sites", sites.Ready)
 	if s.appends == nil {
-		if s.appends, err = s.newProducer(s.engines, s.metrics, s.takes.spool(s.DataDir)); err != nil {
+		if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.DataDir)); err != nil {
 			return err
 		}
 		s.part("producer", s.appends.Run)
 	}
 	s.ready.Provide("spool", s.appends.Ready)
-	takes, err := collector.New(s.takes.config(), collector.Parts{
-		Sites: sites, Visitors: visitors, Append: s.appends.Append,
-	}, s.metrics, s.log)
+	takes, err := collector.New(s.takes.config(), collector.Parts{Sites: sites, Visitors: visitors, Append: s.appends.Append}, s.metrics, s.log)
 	if err != nil {
 		return err
 	}
 	if s.server == nil {
-		s.publicAs(collector.Listener())
+		s.public(collector.Listener())
 	}
 	takes.Mount(s.server)
 	return nil
-}
-
-// assembleSites adds what beacons are compared with.
-func assembleSites(s *service) (*site.Directory, *visitor.Visitors, error) {
-	sites := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
-	who := visitor.DefaultConfig()
-	var err error
-	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
-		return nil, nil, err
-	}
-	who.CountryDatabase = s.takes.CountryDatabase
-	visitors, err := visitor.New(who, s.db, s.metrics, s.log)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.part("sites", sites.Run)
-	s.part("visitors", visitors.Run)
-	s.ready.Provide("sites", sites.Ready)
-	return sites, visitors, nil
 }

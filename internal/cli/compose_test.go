@@ -13,7 +13,7 @@ var (
 	composeSecret  = regexp.MustCompile(`\$\{\w+:\?[^}]*\}`)
 )
 
-// What deploy/compose.yaml sets and runs is there: a setting that was renamed would be without effect, and nobody told.
+// What deploy/compose.yaml sets and runs is there: a setting that was renamed would have no effect, and no message.
 func TestTheServicesOfComposeAreOurs(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/compose.yaml")
 	if err != nil {

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gofrs/uuid/v5"
-
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // crawlers is the command crawlers.
@@ -51,18 +49,14 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, everything, "crawlers import", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		of, err := c.log(ctx, on)
 		if err != nil {
 			return err
 		}
 		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
-		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
-			importer := crawl.New(log, on.db, landings{on.warehouse}, time.Now)
-			if c.Follow {
-				return c.follow(ctx, p, importer, of)
-			}
-			return c.once(ctx, p, importer, of)
+		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
+			return c.take(ctx, p, crawl.New(log, on.db, landings{on.warehouse}, time.Now), of)
 		})
 	})
 }
@@ -89,7 +83,7 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 }
 
 // log is whose log it is, and which of its lines count.
-func (c *crawlerImport) log(ctx context.Context, on *connections) (of crawl.Log, err error) {
+func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.Log, err error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return of, err
@@ -112,51 +106,30 @@ func (c *crawlerImport) log(ctx context.Context, on *connections) (of crawl.Log,
 	return of, nil
 }
 
-// once imports a file to its end.
-func (c *crawlerImport) once(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
-	file, size, err := (&imports{File: c.File}).open(p)
+// take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no failure.
+func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) (err error) {
+	var summary crawl.Summary
+	if c.Follow {
+		meter := p.meter("crawlers import: bytes read", 0)
+		summary, err = importer.Follow(ctx, c.File, of, meter.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
+		meter.end()
+	} else {
+		var file io.ReadCloser
+		var size int64
+		if file, size, err = openInput(p, c.File); err != nil {
+			return err
+		}
+		defer file.Close()
+		meter := p.meter("crawlers import: bytes read", size)
+		summary, err = importer.Import(ctx, while(ctx, file), of, meter.reach)
+		meter.end()
+	}
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	meter := p.meter("crawlers import: bytes read", size)
-	summary, err := importer.Import(ctx, while(ctx, file), of, meter.reach)
-	meter.end()
-	return c.report(p, summary, err)
-}
-
-// follow imports a file and those that take its name, until ctx ends, which is no failure.
-func (c *crawlerImport) follow(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) error {
-	meter := p.meter("crawlers import: bytes read", 0)
-	summary, err := importer.Follow(ctx, c.File, of, meter.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
-	meter.end()
-	return c.report(p, summary, err)
-}
-
-func (c *crawlerImport) report(p *process, summary crawl.Summary, err error) error {
-	if err != nil {
-		return err
-	}
-	of := counts{summary.Imported, summary.Skipped, summary.Refused}
-	if of == (counts{}) && summary.Others > 0 {
+	n := counts{summary.Imported, summary.Skipped, summary.Refused}
+	if n == (counts{}) && summary.Others > 0 {
 		p.say("none of %d lines is of a known AI crawler (docs/platforms.md) that asked for a site of the brand", summary.Others)
 	}
-	return p.taken(c.JSON, summary, of)
-}
-
-// LandedCrawls asks the warehouse which crawls it has.
-func (l landings) LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	keys := make([]clickhouse.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
-	}
-	found, err := clickhouse.LandedCrawls(ctx, l.warehouse, keys, clickhouse.Below{})
-	if err != nil {
-		return nil, err
-	}
-	landed := make(map[uuid.UUID]bool, len(found))
-	for key := range found {
-		landed[uuid.UUID(key.ID)] = true
-	}
-	return landed, nil
+	return p.printCounts(c.JSON, summary, n)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,9 +15,6 @@ import (
 	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
-
-// onWarehouse is what a command on the warehouse needs: PostgreSQL has the lock under which an embedded schema is brought up.
-var onWarehouse = needs{ClickHouse: true, Postgres: true}
 
 type deadLetters struct {
 	List   deadLetterList   `cmd:"" help:"List records that were put aside."`
@@ -35,11 +33,11 @@ type deadLetterFilter struct {
 
 func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, error) {
 	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
-	var errs []error
+	_, _, err := days(f.From, f.To)
 	if f.Topic != "" {
 		filter.Topics = []string{p.Kafka.TopicPrefix + f.Topic}
-		if f.Topic != event.TopicAnswers && f.Topic != event.TopicVisits && f.Topic != event.TopicCrawls {
-			errs = append(errs, fmt.Errorf("topic %q: want one of %q", f.Topic, event.Topics))
+		if !slices.Contains(event.Topics, f.Topic) {
+			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.Topics), err)
 		}
 	}
 	if f.Partition != nil {
@@ -48,10 +46,7 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	if f.Reason != "" {
 		filter.Reasons = []string{f.Reason}
 	}
-	if _, _, err := days(f.From, f.To); err != nil {
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return filter, usageError{err}
 	}
 	return filter, nil
@@ -77,7 +72,7 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, onWarehouse, "deadletters list", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
 		return deadletters.Each(ctx, on.warehouse, filter, func(l deadletters.Line) error {
 			switch {
 			case !l.ReplayedAt.IsZero() && !c.Replayed:
@@ -105,8 +100,7 @@ type shownDeadLetter struct {
 	*deadLetter            // nil in a list
 }
 
-// deadLetter is the rest of one, as show prints it. A value that is no UTF-8 comes
-// as base64.
+// deadLetter is the rest of one, as show prints it. A value that is no UTF-8 comes as base64.
 type deadLetter struct {
 	Value       *string            `json:"value,omitempty"`
 	ValueBase64 string             `json:"value_base64,omitempty"`
@@ -129,7 +123,7 @@ func deadLetterShown(l *deadletters.Line) shownDeadLetter {
 	return s
 }
 
-// stateOf is why a letter was put aside and what became of it since.
+// stateOf is the reason of a dead letter, and when it was replayed.
 func stateOf(l *deadletters.Line) string {
 	if l.ReplayedAt.IsZero() {
 		return l.Reason
@@ -137,12 +131,11 @@ func stateOf(l *deadletters.Line) string {
 	return l.Reason + ", replayed " + l.ReplayedAt.Format(time.DateTime)
 }
 
-// firstLine is a text as a list has it.
+// firstLine is the first line of a text, cut to 200 characters.
 func firstLine(text string) string {
-	const most = 200
 	line, _, _ := strings.Cut(text, "\n")
-	if utf8.RuneCountInString(line) > most {
-		line = string([]rune(line)[:most]) + "…"
+	if runes := []rune(line); len(runes) > 200 {
+		line = string(runes[:200]) + "…"
 	}
 	return line
 }
@@ -162,7 +155,7 @@ func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, onWarehouse, "deadletters show", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
 		whole, err := clickhouse.WholeDeadLetters(ctx, on.warehouse, at.Topic, at.Partition, []int64{at.Offset})
 		if err != nil {
 			return err
@@ -230,8 +223,8 @@ func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.with(ctx, everything, "deadletters replay", func(ctx context.Context, on *connections) error {
-		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
 			return c.replay(ctx, p, deadletters.New(on.warehouse, log, p.Kafka.TopicPrefix), filters)
 		})
 	})
@@ -261,39 +254,33 @@ func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, e
 }
 
 func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *deadletters.Replayer, filters []clickhouse.DeadLetterFilter) error {
-	var total deadletters.Summary
+	result := struct {
+		deadletters.Summary
+		Refusals *[]deadletters.Refusal `json:"refusals,omitempty"` // with --json
+	}{}
 	refusals := []deadletters.Refusal{}
+	if c.JSON {
+		result.Refusals = &refusals
+	}
 	meter := p.meter("replay: records appended", 0)
 	refuse := func(r deadletters.Refusal) {
 		p.say("%s: %s", r.LogPosition, r.Reason)
-		if c.JSON {
-			refusals = append(refusals, r)
-		}
+		refusals = append(refusals, r)
 	}
 	for _, filter := range filters {
-		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { meter.reach(int64(total.Replayed + n)) })
-		total.Replayed, total.Skipped, total.Refused = total.Replayed+done.Replayed, total.Skipped+done.Skipped, total.Refused+done.Refused
+		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { meter.reach(int64(result.Replayed + n)) })
+		result.Replayed, result.Skipped, result.Refused = result.Replayed+done.Replayed, result.Skipped+done.Skipped, result.Refused+done.Refused
 		if err == nil && len(c.Places) > 0 && done == (deadletters.Summary{}) {
 			err = fmt.Errorf("no dead letter is of %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
 		}
 		if err != nil {
 			meter.end()
-			return fmt.Errorf("replayed %d records, which are marked, then: %w", total.Replayed, err)
+			return fmt.Errorf("replayed %d records, which are marked, then: %w", result.Replayed, err)
 		}
 	}
 	meter.end()
-	var result any = total
-	if c.JSON {
-		result = struct {
-			deadletters.Summary
-			Refusals []deadletters.Refusal `json:"refusals"`
-		}{total, refusals}
-	}
-	if err := p.printJSON(result); err != nil {
+	if err := p.printJSON(result); err != nil || result.Refused == 0 {
 		return err
 	}
-	if total.Refused > 0 {
-		return errRefused
-	}
-	return nil
+	return errRefused
 }

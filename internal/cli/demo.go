@@ -52,8 +52,10 @@ const (
 
 func (c *demo) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
-	page := &demoPage{}
-	return p.everything(ctx, "demo", c.listening, &c.collecting, func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }, page.assemble)
+	page, plan := &demoPage{}, planAll(c.listening, &c.collecting)
+	plan.assemble = append(plan.assemble, page.assemble)
+	plan.settled = func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }
+	return p.serve(ctx, plan)
 }
 
 // showDemo appends what the data directory lacks, waits until it answers queries, and shows how to ask.
@@ -119,40 +121,40 @@ func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, 
 		return err
 	}
 	plan := simulator.Plan{Snapshot: d.brand, Models: simulator.Models, From: d.from, Until: d.until, Prompts: prompts}
-	meter := s.meter("simulated answers", int64(plan.Runs()))
-	_, err = in.Append(ctx, counted(meter, platform.History(plan), &d.answers, func(a *event.Answer) bool { return a.GivenUp == nil }))
-	meter.end()
-	if err != nil {
+	isAnswer := func(a *event.Answer) bool { return a.GivenUp == nil }
+	if d.answers, err = simulate(ctx, s, "answers", plan.Runs(), platform.History(plan), in.Append, isAnswer); err != nil {
 		return err
 	}
 	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
-	meter = s.meter("simulated visits", 0)
-	_, err = in.AppendVisits(ctx, counted(meter, platform.Visits(site), &d.views, func(v *event.Visit) bool { return v.Event == event.VisitView }))
-	meter.end()
-	if err != nil {
+	isView := func(v *event.Visit) bool { return v.Event == event.VisitView }
+	if d.views, err = simulate(ctx, s, "visits", 0, platform.Visits(site), in.AppendVisits, isView); err != nil {
 		return err
 	}
-	meter = s.meter("simulated requests of AI crawlers", 0)
-	_, err = in.AppendCrawls(ctx, counted(meter, platform.Crawls(site), &d.crawls, func(*event.Crawl) bool { return true }))
-	meter.end()
+	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, platform.Crawls(site), in.AppendCrawls, func(*event.Crawl) bool { return true })
 	return err
 }
 
-// counted is a history that is shown on a meter, and of which those facts are counted that are in some figure.
-func counted[T any](m *meter, history iter.Seq[T], n *int, counts func(*T) bool) iter.Seq[T] {
-	return func(yield func(T) bool) {
+// simulate appends facts, shows on a meter how many of total, and counts those that are in some figure.
+func simulate[T, R any](
+	ctx context.Context, s *service, what string, total int, facts iter.Seq[T],
+	appendAll func(context.Context, iter.Seq[T]) (R, error), counts func(*T) bool,
+) (n int, err error) {
+	meter := s.meter("simulated "+what, int64(total))
+	defer meter.end()
+	_, err = appendAll(ctx, func(yield func(T) bool) {
 		done := int64(0)
-		for fact := range history {
+		for fact := range facts {
 			if counts(&fact) {
-				*n++
+				n++
 			}
 			if !yield(fact) {
 				return
 			}
 			done++
-			m.reach(done)
+			meter.reach(done)
 		}
-	}
+	})
+	return n, err
 }
 
 func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
@@ -248,7 +250,11 @@ func (d *demoSample) tour(ctx context.Context, s *service, api apiClient) error 
 	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
-	s.say("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), number(score))
+	shown := "NULL"
+	if score != nil {
+		shown = fmt.Sprint(*score)
+	}
+	s.say("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), shown)
 	s.say("Add an analyst, who asks in SQL and sees this organization alone:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
 	return nil
 }
@@ -273,13 +279,6 @@ func (s *service) sqlClient(question string) string {
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
 	web := url.URL{Scheme: "http", User: address.User, Host: s.set.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
-}
-
-func number(v *float64) string {
-	if v == nil {
-		return "NULL"
-	}
-	return fmt.Sprint(*v)
 }
 
 // An apiClient asks the API as its users do.

@@ -85,8 +85,8 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 
 func (d *demoPage) run(ctx context.Context) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /figures", d.figures)
-	mux.HandleFunc("GET /", d.page)
+	mux.HandleFunc("GET /figures", d.ready((*demoShop).figures))
+	mux.HandleFunc("GET /", d.ready((*demoShop).page))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	unhook := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns what matters
 	defer unhook()
@@ -96,23 +96,24 @@ func (d *demoPage) run(ctx context.Context) error {
 	return nil
 }
 
-func (d *demoPage) page(w http.ResponseWriter, _ *http.Request) {
-	shop := d.shop.Load()
-	if shop == nil {
-		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
-		return
+// ready answers 503 until the shop is ready.
+func (d *demoPage) ready(answer func(*demoShop, http.ResponseWriter, *http.Request)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if shop := d.shop.Load(); shop != nil {
+			answer(shop, w, r)
+		} else {
+			http.Error(w, "not ready yet", http.StatusServiceUnavailable)
+		}
 	}
+}
+
+func (shop *demoShop) page(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = demoPageTemplate.Execute(w, map[string]any{"Tag": shop.tag, "Text": string(shop.tag)}) // the client is gone
 }
 
 // figures are the API's of today.
-func (d *demoPage) figures(w http.ResponseWriter, r *http.Request) {
-	shop := d.shop.Load()
-	if shop == nil {
-		http.Error(w, "not ready yet", http.StatusServiceUnavailable)
-		return
-	}
+func (shop *demoShop) figures(w http.ResponseWriter, r *http.Request) {
 	today := time.Now().UTC().Format(time.DateOnly)
 	body, err := shop.api.get(r.Context(), "/api/v1/ai-traffic?brand_id="+shop.brand+"&date_from="+today+"&date_to="+today)
 	if err != nil {

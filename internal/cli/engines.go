@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"time"
@@ -17,46 +16,43 @@ import (
 // needs are the engines that a command works with.
 type needs = migration.Stores
 
-var everything = needs{ClickHouse: true, Postgres: true, Kafka: true}
+var (
+	everything  = needs{ClickHouse: true, Postgres: true, Kafka: true}
+	onlyControl = needs{Postgres: true}
+	bothStores  = needs{ClickHouse: true, Postgres: true} // PostgreSQL has the lock under which an embedded schema is brought up
+)
 
-// engines are the addresses of the engines: given ones, those of engines that the command has joined, or its own.
+// engines are how a command reaches those that it needs: at given addresses, joined, or its own; and clients of its stores.
 type engines struct {
+	*process
+
 	set        *engine.Engines // nil when every address is given
-	shards     string          // DSNs with credentials, in place of clickhouse
-	cluster    string          // the name that the servers of shards give their cluster
-	clickhouse string          // DSN with credentials
-	trust      *tls.Config     // nil: the system's trust
-	postgres   string          // DSN with credentials
-	brokers    []string
+	clickhouse clickhouse.Config
+	postgres   postgres.Config
+	kafka      producer.Connection
+
+	db        *postgres.DB
+	warehouse *clickhouse.Conn
 }
 
-// own tells that the embedded engines were started by this process.
-func (e *engines) own() bool { return e.set != nil && !e.set.Joined() }
-
-// lost is closed when an engine of the data directory is gone; never when there is none.
-func (e *engines) lost() <-chan struct{} {
-	if e.set == nil {
-		return nil
-	}
-	return e.set.Lost()
-}
-
-// ownership is how a command uses the data directory.
-type ownership struct {
-	command   string // its name, shown to other commands that want the directory
-	exclusive bool   // own the engines, do not join another's
-	address   string // where it serves
-}
-
-// open finds the engines. Those without an address are joined or started under the data directory.
-func (p *process) open(ctx context.Context, need needs, how ownership) (*engines, error) {
+// open finds the engines. Those without an address are joined or started under the data directory; exclusive starts them
+// for a service at an address, and never joins.
+func (p *process) open(ctx context.Context, need needs, exclusive bool, address string) (*engines, error) {
 	if err := p.Settings.Validate(); err != nil {
 		return nil, usageError{err}
 	}
-	e := &engines{clickhouse: p.ClickHouse.Reveal(), shards: p.Shards.Reveal(), cluster: p.Cluster, postgres: p.Postgres.Reveal(), brokers: p.Kafka.Brokers}
+	e := &engines{process: p, clickhouse: clickhouse.DefaultConfig(), postgres: postgres.DefaultConfig()}
+	e.clickhouse.DSN, e.clickhouse.Shards, e.postgres.DSN = p.ClickHouse.Reveal(), p.Shards.Reveal(), p.Postgres.Reveal()
+	if p.Shards.IsSet() {
+		e.clickhouse.Cluster = p.Cluster
+	}
+	e.kafka = producer.Connection{
+		Brokers: p.Kafka.Brokers, TLS: p.Kafka.TLS, Trust: p.Kafka.Trust,
+		Mechanism: p.Kafka.SASL, Username: p.KafkaUsername, Password: p.KafkaPassword,
+	}
 	if p.ClickHouseTrust.IsSet() {
 		var err error
-		if e.trust, err = p.ClickHouseTrust.TLS(); err != nil {
+		if e.clickhouse.TLS, err = p.ClickHouseTrust.TLS(); err != nil {
 			return nil, fmt.Errorf("reach clickhouse: %w", err)
 		}
 	}
@@ -66,25 +62,24 @@ func (p *process) open(ctx context.Context, need needs, how ownership) (*engines
 	}
 	options := engine.Options{
 		DataDir: p.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
-		Owner: how.command, Exclusive: how.exclusive, Address: how.address, Log: p.log,
+		Owner: p.command, Exclusive: exclusive, Address: address, Log: p.log,
 	}
 	if embedded.ClickHouse {
 		// Before the engine reads them; of joined engines that is their owner's task.
 		options.Prepare = func() error { return p.renewAnalysts(p.usersDir(usersAt{})) }
 	}
-	set, err := engine.Open(ctx, options)
-	if err != nil {
+	var err error
+	if e.set, err = engine.Open(ctx, options); err != nil {
 		return nil, err
 	}
-	e.set = set
 	if embedded.ClickHouse {
-		e.clickhouse = set.ClickHouse()
+		e.clickhouse.DSN = e.set.ClickHouse()
 	}
 	if embedded.Postgres {
-		e.postgres = set.Postgres()
+		e.postgres.DSN = e.set.Postgres()
 	}
 	if embedded.Kafka {
-		e.brokers = set.Kafka()
+		e.kafka.Brokers = e.set.Kafka()
 	}
 	return e, nil
 }
@@ -96,6 +91,14 @@ func (p *process) embedded(need needs) needs {
 		Postgres:   need.Postgres && !p.Postgres.IsSet(),
 		Kafka:      need.Kafka && len(p.Kafka.Brokers) == 0,
 	}
+}
+
+// lost is closed when an engine of the data directory is gone; never when there is none.
+func (e *engines) lost() <-chan struct{} {
+	if e.set == nil {
+		return nil
+	}
+	return e.set.Lost()
 }
 
 // stopTimeout is how long engines of this process may take to stop in order before they are killed with it.
@@ -114,66 +117,32 @@ func (e *engines) close() error {
 	return nil
 }
 
-func (e *engines) openPostgres(ctx context.Context) (*postgres.DB, error) {
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = e.postgres
-	return postgres.Open(ctx, cfg)
-}
-
-func (e *engines) openClickHouse(ctx context.Context) (*clickhouse.Conn, error) {
-	return clickhouse.Open(ctx, e.clickhouseConfig())
-}
-
-func (e *engines) clickhouseConfig() clickhouse.Config {
-	cfg := clickhouse.DefaultConfig()
-	cfg.DSN, cfg.Shards, cfg.TLS = e.clickhouse, e.shards, e.trust
-	if e.shards != "" {
-		cfg.Cluster = e.cluster
-	}
-	return cfg
-}
-
-// kafka is how the log is reached.
-func (p *process) kafka(e *engines) producer.Connection {
-	return producer.Connection{
-		Brokers: e.brokers, TLS: p.Kafka.TLS, Trust: p.Kafka.Trust,
-		Mechanism: p.Kafka.SASL, Username: p.KafkaUsername, Password: p.KafkaPassword,
-	}
-}
-
-// connections are the engines of a short command, with clients of the stores that it needs.
-type connections struct {
-	*engines
-	db        *postgres.DB
-	warehouse *clickhouse.Conn
-}
-
-func (e *engines) connect(ctx context.Context, need needs) (c *connections, err error) {
-	c = &connections{engines: e}
+// connect opens clients of the stores among need.
+func (e *engines) connect(ctx context.Context, need needs) (err error) {
 	if need.Postgres {
-		if c.db, err = e.openPostgres(ctx); err != nil {
-			return c, err
+		if e.db, err = postgres.Open(ctx, e.postgres); err != nil {
+			return err
 		}
 	}
 	if need.ClickHouse {
-		c.warehouse, err = e.openClickHouse(ctx)
+		e.warehouse, err = clickhouse.Open(ctx, e.clickhouse)
 	}
-	return c, err
+	return err
 }
 
-func (c *connections) disconnect() {
-	if c.db != nil {
-		c.db.Close()
+func (e *engines) disconnect() {
+	if e.db != nil {
+		e.db.Close()
 	}
-	if c.warehouse != nil {
-		_ = c.warehouse.Close() // the command is over
+	if e.warehouse != nil {
+		_ = e.warehouse.Close() // the command is over
 	}
 }
 
 // brand finds an organization and its brand by their slugs; "" is no brand.
-func (c *connections) brand(ctx context.Context, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
-	if o, err = c.db.OrganizationBySlug(ctx, org); err == nil && slug != "" {
-		b, err = c.db.BrandBySlug(ctx, o.ID, slug)
+func (e *engines) brand(ctx context.Context, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
+	if o, err = e.db.OrganizationBySlug(ctx, org); err == nil && slug != "" {
+		b, err = e.db.BrandBySlug(ctx, o.ID, slug)
 	}
 	return o, b, err
 }
@@ -184,15 +153,15 @@ const endTimeout = 7 * time.Second
 // with runs a short command on the engines that it needs, with up-to-date schemas, and closes them. When engines that it
 // has joined go away, the command is cancelled and returns what it has achieved as its error; one that does not return
 // is left behind, because the process ends anyway.
-func (p *process) with(ctx context.Context, need needs, command string, do func(context.Context, *connections) error) error {
-	e, err := p.open(ctx, need, ownership{command: command})
+func (p *process) with(ctx context.Context, need needs, do func(context.Context, *engines) error) error {
+	e, err := p.open(ctx, need, false, "")
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan error, 1)
-	go func() { done <- p.connected(ctx, need, e, do) }()
+	go func() { done <- e.connected(ctx, need, do) }()
 	select {
 	case err = <-done:
 	case <-e.lost():
@@ -207,14 +176,13 @@ func (p *process) with(ctx context.Context, need needs, command string, do func(
 	return errors.Join(err, e.close())
 }
 
-func (p *process) connected(ctx context.Context, need needs, e *engines, do func(context.Context, *connections) error) error {
-	if err := p.upToDate(ctx, need, e); err != nil {
+func (e *engines) connected(ctx context.Context, need needs, do func(context.Context, *engines) error) error {
+	if err := e.upToDate(ctx, need); err != nil {
 		return err
 	}
-	c, err := e.connect(ctx, need)
-	defer c.disconnect()
-	if err != nil {
+	defer e.disconnect()
+	if err := e.connect(ctx, need); err != nil {
 		return err
 	}
-	return do(ctx, c)
+	return do(ctx, e)
 }

@@ -52,14 +52,14 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 	if c.Format == "parquet" {
 		format = clickhouse.Parquet
 	}
-	return p.with(ctx, needs{ClickHouse: true, Postgres: true}, "export", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
 		organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 		if err != nil {
 			return err
 		}
 		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
 		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
-		err = clickhouse.Export(ctx, on.clickhouseConfig(), what, of, format, out)
+		err = clickhouse.Export(ctx, on.clickhouse, what, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
 		}

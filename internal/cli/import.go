@@ -53,35 +53,35 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 			return err
 		}
 	}
-	file, size, err := c.open(p)
+	file, size, err := openInput(p, c.File)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return p.with(ctx, everything, "import", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		brands, err := c.brands(ctx, p, on, specs)
 		if err != nil {
 			return err
 		}
-		return p.appending(ctx, on.engines, func(ctx context.Context, log *producer.Producer) error {
+		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
 			in := intake.New(log, on.db, landings{on.warehouse}, time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})
 }
 
-// open returns the file of answers and its size in bytes, 0 when that is not known.
-func (c *imports) open(p *process) (io.ReadCloser, int64, error) {
-	if c.File == "-" {
+// openInput opens a file, or stdin for -, and returns its size in bytes, 0 when that is not known.
+func openInput(p *process, name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
 		return io.NopCloser(p.stdin), 0, nil
 	}
-	file, err := os.Open(c.File)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("import: %w", err)
 	}
 	info, err := file.Stat()
 	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory, want a file", c.File)
+		err = fmt.Errorf("%s is a directory, want a file", name)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("import: %w", err), file.Close())
@@ -102,7 +102,7 @@ func while(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // brands finds the brands that the answers are for, and creates those that --create names and that are missing.
-func (c *imports) brands(ctx context.Context, p *process, on *connections, specs []intake.BrandSpec) ([]uuid.UUID, error) {
+func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []intake.BrandSpec) ([]uuid.UUID, error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
@@ -126,12 +126,16 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { meter.reach(at.Bytes) })
 	meter.end()
 	for _, r := range summary.Refusals {
-		p.say("%s", refusal(r))
+		of := ""
+		if r.Brand != uuid.Nil {
+			of = fmt.Sprintf(", brand %s", r.Brand)
+		}
+		p.say("line %d%s: %s", r.Line, of, r.Reason)
 	}
 	if err != nil {
 		return err
 	}
-	return p.taken(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
+	return p.printCounts(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
 }
 
 // counts are what became of the lines of an import.
@@ -141,31 +145,21 @@ type counts struct {
 	Refused  int `json:"refused"`
 }
 
-// taken prints them, or the whole summary; the error is errRefused when lines were refused.
-func (p *process) taken(whole bool, summary any, of counts) error {
+// printCounts prints them, or the whole summary; the error is errRefused when lines were refused.
+func (p *process) printCounts(whole bool, summary any, n counts) error {
 	result := summary
 	if !whole {
-		result = of
+		result = n
 	}
-	if err := p.printJSON(result); err != nil {
+	if err := p.printJSON(result); err != nil || n.Refused == 0 {
 		return err
 	}
-	if of.Refused > 0 {
-		return errRefused
-	}
-	return nil
-}
-
-func refusal(r intake.Refusal) string {
-	if r.Brand != uuid.Nil {
-		return fmt.Sprintf("line %d, brand %s: %s", r.Line, r.Brand, r.Reason)
-	}
-	return fmt.Sprintf("line %d: %s", r.Line, r.Reason)
+	return errRefused
 }
 
 // appending runs do with a producer, and waits for what it has taken.
-func (p *process) appending(ctx context.Context, e *engines, do func(context.Context, *producer.Producer) error) error {
-	log, err := p.newProducer(e, prometheus.NewRegistry(), producer.Spool{})
+func (e *engines) appending(ctx context.Context, do func(context.Context, *producer.Producer) error) error {
+	log, err := e.newProducer(prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
 		return err
 	}
@@ -178,27 +172,36 @@ func (p *process) appending(ctx context.Context, e *engines, do func(context.Con
 }
 
 // newProducer makes a producer that is not running yet, with a spool where one is given.
-func (p *process) newProducer(e *engines, metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
+func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
 	cfg := producer.DefaultConfig()
-	cfg.Connection = p.kafka(e)
-	cfg.Prefix = p.Kafka.TopicPrefix
+	cfg.Connection, cfg.Prefix = e.kafka, e.Kafka.TopicPrefix
 	if spool.Dir != "" {
 		cfg.Spool = spool
 	}
-	return producer.New(cfg, p.log, metrics)
+	return producer.New(cfg, e.log, metrics)
 }
 
-// landings asks the warehouse which answers it has.
+// landings asks the warehouse which facts it has.
 type landings struct{ warehouse *clickhouse.Conn }
 
 func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return landed(ctx, l.warehouse, clickhouse.LandedAnswers, organization, brand, ids)
+}
+
+func (l landings) LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return landed(ctx, l.warehouse, clickhouse.LandedCrawls, organization, brand, ids)
+}
+
+func landed[T any](
+	ctx context.Context, conn *clickhouse.Conn,
+	find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]T, error),
+	organization, brand uuid.UUID, ids []uuid.UUID,
+) (map[uuid.UUID]bool, error) {
 	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = clickhouse.Key{
-			OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id),
-		}
+		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
 	}
-	found, err := clickhouse.LandedAnswers(ctx, l.warehouse, keys, clickhouse.Below{})
+	found, err := find(ctx, conn, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err
 	}

@@ -30,15 +30,15 @@ func (keyCreate) Help() string {
 }
 
 func (c *keyCreate) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, needs{Postgres: true}, "key create", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		minted, kept, err := mint(ctx, on.db, c.Org, c.User, c.Name)
 		if err != nil {
 			return err
 		}
 		return p.printResult(c.JSON, struct {
-			Key string `json:"key"`
-			keyShown
-		}{minted.Text, shown(kept)}, minted.Text)
+			Text string `json:"key"`
+			postgres.Key
+		}{minted.Text, kept}, minted.Text)
 	})
 }
 
@@ -62,22 +62,6 @@ func mint(ctx context.Context, db *postgres.DB, slug, email, name string) (apike
 	return minted, kept, err
 }
 
-// keyShown is a key as it is listed.
-type keyShown struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix"`
-	User       string     `json:"user"`
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at"`
-	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
-}
-
-func shown(k postgres.Key) keyShown {
-	return keyShown{k.ID.String(), k.Name, k.Prefix, k.Email, k.CreatedAt, k.ExpiresAt, k.LastUsedAt, k.RevokedAt}
-}
-
 type keyList struct {
 	Org  string `required:"" placeholder:"SLUG" help:"Whose keys."`
 	JSON bool   `name:"json" help:"One JSON object a line."`
@@ -86,7 +70,7 @@ type keyList struct {
 func (keyList) Help() string { return "Example:\n\n  answerscope key list --org acme --json" }
 
 func (c *keyList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, needs{Postgres: true}, "key list", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 		if err != nil {
 			return err
@@ -95,16 +79,12 @@ func (c *keyList) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		var keys []keyShown
-		for _, k := range list {
-			keys = append(keys, shown(k))
-		}
-		return printList(p, c.JSON, keys, keyShown.line)
+		return printList(p, c.JSON, list, keyLine)
 	})
 }
 
-// line is a key in a table.
-func (k keyShown) line() string {
+// keyLine is a key in a table.
+func keyLine(k postgres.Key) string {
 	state := "never used"
 	switch {
 	case k.RevokedAt != nil:
@@ -112,7 +92,7 @@ func (k keyShown) line() string {
 	case k.LastUsedAt != nil:
 		state = "last used " + k.LastUsedAt.Format(time.DateTime)
 	}
-	return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.User, state)
+	return fmt.Sprintf("%s\t%s…\t%s\t%s\t%s", k.ID, k.Prefix, k.Name, k.Email, state)
 }
 
 type keyRevoke struct {
@@ -128,7 +108,7 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
 	}
-	return p.with(ctx, needs{Postgres: true}, "key revoke", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		return on.db.RevokeKey(ctx, id)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// asked compares what every endpoint says of a brand with what was told.
+// asked compares what every endpoint says of a brand with what was imported.
 func (k *killing) asked(t *testing.T, s *server, b int, id string) {
 	t.Helper()
 	k.summarized(t, s, b, id)

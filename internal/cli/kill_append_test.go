@@ -21,8 +21,8 @@ import (
 )
 
 // visitsALine is how many visits each brand's site has for a line: of a round so many that a partition, which is that of
-// three brands or more, gets more than fit in one part of an insert.
-const visitsALine = 25
+// two brands or more, gets more than fit in one part of an insert.
+const visitsALine = 30
 
 // crawlsALine is how many requests AI crawlers make of each brand's site for a line.
 const crawlsALine = 5
@@ -79,11 +79,11 @@ func (k *killing) portions(t *testing.T, from, to int) []portion {
 	return []portion{{event.TopicVisits, k.visits(t, from, to)}, {event.TopicCrawls, k.crawls(t, from, to)}}
 }
 
-// tell appends portions of records until ctx ends or one of them is not acknowledged for so long.
+// append appends portions of records until ctx ends or one of them is not acknowledged for so long.
 func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Duration, portions ...portion) error {
 	t.Helper()
 	cfg := producer.DefaultConfig()
-	cfg.Brokers = k.brokers
+	cfg.Brokers, cfg.Prefix = k.brokers, k.prefix
 	if cfg.Brokers == nil {
 		set, err := engine.Open(t.Context(), engine.Options{DataDir: strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR="), Kafka: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -109,8 +109,8 @@ func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Du
 	return errors.Join(err, <-stopped)
 }
 
-// telling tells the visits and crawls of this round at once, and those of the last one bit by
-// bit, beside an import, until end; what a kill cuts off is told again.
+// appending appends the visits and crawls of this round at once, and those of the last one bit by
+// bit, beside an import, until end; what a kill cuts off is appended again.
 func (k *killing) appending(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -121,15 +121,15 @@ func (k *killing) appending(t *testing.T) (end func()) {
 			portions = append(portions, portion{last.topic, bit})
 		}
 	}
-	told := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(ended)
 		_ = k.append(ctx, t, 3*time.Second, portions...) // the broker is killed under it
 	}()
-	return func() { cancel(); <-told }
+	return func() { cancel(); <-ended }
 }
 
-// appendAll tells every visit and crawl so far.
+// appendAll appends every visit and crawl so far.
 func (k *killing) appendAll(t *testing.T) {
 	t.Helper()
 	const atOnce = 10 * linesARound // lines that are in memory
@@ -158,7 +158,7 @@ func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
 	return ""
 }
 
-// organizationOf asks for whom a key speaks.
+// organizationOf asks whose key it is.
 func organizationOf(t *testing.T, s *server, key string) uuid.UUID {
 	t.Helper()
 	var who struct {

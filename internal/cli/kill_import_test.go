@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
@@ -79,11 +81,11 @@ func bySIGKILL(ended *os.ProcessState) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// batchesOf is how many batches of answers the sinks of a process have landed.
-func batchesOf(t *testing.T, s *server) int {
+// batches is how many batches of answers the sinks of a process have landed.
+func (k *killing) batches(t *testing.T, s *server) int {
 	t.Helper()
 	_, text := fetch(t, s.admin(t)+"/metrics", "")
-	_, after, found := strings.Cut(text, `answerscope_consume_batch_records_count{group="answerscope-sink",topic="answers"} `)
+	_, after, found := strings.Cut(text, fmt.Sprintf("answerscope_consume_batch_records_count{group=%q,topic=%q} ", k.prefix+groupOfAnswers, k.prefix+event.TopicAnswers))
 	figure, _, _ := strings.Cut(after, "\n")
 	n, err := strconv.Atoi(figure)
 	if !found || err != nil {

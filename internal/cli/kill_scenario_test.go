@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -36,7 +37,7 @@ func scenarios(kind string) []scenario {
 		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
 		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
 	}
-	if kind == "apache" {
+	if kind == "apache" && longRun() { // else the broker is shared
 		all = append(all, scenario{name: "Apache Kafka", strike: (*killing).killApache})
 	}
 	for _, point := range fault.Points {
@@ -87,7 +88,7 @@ func (k *killing) armed(at fault.Point) []string {
 	return append(slices.Clip(k.env), fmt.Sprintf("%s=%s:%d", faultVariable, at, 1+k.random.IntN(4)))
 }
 
-// toEdit is one brand at random; where all is to die of what it tells again, each of them, which is a page at least.
+// toEdit is one brand at random; where all is to die of what it rereads, each of them, which is a page at least.
 func (k *killing) toEdit(b scenario) []string {
 	if b.all == fault.Produced || b.all == fault.Requested {
 		return k.brands
@@ -138,7 +139,7 @@ func (k *killing) wait(t *testing.T, s *server) {
 }
 
 // rebalance has a second pipeline join the groups and die in them. In one turn of three what goes on is left alone until
-// it has inherited the partitions, which is when the session of the dead one is over, and has landed what was told
+// it has inherited the partitions, which is when the session of the dead one is over, and has landed what was appended
 // meanwhile.
 func (k *killing) rebalance(t *testing.T, s *server) {
 	t.Helper()
@@ -158,15 +159,16 @@ func (k *killing) rebalance(t *testing.T, s *server) {
 	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
 }
 
-// inherit tells more while s waits for the partitions of a dead one, until it has all of them, as it says in its log from
-// a place on, and all has landed.
+// inherit imports more while s waits for the partitions of a dead one, until its log, from an index on, says that it has all
+// of them, and all has landed.
 func (k *killing) inherit(t *testing.T, s *server, from int) {
 	t.Helper()
 	k.lines += linesARound
 	more := k.importing(t, s, "")
 	defer more.finish(true)
 	eventually(t, s, 50*time.Millisecond, func() string {
-		for _, group := range []string{"answerscope-sink topic=answers", "answerscope-sink-visits topic=visits", "answerscope-results topic=answers"} {
+		for _, of := range [][2]string{{groupOfAnswers, event.TopicAnswers}, {groupOfVisits, event.TopicVisits}, {groupOfResults, event.TopicAnswers}} {
+			group := fmt.Sprintf("%s%s topic=%[1]s%[3]s", k.prefix, of[0], of[1])
 			if !hasAll(s.log.String()[from:], group) {
 				return "not all partitions are those of the survivor in " + group
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -64,20 +63,20 @@ const manyTurns = 3
 // met says what the rounds have met, and fails a long run that has missed something.
 func (k *killing) met(t *testing.T, rounds int) {
 	t.Helper()
-	long := os.Getenv(killsVariable) != "" && rounds >= manyTurns*len(k.scenarios)
-	var told []string
+	long := longRun() && rounds >= manyTurns*len(k.scenarios)
+	var shots []string
 	for _, b := range slices.SortedFunc(slices.Values(k.scenarios), func(a, b scenario) int { return strings.Compare(a.name, b.name) }) {
 		of := k.turns[b.name]
 		if b.armedAt() == "" || of.turns == 0 {
 			continue
 		}
-		told = append(told, fmt.Sprintf("%s %d of %d", b.name, of.own, of.turns))
+		shots = append(shots, fmt.Sprintf("%s %d of %d", b.name, of.own, of.turns))
 		if long && of.own == 0 {
 			t.Errorf("%s: nothing died there by itself in %d rounds", b.name, of.turns)
 		}
 	}
 	t.Logf("died by themselves: %s; %d killed when a part of a round had landed; %d times a second pipeline died, and %d times its partitions were inherited",
-		strings.Join(told, ", "), k.partial, k.rebalances, k.inherited)
+		strings.Join(shots, ", "), k.partial, k.rebalances, k.inherited)
 	if long && (k.partial == 0 || k.inherited == 0) {
 		t.Error("no round was killed when a part of it had landed, or no partitions were inherited")
 	}

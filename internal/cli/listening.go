@@ -28,63 +28,52 @@ type administered struct {
 const defaultAdmin = "127.0.0.1:9090"
 
 func (l listening) validate() error {
-	var errs []error
-	if err := config.Address(l.Listen); err != nil {
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_LISTEN is %q: %w", l.Listen, err))
-	}
-	return errors.Join(append(errs, l.administered.validate())...)
+	return errors.Join(checkAddress("LISTEN", l.Listen), l.administered.validate())
 }
 
 func (a administered) validate() error {
-	var errs []error
-	if err := config.Address(a.Admin); err != nil {
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_ADMIN is %q: %w", a.Admin, err))
-	}
+	err := checkAddress("ADMIN", a.Admin)
 	if !(a.TraceRatio >= 0 && a.TraceRatio <= 1) { // NaN is neither
-		errs = append(errs, fmt.Errorf("ANSWERSCOPE_TRACE_RATIO is %v: want 0 to 1", a.TraceRatio))
+		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_TRACE_RATIO is %v: want 0 to 1", a.TraceRatio))
 	}
-	return errors.Join(errs...)
+	return err
+}
+
+func checkAddress(name, address string) error {
+	if err := config.Address(address); err != nil {
+		return fmt.Errorf("ANSWERSCOPE_%s is %q: %w", name, address, err)
+	}
+	return nil
 }
 
 // traces opens what the spans of a command go to.
-func (a administered) traces(p *process, command string) (*tracing.Traces, error) {
+func (a administered) traces(p *process) (*tracing.Traces, error) {
 	cfg := tracing.DefaultConfig()
-	cfg.Endpoint, cfg.Part, cfg.Ratio = p.Traces.Endpoint(), command, a.TraceRatio
-	if cfg.Endpoint != "" {
-		p.log.Info("traces", "host", hostOf(cfg.Endpoint), "ratio", cfg.Ratio) // some vendors want their key in the path
+	cfg.Endpoint, cfg.Part, cfg.Ratio = p.Traces.Endpoint(), p.command, a.TraceRatio
+	if address, err := url.Parse(cfg.Endpoint); cfg.Endpoint != "" && err == nil {
+		p.log.Info("traces", "host", address.Host, "ratio", cfg.Ratio) // some vendors want their key in the path
 	}
 	return tracing.New(cfg, p.log)
 }
 
-// public takes the address of the public surfaces.
-func (l listening) public(ctx context.Context) (net.Listener, error) {
-	listener, err := httpd.Listen(ctx, l.Listen)
+// listen takes the address that a flag gives.
+func listen(ctx context.Context, address, flag string) (net.Listener, error) {
+	listener, err := httpd.Listen(ctx, address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with --listen", err)
+		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with %s", err, flag)
 	}
 	return listener, err
 }
 
 // operator takes the operator's address; the default gives way to a free port, because one is enough to look.
 func (a administered) operator(ctx context.Context, p *process) (net.Listener, error) {
-	listener, err := httpd.Listen(ctx, a.Admin)
-	if errors.Is(err, syscall.EADDRINUSE) && a.Admin == defaultAdmin {
-		listener, err = httpd.Listen(ctx, "127.0.0.1:0")
-		if err == nil {
-			p.log.Warn("admin port taken", "wanted", a.Admin, "listening", listener.Addr().String(),
-				"next", "nothing, unless something scrapes that port: then give --admin an address")
-		}
+	listener, err := listen(ctx, a.Admin, "--admin")
+	if !errors.Is(err, syscall.EADDRINUSE) || a.Admin != defaultAdmin {
+		return listener, err
 	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with --admin", err)
+	if listener, err = httpd.Listen(ctx, "127.0.0.1:0"); err == nil {
+		p.log.Warn("admin port taken", "wanted", a.Admin, "listening", listener.Addr().String(),
+			"next", "nothing, unless something scrapes that port: then give --admin an address")
 	}
 	return listener, err
-}
-
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }

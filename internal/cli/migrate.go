@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/migration"
@@ -34,17 +35,17 @@ Example:
 var errPending = errors.New("migrations are pending; run: answerscope migrate")
 
 func (c *migrate) Run(ctx context.Context, p *process) error {
-	e, err := p.open(ctx, everything, ownership{command: "migrate"})
+	e, err := p.open(ctx, everything, false, "")
 	if err != nil {
 		return err
 	}
-	steps, err := p.migrator(e).Pending(ctx, everything)
+	steps, err := e.migrator().Pending(ctx, everything)
 	switch {
 	case err != nil:
 	case c.Check:
 		err = c.list(p, steps)
 	default:
-		if err = p.migrate(ctx, everything, e, steps); err == nil {
+		if err = e.migrate(ctx, everything, steps); err == nil {
 			err = p.renewAnalysts(p.usersDir(c.usersAt))
 		}
 	}
@@ -61,47 +62,44 @@ func (c *migrate) list(p *process, steps []migration.Step) error {
 	return nil
 }
 
-func (p *process) migrator(e *engines) *migration.Migrator {
-	m := &migration.Migrator{
-		Postgres: e.postgres, ClickHouse: e.clickhouseConfig(), Log: p.log,
+func (e *engines) migrator() *migration.Migrator {
+	return &migration.Migrator{
+		Postgres: e.postgres.DSN, ClickHouse: e.clickhouse, Log: e.log,
 		Topics: producer.TopicsConfig{
-			Connection: p.kafka(e), Prefix: p.Kafka.TopicPrefix,
-			Partitions: p.Kafka.Partitions, Replicas: p.Kafka.Replicas, Retention: p.Kafka.Retention,
+			Connection: e.kafka, Prefix: e.Kafka.TopicPrefix,
+			Partitions: e.Kafka.Partitions, Replicas: e.Kafka.Replicas, Retention: e.Kafka.Retention,
 		},
+		Group: e.Kafka.TopicPrefix + groupOfAnswers, Answers: e.Kafka.TopicPrefix + event.TopicAnswers,
 	}
-	for group, topic := range sinks {
-		m.Sinks = append(m.Sinks, migration.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic, Landing: topic})
-	}
-	return m
 }
 
 // migrate does the pending steps of the selected stores, and says on stderr which are done.
-func (p *process) migrate(ctx context.Context, in needs, e *engines, pending []migration.Step) error {
+func (e *engines) migrate(ctx context.Context, in needs, pending []migration.Step) error {
 	if len(pending) == 0 {
 		return nil
 	}
 	done := 0
-	return p.migrator(e).Migrate(ctx, in, pending, func(s migration.Step) {
+	return e.migrator().Migrate(ctx, in, pending, func(s migration.Step) {
 		done++
-		p.say("migrate %d of %d: %s", done, max(done, len(pending)), s)
+		e.say("migrate %d of %d: %s", done, max(done, len(pending)), s)
 	})
 }
 
 // upToDate brings up the stores that this process has started, and refuses to work on others that are behind.
-func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
-	own := needs{}
-	if e.own() {
-		own = p.embedded(need)
+func (e *engines) upToDate(ctx context.Context, need needs) error {
+	own, joined := needs{}, e.set != nil && e.set.Joined()
+	if e.set != nil && !joined {
+		own = e.embedded(need)
 	}
 	waiting, done := context.WithTimeout(ctx, ownerTimeout)
 	defer done()
 	for {
-		steps, err := p.migrator(e).Pending(ctx, need)
+		steps, err := e.migrator().Pending(ctx, need)
 		if err != nil {
 			return err
 		}
 		if own != (needs{}) {
-			if err := p.migrate(ctx, own, e, steps); err != nil {
+			if err := e.migrate(ctx, own, steps); err != nil {
 				return err
 			}
 		}
@@ -109,7 +107,7 @@ func (p *process) upToDate(ctx context.Context, need needs, e *engines) error {
 		if behind < 0 {
 			return nil
 		}
-		if joined := e.set != nil && e.set.Joined(); joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {
+		if joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {
 			continue
 		}
 		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -23,25 +22,13 @@ func (orgAdd) Help() string {
 	return "Example:\n\n  answerscope org add \"Acme Outdoor\" --slug acme"
 }
 
-// organization is how one is printed.
-type organization struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
-	CreatedAt time.Time `json:"created_at"`
-}
-
-func printed(o postgres.Organization) organization {
-	return organization{o.ID.String(), o.Name, o.Slug, o.CreatedAt}
-}
-
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, needs{Postgres: true}, "org add", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
 		if err != nil {
 			return err
 		}
-		return p.printResult(c.JSON, printed(added), fmt.Sprintf("%s %s", added.ID, added.Slug))
+		return p.printResult(c.JSON, added, fmt.Sprintf("%s %s", added.ID, added.Slug))
 	})
 }
 
@@ -52,15 +39,11 @@ type orgList struct {
 func (orgList) Help() string { return "Example:\n\n  answerscope org list --json" }
 
 func (c *orgList) Run(ctx context.Context, p *process) error {
-	return p.with(ctx, needs{Postgres: true}, "org list", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		list, err := on.db.ListOrganizations(ctx)
 		if err != nil {
 			return err
 		}
-		var shown []organization
-		for _, o := range list {
-			shown = append(shown, printed(o))
-		}
-		return printList(p, c.JSON, shown, func(o organization) string { return o.ID + "\t" + o.Slug + "\t" + o.Name })
+		return printList(p, c.JSON, list, func(o postgres.Organization) string { return fmt.Sprintf("%s\t%s\t%s", o.ID, o.Slug, o.Name) })
 	})
 }

@@ -2,13 +2,20 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/mirror"
+	"github.com/answerscope/answerscope/pipeline/purge"
+	"github.com/answerscope/answerscope/pipeline/results"
+	"github.com/answerscope/answerscope/pipeline/retention"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
@@ -32,31 +39,30 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 		debug.SetGCPercent(50) // what it holds are batches, with few pointers: a third less memory for little work
 	}
 	return p.serve(ctx, plan{
-		command:  "pipeline",
 		needs:    everything,
-		requires: []string{"schema", "postgres", "clickhouse", "kafka", "mirror", sinkOfAnswers, sinkOfVisits, sinkOfCrawls, writerOfResults},
+		requires: pipelineReady,
 		at:       listening{c.Listen, c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
-			s.public("pipeline")
+			cfg := httpd.DefaultConfig()
+			cfg.Name = "pipeline"
+			s.public(cfg)
 			return nil
 		}},
 	})
 }
 
+// pipelineReady is what /readyz of a pipeline waits for.
+var pipelineReady = []string{"schema", "postgres", "clickhouse", "kafka", "mirror", "sink of answers", "sink of visits", "sink of crawls", "results"}
+
 // assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
 // tasks need the others.
 func assemblePipeline(_ context.Context, s *service) error {
-	lead := s.db.NewLeader("timetable")
-	s.onClose("lead of the timetable", lead.Close)
-	s.timetable = timetable.New(lead, s.db.TaskHistory(), s.metrics, s.log)
+	s.timetable = timetable.New(s.lead("timetable"), s.db.TaskHistory(), s.metrics, s.log)
 	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
-
-	s.ready.Provide("kafka", s.kafka(s.engines).Reach)
-	for _, assemble := range []func(*service) error{
-		assembleSinkOfAnswers, assembleSinkOfVisits, assembleSinkOfCrawls, assembleResults, assembleReread, assembleReconcile, assembleRetention,
-	} {
+	s.ready.Provide("kafka", s.kafka.Reach)
+	for _, assemble := range []func(*service) error{assembleSinks, assembleResults, assembleReread, assembleReconcile, assembleRetention} {
 		if err := assemble(s); err != nil {
 			return err
 		}
@@ -65,54 +71,49 @@ func assemblePipeline(_ context.Context, s *service) error {
 	return nil
 }
 
-func assembleSinkOfAnswers(s *service) error {
-	answers := s.reading(groupOfAnswers, event.TopicAnswers)
-	answers.Lock = consume.LockWith(s.db.LockSinksShared)
-	return consuming(s, sinkOfAnswers, answers, sink.NewAnswers(s.warehouse, s.metrics, s.log))
-}
-
-func assembleSinkOfVisits(s *service) error {
-	target := sink.NewVisits(s.warehouse, sink.CachedVisitIDs, s.metrics, s.log)
-	visits := s.reading(groupOfVisits, event.TopicVisits)
-	visits.Lock = consume.LockWith(s.db.LockSinksShared)
-	visits.Assigned = target.Assigned
-	visits.Limits = sink.VisitLimits(visits.Limits)
-	return consuming(s, sinkOfVisits, visits, target)
-}
-
-func assembleSinkOfCrawls(s *service) error {
-	crawls := s.reading(groupOfCrawls, event.TopicCrawls)
-	crawls.Lock = consume.LockWith(s.db.LockSinksShared)
-	return consuming(s, sinkOfCrawls, crawls, sink.NewCrawls(s.warehouse, s.metrics, s.log))
-}
-
-// The sinks by their names in the log and in readiness.
+// Groups of the log.
 const (
-	sinkOfAnswers = "sink of answers"
-	sinkOfVisits  = "sink of visits"
-	sinkOfCrawls  = "sink of crawls"
+	groupOfAnswers = "answerscope-sink"
+	groupOfVisits  = "answerscope-sink-visits"
+	groupOfCrawls  = "answerscope-sink-crawls"
+	groupOfResults = "answerscope-results" // reads answers
 )
 
-// groupOfAnswers reads topic answers.
-const groupOfAnswers = "answerscope-sink"
-
-// groupOfVisits reads topic visits.
-const groupOfVisits = "answerscope-sink-visits"
-
-// groupOfCrawls reads topic crawls.
-const groupOfCrawls = "answerscope-sink-crawls"
-
-// sinks are the groups that land a topic, with the topic: whoever stops the sinks stops all of them.
+// sinks are the groups that land a topic, with the topic: what stops the sinks stops all of them.
 var sinks = map[string]string{groupOfAnswers: event.TopicAnswers, groupOfVisits: event.TopicVisits, groupOfCrawls: event.TopicCrawls}
+
+func assembleSinks(s *service) error {
+	visitCfg, visits := s.sinking(groupOfVisits), sink.NewVisits(s.warehouse, sink.CachedVisitIDs, s.metrics, s.log)
+	visitCfg.Assigned, visitCfg.Limits = visits.Assigned, sink.VisitLimits(visitCfg.Limits)
+	return errors.Join(
+		consuming(s, "sink of answers", s.sinking(groupOfAnswers), sink.NewAnswers(s.warehouse, s.metrics, s.log)),
+		consuming(s, "sink of visits", visitCfg, visits),
+		consuming(s, "sink of crawls", s.sinking(groupOfCrawls), sink.NewCrawls(s.warehouse, s.metrics, s.log)),
+	)
+}
+
+// sinking is how a sink reads its topic.
+func (s *service) sinking(group string) consume.Config {
+	cfg := s.reading(group, sinks[group])
+	cfg.Lock = consume.LockWith(s.db.LockSinksShared)
+	return cfg
+}
+
+// assembleResults adds what writes answers to prompt_results, and nightly drops old ones.
+func assembleResults(s *service) error {
+	writer := results.New(extract.Version, s.db, s.warehouse, time.Now, s.metrics, s.log)
+	s.timetable.Every("prune results", timetable.Daily(3, 20), writer.Prune)
+	s.timetable.Every("renew results", timetable.Daily(3, 40), writer.Renew)
+	cfg := s.reading(groupOfResults, event.TopicAnswers)
+	cfg.Limits.Records, cfg.Limits.Bytes = 1000, 8<<20 // a batch is a transaction
+	return consuming(s, "results", cfg, writer)
+}
 
 // reading is how a group reads a topic, both without the prefix.
 func (s *service) reading(group, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
-	cfg.Connection = s.kafka(s.engines)
-	cfg.Group = s.Kafka.TopicPrefix + group
-	cfg.Topic = s.Kafka.TopicPrefix + topic
-	cfg.Shards = s.warehouse.Shards()
-	cfg.Traces = s.traces
+	cfg.Connection, cfg.Group, cfg.Topic = s.kafka, s.Kafka.TopicPrefix+group, s.Kafka.TopicPrefix+topic
+	cfg.Shards, cfg.Traces = s.warehouse.Shards(), s.traces
 	return cfg
 }
 
@@ -125,4 +126,34 @@ func consuming[T any](s *service, name string, cfg consume.Config, target consum
 	s.part(name, consumer.Run)
 	s.ready.Provide(name, consumer.Ready)
 	return nil
+}
+
+// assembleRetention has months expire, and what people have deleted purged.
+func assembleRetention(s *service) error {
+	cfg := s.retaining()
+	cfg.Connection = s.kafka
+	expiring, err := retention.New(cfg, s.db, s.warehouse, time.Now, s.metrics, s.log)
+	if err != nil {
+		return err
+	}
+	// Hourly, since a machine that sleeps at night has months too.
+	s.timetable.Every("retention", timetable.Hourly(37), expiring.Enforce)
+
+	purger := purge.New(s.db, s.warehouse, s.lead("purge"), s.metrics, s.log)
+	s.part("purge", purger.Run)
+	s.timetable.Every("purge", timetable.Daily(4, 10), purger.Nightly)
+	// Collectors do so too; their salts must go also when none runs any more.
+	s.timetable.Every("visitor salts", timetable.Hourly(7), s.db.DropSalts)
+	return nil
+}
+
+// retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
+func (p *process) retaining() retention.Config {
+	cfg := retention.DefaultConfig()
+	cfg.Answers, cfg.Visits = p.Retention.Answers, p.Retention.Visits
+	cfg.Crawls, cfg.DeadLetters = p.Retention.Crawls, p.Retention.Deadletters
+	for group, topic := range sinks {
+		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
+	}
+	return cfg
 }

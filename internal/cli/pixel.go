@@ -44,7 +44,7 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 	if _, err := script.NewTag(c.URL, ""); err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, needs{Postgres: true}, "pixel", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		brand, err := c.find(ctx, on.db)
 		if err != nil {
 			return err

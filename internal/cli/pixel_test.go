@@ -16,8 +16,8 @@ import (
 
 const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
 
-// The snippet that is printed, on a shop's pages, in real browsers: somebody who comes from an AI platform, looks at two
-// pages of an application, goes back to the first page and orders is in the figures; somebody else is not, and a page of
+// The snippet that is printed, on a shop's pages, in real browsers: a visitor who comes from an AI platform, looks at two
+// pages of an application, goes back to the first page and orders is in the figures; another visitor is not, and a page of
 // another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 			awaitTraffic(t, s.url, key, shown.BrandID)
 		})
 	}
-	if r := run(t, env, "", "pixel", "nobody", "--org", "acme"); r.status != exitFailed || r.stdout != "" {
+	if r := run(t, env, "", "pixel", "none", "--org", "acme"); r.status != exitFailed || r.stdout != "" {
 		t.Errorf("pixel of no brand: status %d, %q", r.status, r.stdout)
 	}
 	if r := run(t, env, "", "pixel", "chromium", "--org", "acme", "--url", "collector.example"); r.status != exitUsage {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/config"
 )
@@ -16,6 +17,7 @@ import (
 type process struct {
 	config.Settings
 
+	command        string // its words: "deadletters list"
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	log            *slog.Logger
@@ -81,4 +83,29 @@ func printList[T any](p *process, asJSON bool, list []T, line func(T) string, co
 // say writes a line to stderr.
 func (p *process) say(format string, args ...any) {
 	fmt.Fprintf(p.stderr, format+"\n", args...)
+}
+
+// days reads the flags --from and --to; nil where one is absent.
+func days(from, to string) (first, last *time.Time, err error) {
+	if first, err = day("--from", from); err != nil {
+		return nil, nil, err
+	}
+	if last, err = day("--to", to); err != nil {
+		return nil, nil, err
+	}
+	if first != nil && last != nil && first.After(*last) {
+		return nil, nil, fmt.Errorf("--from %s is after --to %s", from, to)
+	}
+	return first, last, nil
+}
+
+func day(flag, text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: want a day such as 2026-03-01", flag, text)
+	}
+	return &at, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/metrics"
 )
@@ -23,10 +24,7 @@ Example:
 
 func (c *queryapi) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
-		command:  "queryapi",
-		needs:    needs{ClickHouse: true, Postgres: true},
-		requires: []string{"schema", "postgres", "clickhouse", "queryapi"},
-		at:       c.listening,
+		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
 		assemble: []assembly{openStores, assembleQueryAPI},
 	})
 }
@@ -35,7 +33,8 @@ func (c *queryapi) Run(ctx context.Context, p *process) error {
 func assembleQueryAPI(_ context.Context, s *service) error {
 	keys := apikey.New(s.db, s.log)
 	s.part("api keys", keys.Run)
-	server := s.public("queryapi")
-	metrics.New(s.db, s.warehouse, time.Now).Mount(server.App, keys)
+	cfg := httpd.DefaultConfig()
+	cfg.Name = "queryapi"
+	metrics.New(s.db, s.warehouse, time.Now).Mount(s.public(cfg).App, keys)
 	return nil
 }

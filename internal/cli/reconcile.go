@@ -13,7 +13,6 @@ import (
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
-	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // reconciles is the command reconcile.
@@ -47,7 +46,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return p.with(ctx, everything, "reconcile", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		if c.Org != "" {
 			organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 			if err != nil {
@@ -55,7 +54,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 			}
 			scope.Owner = rollup.Owner{OrganizationID: clickhouse.UUID(organization.ID), BrandID: clickhouse.UUID(brand.ID)}
 		}
-		reconciler, err := p.reconciler(on.engines, on.db, on.warehouse, prometheus.NewRegistry())
+		reconciler, err := on.reconciler(prometheus.NewRegistry())
 		if err != nil {
 			return err
 		}
@@ -104,7 +103,7 @@ func (c *reconciles) report(p *process, report *reconcile.Report) error {
 	for _, f := range report.Findings {
 		lines = append(lines, findingLine(&f))
 	}
-	lines = append(lines, fmt.Sprintf("compared %d, repaired %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
+	lines = append(lines, fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
 	if err := p.printResult(c.JSON, report, strings.Join(lines, "\n")); err != nil || report.Open == 0 {
 		return err
 	}
@@ -142,25 +141,26 @@ func findingLine(f *reconcile.Finding) string {
 }
 
 // reconciler compares, and stops the sinks for it.
-func (p *process) reconciler(e *engines, db *postgres.DB, warehouse *clickhouse.Conn, metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
+func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
 	cfg := reconcile.DefaultConfig()
-	cfg.Connection = p.kafka(e)
+	cfg.Connection = e.kafka
 	for group, topic := range sinks {
-		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
+		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: e.Kafka.TopicPrefix + group, Topic: e.Kafka.TopicPrefix + topic})
 	}
-	return reconcile.New(cfg, db, warehouse, metrics, p.log)
+	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
 }
 
-// suspectsEvery is about how long rollups may be wrong after an expired plan was replayed.
-const suspectsEvery = 5 * time.Minute
+// suspicionsEvery is how long rollups may be wrong after a batch that landed late, and records
+// that the server refused wait for being replayable, about.
+const suspicionsEvery = 5 * time.Minute
 
 // assembleReconcile has rollups compared every night.
 func assembleReconcile(s *service) error {
-	reconciler, err := s.reconciler(s.engines, s.db, s.warehouse, s.metrics)
+	reconciler, err := s.reconciler(s.metrics)
 	if err != nil {
 		return err
 	}
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.timetable.Every("reconcile suspect months", timetable.Interval(suspectsEvery), reconciler.Suspects)
+	s.timetable.Every("reconcile suspect months", timetable.Interval(suspicionsEvery), reconciler.Suspects)
 	return nil
 }

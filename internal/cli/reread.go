@@ -44,7 +44,7 @@ func (c *rereads) Run(ctx context.Context, p *process) error {
 	if c.Brand != "" && c.Org == "" {
 		return usageError{errors.New("--brand names a brand of an organization: want --org too")}
 	}
-	return p.with(ctx, needs{Postgres: true}, "reread", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		organization, brand, err := c.scope(ctx, on)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (c *rereads) days() (named postgres.Days, err error) {
 }
 
 // scope is the ids that --org and --brand name, nil for all.
-func (c *rereads) scope(ctx context.Context, on *connections) (organization, brand *uuid.UUID, err error) {
+func (c *rereads) scope(ctx context.Context, on *engines) (organization, brand *uuid.UUID, err error) {
 	if c.Org == "" {
 		return nil, nil, nil
 	}
@@ -103,11 +103,11 @@ func rereadLine(s postgres.RereadState) string {
 // assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where
 // both are in one process.
 func assembleReread(s *service) (err error) {
-	if s.appends, err = s.newProducer(s.engines, s.metrics, s.takes.spool(s.DataDir)); err != nil {
+	if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.DataDir)); err != nil {
 		return err
 	}
 	cfg := reread.DefaultConfig()
-	cfg.Connection = s.kafka(s.engines)
+	cfg.Connection = s.kafka
 	cfg.Group, cfg.Topic = s.Kafka.TopicPrefix+groupOfAnswers, s.Kafka.TopicPrefix+event.TopicAnswers
 	again, err := reread.New(cfg, s.db, s.warehouse, s.appends, s.metrics, s.log)
 	if err != nil {

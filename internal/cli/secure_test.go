@@ -37,7 +37,7 @@ func TestEnginesOverTLS(t *testing.T) {
 	t.Run("what is wrong is said", engines.mistakes)
 }
 
-// Over TLS alone: Kafka with SCRAM, ClickHouse with a certificate of ours, PostgreSQL with its name verified.
+// Over TLS alone: Kafka with SCRAM, ClickHouse with a client certificate, PostgreSQL with its name verified.
 func (w *securedEngines) whole(t *testing.T) {
 	env := w.env(nil)
 	must(t, env, "migrate")
@@ -65,16 +65,24 @@ func (w *securedEngines) whole(t *testing.T) {
 
 func (w *securedEngines) ways(t *testing.T) {
 	for name, change := range map[string]map[string]string{
-		"kafka with plain":                       {"KAFKA_SASL": "plain", "KAFKA_USERNAME": "paul", "KAFKA_PASSWORD": plainPassword},
-		"kafka with scram-sha-256":               {"KAFKA_SASL": "scram-sha-256"},
-		"kafka with a certificate of ours":       {"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": "", "KAFKA_CERT": w.us.Cert, "KAFKA_KEY": w.us.Key},
-		"kafka with a password, but in clear":    {"KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": ""},
-		"clickhouse over https":                  {"CLICKHOUSE_DSN": w.clickhouse("https", w.web, "")},
-		"clickhouse over https, said twice":      {"CLICKHOUSE_DSN": w.clickhouse("https", w.web, "secure=true")},
-		"clickhouse without looking":             {"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&skip_verify=true")},
-		"clickhouse under another name":          {"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&tls_server_name=db.example")},
-		"postgres with a certificate of ours":    {"POSTGRES_DSN": w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File, "sslcert", w.us.Cert, "sslkey", w.us.Key)},
-		"postgres by its authority, not by name": {"POSTGRES_DSN": w.postgres("sslmode", "verify-ca", "sslrootcert", w.authority.File)},
+		"kafka with plain, clickhouse over https, postgres with a client certificate": {
+			"KAFKA_SASL": "plain", "KAFKA_USERNAME": "paul", "KAFKA_PASSWORD": plainPassword,
+			"CLICKHOUSE_DSN": w.clickhouse("https", w.web, ""),
+			"POSTGRES_DSN":   w.postgres("sslmode", "verify-full", "sslrootcert", w.authority.File, "sslcert", w.us.Cert, "sslkey", w.us.Key),
+		},
+		"kafka with scram-sha-256, clickhouse over https and secure, postgres by its authority, not by name": {
+			"KAFKA_SASL":     "scram-sha-256",
+			"CLICKHOUSE_DSN": w.clickhouse("https", w.web, "secure=true"),
+			"POSTGRES_DSN":   w.postgres("sslmode", "verify-ca", "sslrootcert", w.authority.File),
+		},
+		"kafka with a client certificate, clickhouse without verification": {
+			"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": "", "KAFKA_CERT": w.us.Cert, "KAFKA_KEY": w.us.Key,
+			"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&skip_verify=true"),
+		},
+		"kafka with a password, but in clear, clickhouse under another name": {
+			"KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": "",
+			"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true&tls_server_name=db.example"),
+		},
 	} {
 		if r := run(t, w.env(change), "", "migrate", "--check"); r.status != exitDone {
 			t.Errorf("%s: status %d, %s", name, r.status, r.stderr)
@@ -92,11 +100,11 @@ func (w *securedEngines) mistakes(t *testing.T) {
 		"kafka: a wrong password":     {map[string]string{"KAFKA_PASSWORD": "hunter2-wrong"}, []string{"kafka", "SASL Authentication Failed"}},
 		"kafka: a mechanism that it lacks": {map[string]string{"KAFKA_SASL": "plain", "KAFKA_BROKERS": w.clear, "KAFKA_TLS": "", "KAFKA_CA": ""},
 			[]string{"kafka", "Unsupported SASL Mechanism"}},
-		"kafka: no certificate of ours": {map[string]string{"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": ""},
+		"kafka: no client certificate": {map[string]string{"KAFKA_BROKERS": w.mutual, "KAFKA_SASL": "", "KAFKA_USERNAME": "", "KAFKA_PASSWORD": ""},
 			[]string{"kafka", "bad certificate"}},
-		"kafka: no TLS":                      {map[string]string{"KAFKA_TLS": "", "KAFKA_CA": ""}, []string{"kafka"}},
-		"clickhouse: of another authority":   {map[string]string{"CLICKHOUSE_CA": w.other.File}, []string{"clickhouse", "certificate signed by unknown authority"}},
-		"clickhouse: no certificate of ours": {map[string]string{"CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""}, []string{"clickhouse", "certificate required"}},
+		"kafka: no TLS":                     {map[string]string{"KAFKA_TLS": "", "KAFKA_CA": ""}, []string{"kafka"}},
+		"clickhouse: of another authority":  {map[string]string{"CLICKHOUSE_CA": w.other.File}, []string{"clickhouse", "certificate signed by unknown authority"}},
+		"clickhouse: no client certificate": {map[string]string{"CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""}, []string{"clickhouse", "certificate required"}},
 		"clickhouse: another's name": {map[string]string{"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.stranger, "secure=true")},
 			[]string{"clickhouse", "certificate", "127.0.0.1"}},
 		"clickhouse: no TLS": {map[string]string{"CLICKHOUSE_DSN": w.clickhouse("clickhouse", w.native, ""), "CLICKHOUSE_CA": "", "CLICKHOUSE_CERT": "", "CLICKHOUSE_KEY": ""},
@@ -213,14 +221,14 @@ func (w *securedEngines) startKafka(t *testing.T, server testkit.Certificate) {
 	stopped(t, broker.Stop)
 	w.brokers, w.mutual, w.clear = broker.Listener("SECURED"), broker.Listener("MUTUAL"), broker.Listener("CLEAR")
 	client := kafka.Client{Addr: kafka.TCP(broker.Brokers()...)}
-	for _, mechanism := range []kafka.ScramMechanism{kafka.ScramMechanismSha256, kafka.ScramMechanismSha512} { // one of a user at a time
-		told, err := client.AlterUserScramCredentials(t.Context(), &kafka.AlterUserScramCredentialsRequest{
+	for _, mechanism := range []kafka.ScramMechanism{kafka.ScramMechanismSha256, kafka.ScramMechanismSha512} { // one at a time of a user
+		altered, err := client.AlterUserScramCredentials(t.Context(), &kafka.AlterUserScramCredentialsRequest{
 			Upsertions: []kafka.UserScramCredentialsUpsertion{credential(t, "sara", mechanism, scramPassword)},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, user := range told.Results {
+		for _, user := range altered.Results {
 			if user.Error != nil {
 				t.Fatal(user.Error)
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,13 +14,11 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // service is a process that serves: what its parts share.
 type service struct {
-	*process
 	*engines
 
 	metrics   *prometheus.Registry
@@ -29,13 +26,11 @@ type service struct {
 	traces    trace.TracerProvider // nil when nothing is traced
 	listener  net.Listener         // of the public surfaces
 	server    *httpd.Server        // on it, once a part has asked for it
-	db        *postgres.DB
-	warehouse *clickhouse.Conn
 	appends   *producer.Producer   // of pipeline and collector; a part of its own
 	takes     *collecting          // how beacons are taken; nil where none are
 	timetable *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
-	closes    []func() // of what parts hold, last opened first
+	leads     []*postgres.Leader // of parts; closed once every part has stopped
 }
 
 // assembly adds the parts of a room to a service whose engines run and whose schemas are up.
@@ -43,7 +38,6 @@ type assembly func(ctx context.Context, s *service) error
 
 // plan says what a serving command runs.
 type plan struct {
-	command   string
 	exclusive bool // own the embedded engines
 	needs     needs
 	starts    bool     // without outside engines: they may be away, and it does not bring their schemas up
@@ -61,10 +55,10 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
-	s := &service{process: p, takes: plan.takes, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s := &service{engines: &engines{process: p}, takes: plan.takes, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s.ready)
 	var err error
-	if s.listener, err = plan.at.public(ctx); err != nil {
+	if s.listener, err = listen(ctx, plan.at.Listen, "--listen"); err != nil {
 		return err
 	}
 	defer s.listener.Close() // for the ways out before a server owns it
@@ -72,7 +66,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	if err != nil {
 		return err
 	}
-	traces, err := plan.at.traces(p, plan.command)
+	traces, err := plan.at.traces(p)
 	if err != nil {
 		return err
 	}
@@ -82,7 +76,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	return lifecycle.All(ctx, p.log,
 		lifecycle.Part{Name: "traces", Run: traces.Run},
 		lifecycle.Part{Name: "admin", Run: admin.Run},
-		lifecycle.Part{Name: plan.command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
+		lifecycle.Part{Name: p.command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
 	)
 }
 
@@ -91,11 +85,13 @@ func (s *service) url() string { return "http://" + s.listener.Addr().String() }
 
 // run opens the engines, brings their schemas up, runs the parts, and closes everything in reverse.
 func (s *service) run(ctx context.Context, plan plan) (err error) {
-	how := ownership{command: plan.command, exclusive: plan.exclusive, address: s.url()}
-	if s.engines, err = s.open(ctx, plan.needs, how); err != nil {
+	e, err := s.open(ctx, plan.needs, plan.exclusive, s.url())
+	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	s.engines = e
 	defer func() {
+		s.disconnect()
 		if closed := s.close(); err == nil {
 			err = closed
 		}
@@ -105,8 +101,10 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 	}
 	s.ready.Provide("schema", func(context.Context) error { return nil })
 	defer func() {
-		for _, end := range slices.Backward(s.closes) {
-			end()
+		for _, lead := range s.leads {
+			if err := lead.Close(); err != nil {
+				s.log.Warn("close lead", "error", err, "next", "nothing: the process ends")
+			}
 		}
 	}()
 	for _, assemble := range plan.assemble {
@@ -122,16 +120,16 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 // prepare brings schemas up where this process may, and else says which command does.
 func (s *service) prepare(ctx context.Context, plan plan) error {
 	if plan.starts {
-		return s.upToDate(ctx, s.embedded(plan.needs), s.engines)
+		return s.upToDate(ctx, s.embedded(plan.needs))
 	}
 	if !plan.exclusive {
-		return s.upToDate(ctx, plan.needs, s.engines)
+		return s.upToDate(ctx, plan.needs)
 	}
-	steps, err := s.migrator(s.engines).Pending(ctx, plan.needs)
+	steps, err := s.migrator().Pending(ctx, plan.needs)
 	if err != nil {
 		return err
 	}
-	return s.migrate(ctx, plan.needs, s.engines, steps)
+	return s.migrate(ctx, plan.needs, steps)
 }
 
 // watch ends when an engine does.
@@ -157,26 +155,26 @@ func (s *service) announce(ctx context.Context, plan plan) error {
 	if err := s.print("ready " + s.url()); err != nil {
 		return err
 	}
-	s.log.Info("ready", "command", plan.command)
+	s.log.Info("ready", "command", s.command)
 	<-ctx.Done()
 	return nil
 }
 
 // openStores connects a service to both stores.
 func openStores(ctx context.Context, s *service) error {
-	var err error
-	if s.db, err = s.openPostgres(ctx); err != nil {
+	if err := s.connect(ctx, bothStores); err != nil {
 		return err
 	}
-	s.onClose("postgres", func() error { s.db.Close(); return nil })
 	s.ready.Provide("postgres", s.db.Ping)
-
-	if s.warehouse, err = s.openClickHouse(ctx); err != nil {
-		return err
-	}
-	s.onClose("clickhouse", s.warehouse.Close)
 	s.ready.Provide("clickhouse", s.warehouse.Ping)
 	return nil
+}
+
+// lead is the lock under which one process of many does a task.
+func (s *service) lead(name string) *postgres.Leader {
+	lead := s.db.NewLeader(name)
+	s.leads = append(s.leads, lead)
+	return lead
 }
 
 // part adds a part that stops before those added earlier.
@@ -184,29 +182,13 @@ func (s *service) part(name string, run func(context.Context) error) {
 	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: run})
 }
 
-// public adds the public listener under a name, for surfaces to add their routes to.
-func (s *service) public(name string) *httpd.Server {
-	cfg := httpd.DefaultConfig()
-	cfg.Name = name
-	return s.publicAs(cfg)
-}
-
-// publicAs is public with other bounds.
-func (s *service) publicAs(cfg httpd.Config) *httpd.Server {
+// public adds the public listener, for surfaces to add their routes to.
+func (s *service) public(cfg httpd.Config) *httpd.Server {
 	cfg.Traces = s.traces
 	s.server = httpd.New(cfg, s.listener, s.log, s.metrics)
 	s.part(cfg.Name, s.server.Run)
 	s.ready.Provide(cfg.Name, s.server.Ready)
 	return s.server
-}
-
-// onClose registers what is closed once every part has stopped.
-func (s *service) onClose(name string, end func() error) {
-	s.closes = append(s.closes, func() {
-		if err := end(); err != nil {
-			s.log.Warn("close", "what", name, "error", err, "next", "nothing: the process ends")
-		}
-	})
 }
 
 // unlessStopped drops the error of a start that was interrupted on purpose.

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Everything on a warehouse of two shards: brought up on request, told by import, asked by the API, proven and exported.
+// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled and exported.
 func TestEverythingOnTwoShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := []string{
 		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
-		"ANSWERSCOPE_POSTGRES_DSN=" + testkit.Postgres(t),
+		"ANSWERSCOPE_POSTGRES_DSN=" + store.ControlPlane(t).DSN,
 		"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + strings.Join(testkit.ClickHouseShards(t), ";"),
 		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.Kafka(t), ","),
 		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
@@ -57,8 +58,8 @@ func TestEverythingOnTwoShards(t *testing.T) {
 		t.Errorf("reconcile --fix: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	awaitResults(t, s.url, key, 2)
-	if told := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(told, "\n") < 1 || !strings.Contains(told, "Acme makes the best anvil.") {
-		t.Errorf("export: %s", told)
+	if text := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(text, "\n") < 1 || !strings.Contains(text, "Acme makes the best anvil.") {
+		t.Errorf("export: %s", text)
 	}
 	if r := run(t, env, "", "analyst", "add", "bob", "--org", "acme-inc"); r.status != exitDone || !strings.Contains(r.stdout, "answers_local") || !strings.Contains(r.stderr, "every server") {
 		t.Errorf("analyst add: status %d, %s%s", r.status, r.stdout, r.stderr)

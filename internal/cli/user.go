@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/mail"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ type user struct {
 type userAdd struct {
 	Email string `arg:"" help:"What they sign in with."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization; a user has one."`
-	Role  string `default:"member" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
+	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
@@ -38,8 +37,6 @@ Example:
   answerscope user add ana@example.org --org acme --role owner < password.txt`
 }
 
-var roles = []string{"owner", "admin", "member", "viewer"}
-
 // leastPassword is the fewest bytes of a password that a person chose (NIST SP 800-63B).
 const leastPassword = 8
 
@@ -47,15 +44,12 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
 		return usageError{fmt.Errorf("email %q: want name@host", c.Email)}
 	}
-	if !slices.Contains(roles, c.Role) {
-		return usageError{fmt.Errorf("role %q: want %s", c.Role, strings.Join(roles, ", "))}
-	}
 	given, err := readPassword(p)
 	if err != nil {
 		return err
 	}
 	chosen := cmp.Or(given, password.Generate())
-	return p.with(ctx, needs{Postgres: true}, "user add", func(ctx context.Context, on *connections) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
@@ -34,12 +33,12 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 		return f, err
 	}
 	switch {
-	case frozen[c.month.First()]:
+	case frozen[c.month]:
 		r.report.leave(c.rollup.Table, c.month)
 		return nil, nil
 	case r.scope.Repair == RepairNothing:
 		return f, nil
-	case r.scope.Repair == RepairMissing && slices.ContainsFunc(f.Differences, func(d rollup.Difference) bool { return d.Have.Units > d.Want.Units }):
+	case r.scope.Repair == RepairMissing && tooMuch(f.Differences):
 		f.State = Kept
 		return f, nil
 	}
@@ -52,11 +51,11 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 
 // same compares beside the sinks: false may only mean that rows came meanwhile.
 func (r *run) same(ctx context.Context, c *cell) (bool, error) {
-	want, stable, err := c.expected.Checksum(ctx, backgroundThreads)
+	want, stable, err := c.expected.Checksum(ctx, r.cfg.BackgroundThreads)
 	if err != nil || !stable {
 		return false, err
 	}
-	have, stable, err := c.actual.Checksum(ctx, backgroundThreads)
+	have, stable, err := c.actual.Checksum(ctx, r.cfg.BackgroundThreads)
 	return stable && want.Equal(have), err
 }
 
@@ -69,7 +68,11 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 		},
 		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			want, have, err := r.lockedChecksums(ctx, c.expected, c.actual)
+			want, err := r.lockedChecksum(ctx, c.expected)
+			if err != nil {
+				return err
+			}
+			have, err := r.lockedChecksum(ctx, c.actual)
 			if err != nil {
 				return err
 			}
@@ -96,18 +99,15 @@ func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, 
 // merges is how often parts may be merged while they are read.
 const merges = 20
 
-// lockedChecksums are those of two tables into which nothing is inserted. Their parts may be merged.
-func (r *run) lockedChecksums(ctx context.Context, expected, actual *rollup.ChecksumCache) (want, have rollup.Checksum, err error) {
+// lockedChecksum is the checksum of a table into which nothing is inserted. Its parts may be merged.
+func (r *run) lockedChecksum(ctx context.Context, l *rollup.ChecksumCache) (rollup.Checksum, error) {
 	for range merges {
-		var stable, alsoStable bool
-		if want, stable, err = expected.Checksum(ctx, foregroundThreads); err != nil {
-			return want, have, err
-		}
-		if have, alsoStable, err = actual.Checksum(ctx, foregroundThreads); err != nil || stable && alsoStable {
-			return want, have, err
+		checksum, stable, err := l.Checksum(ctx, r.cfg.ForegroundThreads)
+		if err != nil || stable {
+			return checksum, err
 		}
 	}
-	return want, have, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
+	return rollup.Checksum{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
 }
 
 // brandsTimeout is how much longer the lock is held to learn which brands differ.
@@ -122,4 +122,14 @@ func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
 		r.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
 	}
 	return brands
+}
+
+// tooMuch says that a rollup has more of something than its landing rows make.
+func tooMuch(differences []rollup.Difference) bool {
+	for _, d := range differences {
+		if d.Have.Units > d.Want.Units {
+			return true
+		}
+	}
+	return false
 }

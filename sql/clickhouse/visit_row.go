@@ -6,7 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// VisitRow is one row of the landing table visits: a beacon that was accepted. It is inserted as a PackedVisit.
+// VisitRow is one row of the landing table visits: a beacon that was accepted. It is
+// inserted as a PackedVisit.
 type VisitRow struct {
 	OrganizationID UUID
 	BrandID        UUID
@@ -31,7 +32,7 @@ type VisitRow struct {
 	NewSession   bool
 	Visitor      uint64
 	GoalName     string
-	GoalValue    *decimal.Decimal // nil: none was sent
+	GoalValue    *decimal.Decimal // nil: none was told
 	GoalCurrency string
 	Simulated    bool
 }

@@ -9,16 +9,16 @@ import (
 
 // Key is an API key as it may be shown: without what proves it.
 type Key struct {
-	ID             uuid.UUID  `db:"id"`
-	OrganizationID uuid.UUID  `db:"organization_id"`
-	UserID         uuid.UUID  `db:"user_id"`
-	Email          string     `db:"email"` // of the user
-	Name           string     `db:"name"`
-	Prefix         string     `db:"prefix"`
-	CreatedAt      time.Time  `db:"created_at"`
-	ExpiresAt      *time.Time `db:"expires_at"`   // nil: never
-	LastUsedAt     *time.Time `db:"last_used_at"` // to the minute; nil: never
-	RevokedAt      *time.Time `db:"revoked_at"`   // nil: it works
+	ID             uuid.UUID  `db:"id" json:"id"`
+	OrganizationID uuid.UUID  `db:"organization_id" json:"-"`
+	UserID         uuid.UUID  `db:"user_id" json:"-"`
+	Name           string     `db:"name" json:"name"`
+	Prefix         string     `db:"prefix" json:"prefix"`
+	Email          string     `db:"email" json:"user"`
+	CreatedAt      time.Time  `db:"created_at" json:"created_at"`
+	ExpiresAt      *time.Time `db:"expires_at" json:"expires_at"`     // nil: never
+	LastUsedAt     *time.Time `db:"last_used_at" json:"last_used_at"` // to the minute; nil: never
+	RevokedAt      *time.Time `db:"revoked_at" json:"revoked_at"`     // nil: it works
 }
 
 // NewKey is a key to be stored. Hash is SHA-256 of the key.

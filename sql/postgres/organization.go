@@ -9,11 +9,11 @@ import (
 
 // Organization owns brands, users and keys.
 type Organization struct {
-	ID        uuid.UUID `db:"id"`
-	Name      string    `db:"name"`
-	Slug      string    `db:"slug"`
-	TimeZone  string    `db:"time_zone"`
-	CreatedAt time.Time `db:"created_at"`
+	ID        uuid.UUID `db:"id" json:"id"`
+	Name      string    `db:"name" json:"name"`
+	Slug      string    `db:"slug" json:"slug"`
+	TimeZone  string    `db:"time_zone" json:"-"`
+	CreatedAt time.Time `db:"created_at" json:"created_at"`
 }
 
 var (

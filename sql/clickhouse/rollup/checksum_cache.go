@@ -53,12 +53,13 @@ FROM system.parts
 WHERE database = {database:String} AND table = {table:String} AND partition_id = {partition:String} AND active
 ORDER BY rows DESC, name
 SETTINGS log_comment = 'parts of month'`
+	params := struct {
+		Database  string `ch:"database"`
+		Table     string `ch:"table"`
+		Partition string `ch:"partition"`
+	}{c.database, c.table, c.month.Partition()}
 	var parts []part
-	err := clickhouse.Retry(ctx, func() error {
-		return c.conn.Select(ctx, &parts, active,
-			driver.Named("database", c.database), driver.Named("table", c.table), driver.Named("partition", c.month.Partition()))
-	})
-	if err != nil {
+	if err := clickhouse.Retry(ctx, func() error { return c.conn.Select(ctx, &parts, active, clickhouse.Bind(params)...) }); err != nil {
 		return nil, fmt.Errorf("list parts of %s in %s: %w", c.table, c.month, err)
 	}
 	return parts, nil
@@ -100,25 +101,36 @@ func (c *ChecksumCache) Checksum(ctx context.Context, threads int) (total Checks
 
 // forget drops entries with parts that are gone, and returns the parts that were not read yet.
 func (c *ChecksumCache) forget(parts []part) (unread []part) {
-	active := make(map[string]bool, len(parts))
+	there := make(map[string]bool, len(parts))
 	for _, p := range parts {
-		active[p.Name] = true
+		there[p.Name] = true
 	}
 	c.entries = slices.DeleteFunc(c.entries, func(e entry) bool {
-		return slices.ContainsFunc(e.parts, func(name string) bool { return !active[name] })
+		return slices.ContainsFunc(e.parts, func(name string) bool { return !there[name] })
 	})
+	read := map[string]bool{}
 	for _, e := range c.entries {
 		for _, name := range e.parts {
-			delete(active, name)
+			read[name] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !active[p.Name] })
+	for _, p := range parts {
+		if !read[p.Name] {
+			unread = append(unread, p)
+		}
+	}
+	return unread
 }
 
 const (
-	aloneRows     = 200_000   // of a part that is read alone, so that it is not read again when a small one is merged
-	togetherRows  = 1_000_000 // of small parts that are read at once: it bounds the memory for them
-	togetherParts = 500       // bounds the length of the question
+	// aloneRows is the size from which on a part is read alone, so that a small one
+	// that is merged does not take it along.
+	aloneRows = 200_000
+	// togetherRows bounds the small parts that are read at once, and what they are
+	// grouped into in memory.
+	togetherRows = 1_000_000
+	// togetherParts bounds the length of the question.
+	togetherParts = 500
 )
 
 // portions are parts, the largest first, in groups that are read at once.

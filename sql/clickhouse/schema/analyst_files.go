@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Errors of AddAnalyst and RemoveAnalyst.
+// ErrNoAnalyst and ErrAnalystExists are why a directory of users stays as it is.
 var (
 	ErrNoAnalyst     = errors.New("there is no such analyst")
 	ErrAnalystExists = errors.New("the analyst exists already")
@@ -23,18 +28,20 @@ func AddAnalyst(dir string, a Analyst) error {
 	if err != nil {
 		return err
 	}
-	if _, err = os.Stat(analystPath(dir, a)); err == nil {
-		err = ErrAnalystExists
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = writeAnalyst(dir, a, text)
+	switch _, err := os.Stat(analystPath(dir, a)); {
+	case err == nil:
+		return fmt.Errorf("add analyst %s: %w", a.Login(), ErrAnalystExists)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
 	}
-	if err != nil {
+	if err := writeAnalyst(dir, a, text); err != nil {
 		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
 	}
 	return nil
 }
 
-// RemoveAnalyst removes the file of an analyst, by name and the slug of the organization.
+// RemoveAnalyst removes the file of the analyst with a name in the organization
+// with a slug, and returns who that was.
 func RemoveAnalyst(dir, organization, name string) (Analyst, error) {
 	analysts, err := ListAnalysts(dir)
 	if err != nil {
@@ -50,7 +57,8 @@ func RemoveAnalyst(dir, organization, name string) (Analyst, error) {
 	return analysts[i], nil
 }
 
-// ListAnalysts reads every analyst's file of a users.d, by login; none where there is no such directory.
+// ListAnalysts reads every analyst's file of a users.d, by login; none where there
+// is no such directory.
 func ListAnalysts(dir string) ([]Analyst, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +76,7 @@ func ListAnalysts(dir string) ([]Analyst, error) {
 		}
 		a, err := readAnalyst(text)
 		switch {
-		case errors.Is(err, errForeign):
+		case errors.Is(err, errNotOurs):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("read analyst %s: %w", path, err)
@@ -80,8 +88,9 @@ func ListAnalysts(dir string) ([]Analyst, error) {
 	return analysts, nil
 }
 
-// RenewAnalysts writes every analyst's file of a users.d again that differs in this release, and returns their logins:
-// tables, views and limits come with a release.
+// RenewAnalysts writes every analyst's file of a users.d again as this release
+// would, where it is another, and returns the logins of those: tables and views come
+// with a release, and so do limits.
 func RenewAnalysts(dir string) ([]string, error) {
 	analysts, err := ListAnalysts(dir)
 	if err != nil {
@@ -105,9 +114,20 @@ func RenewAnalysts(dir string) ([]string, error) {
 	return renewed, nil
 }
 
+// HasUser tells whether the server knows a login. Whoever asks must be allowed to
+// see users.
+func HasUser(ctx context.Context, conn *clickhouse.Conn, login string) (bool, error) {
+	var n uint64
+	err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", driver.Named("login", login)).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("find user %s: %w", login, err)
+	}
+	return n > 0, nil
+}
+
 func analystPath(dir string, a Analyst) string { return filepath.Join(dir, a.Login()+".xml") }
 
-// writeAnalyst writes a file in one step, since the server may read it at any time.
+// writeAnalyst puts a file into place whole: the server may look at any time.
 func writeAnalyst(dir string, a Analyst, text []byte) error {
 	f, err := os.CreateTemp(dir, ".analyst-*") // no name that a server reads
 	if err != nil {
@@ -115,7 +135,8 @@ func writeAnalyst(dir string, a Analyst, text []byte) error {
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
-	// A server of another system user must read it. Only long random passwords are used, whose hash is of no use.
+	// A server of another user must read it; nobody can make a password of the hash
+	// of a long one, and no other is taken.
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
