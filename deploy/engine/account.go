@@ -20,9 +20,8 @@ type account struct {
 	capability int  // passes that directory
 }
 
-// chooseAccount returns the account of an engine that keeps dir and uses the other
-// directories: our own user, or under root the owner of dir, or the user nobody, who
-// then becomes the owner of dir.
+// chooseAccount returns the account of an engine that keeps dir and uses the other directories: our own user, or under
+// root the owner of dir, or the user nobody, who then becomes the owner of dir.
 func chooseAccount(dir string, others ...string) (*account, error) {
 	if os.Getuid() != 0 {
 		return &account{uid: os.Getuid()}, nil
@@ -63,14 +62,13 @@ type execAs struct {
 	OnDeath    syscall.Signal // sent to it when the parent dies
 }
 
-// command is a program run as the account, in directory dir. onDeath is the signal
-// that it will be spawned with.
+// command is a program run as the account, in directory dir. onDeath is the signal that it will be spawned with.
 func (a *account) command(onDeath syscall.Signal, dir, program string, args ...string) (*exec.Cmd, error) {
 	if !a.closed {
 		cmd := exec.Command(program, args...)
-		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{}
+		cmd.Dir = dir
 		if a.root {
-			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.uid)}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.uid)}}
 		}
 		return cmd, nil
 	}
@@ -81,8 +79,7 @@ func (a *account) command(onDeath syscall.Signal, dir, program string, args ...s
 	return selfCommand(append([]string{execChild, string(as), program}, args...)...)
 }
 
-// closedParent returns the directory at or above path that uid may not pass; "" if
-// it may pass all.
+// closedParent returns the directory at or above path that uid may not pass; "" if it may pass all.
 func closedParent(uid int, path string) (string, error) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)

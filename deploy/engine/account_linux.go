@@ -31,9 +31,8 @@ func passCapability() (capability int, ok bool) {
 // and, which PostgreSQL needs to find its own files, count in access(2).
 const noSetuidFixup = 1 << 2
 
-// runExec becomes a program of another user, with one capability of root to reach it.
-// SysProcAttr cannot do this: its ambient capabilities have no effect between fork and
-// exec, nor for access(2) after it.
+// runExec becomes a program of another user, with one capability of root to reach it. SysProcAttr cannot do this: its
+// ambient capabilities have no effect between fork and exec, nor for access(2) after it.
 func runExec(as execAs, command []string) error {
 	// Each of these changes the calling thread only; exec makes it the process.
 	runtime.LockOSThread()

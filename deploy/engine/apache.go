@@ -43,9 +43,8 @@ type KafkaListener struct {
 	Properties []string // name=value, without listener.name.<name>. before it
 }
 
-// ApacheKafka is a running Apache Kafka, broker and controller in one JVM, a
-// child of this process. It acknowledges from the page cache: a killed process
-// loses nothing, a crash of the machine may.
+// ApacheKafka is a running Apache Kafka, broker and controller in one JVM, a child of this process. It acknowledges
+// from the page cache: a killed process loses nothing, a crash of the machine may.
 type ApacheKafka struct {
 	*process
 	address   string
@@ -85,23 +84,27 @@ func startApacheKafka(ctx context.Context, cfg ApacheKafkaConfig) (*ApacheKafka,
 	if err != nil {
 		return nil, err
 	}
-	c := apacheKafka{cfg, libs, address(broker), address(controller), map[string]string{}}
+	k := &ApacheKafka{address: address(broker), listeners: map[string]string{}}
 	for _, l := range cfg.Listeners {
 		port, err := keptPort(cfg.Dir, "kafka-"+strings.ToLower(l.Name), 0)
 		if err != nil {
 			return nil, err
 		}
-		c.listeners[l.Name] = address(port)
+		k.listeners[l.Name] = address(port)
 	}
-	if err := c.prepare(); err != nil {
+	err = prepareApacheKafka(cfg, libs, struct {
+		Broker, Controller string
+		Listeners          []KafkaListener
+		Addresses          map[string]string
+	}{k.address, address(controller), cfg.Listeners, k.listeners})
+	if err != nil {
 		return nil, err
 	}
-	server := c.java("-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", c.properties())
-	k := &ApacheKafka{address: c.broker, listeners: c.listeners}
+	server := javaCommand(cfg.Dir, libs, "-Xms256m", "-Xmx512m", "-XX:+UseG1GC", "kafka.Kafka", "server.properties")
 	if k.process, err = startProcess("kafka", cfg.Logs, lock, syscall.SIGKILL, server); err != nil {
 		return nil, err
 	}
-	if err := k.awaitReady(ctx, func(ctx context.Context) error { return pingKafka(ctx, c.broker) }); err != nil {
+	if err := k.awaitReady(ctx, func(ctx context.Context) error { return pingKafka(ctx, k.address) }); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -119,49 +122,34 @@ func (k *ApacheKafka) Stop(ctx context.Context) error {
 	return k.stop(ctx, func() error { return k.signal(syscall.SIGTERM) })
 }
 
-type apacheKafka struct {
-	cfg                ApacheKafkaConfig
-	libs               string
-	broker, controller string
-	listeners          map[string]string // addresses, by name
-}
-
-func (c apacheKafka) properties() string { return filepath.Join(c.cfg.Dir, "server.properties") }
-
 // clusterID is any UUID in base64; every cluster of one broker may have the same.
 const clusterID = "c2NvcGUtYnJva2VyLTAwMQ"
 
-// prepare writes the configuration and formats the log the first time.
-func (c apacheKafka) prepare() error {
-	data := filepath.Join(c.cfg.Dir, "data")
+// prepareApacheKafka writes the configuration, and formats the log the first time.
+func prepareApacheKafka(cfg ApacheKafkaConfig, libs string, properties any) error {
 	var text bytes.Buffer
-	err := kafkaPropertiesTemplate.Execute(&text, struct {
-		Broker, Controller string
-		Listeners          []KafkaListener
-		Addresses          map[string]string
-	}{c.broker, c.controller, c.cfg.Listeners, c.listeners})
+	if err := kafkaPropertiesTemplate.Execute(&text, properties); err != nil {
+		return err
+	}
+	err := errors.Join(
+		os.WriteFile(filepath.Join(cfg.Dir, "server.properties"), text.Bytes(), 0o600),
+		os.WriteFile(filepath.Join(cfg.Dir, "log4j2.properties"), kafkaLogging, 0o600))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(
-		os.WriteFile(c.properties(), text.Bytes(), 0o600),
-		os.WriteFile(filepath.Join(c.cfg.Dir, "log4j2.properties"), kafkaLogging, 0o600))
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(data, "meta.properties")); err == nil {
+	if _, err := os.Stat(filepath.Join(cfg.Dir, "data", "meta.properties")); err == nil {
 		return nil
 	}
-	return runTool("format of the log", c.java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", c.properties()))
+	return runTool("format of the log", javaCommand(cfg.Dir, libs,
+		"-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", "server.properties"))
 }
 
-func (c apacheKafka) java(args ...string) *exec.Cmd {
+func javaCommand(dir, libs string, args ...string) *exec.Cmd {
 	args = append([]string{
-		"-cp", filepath.Join(c.libs, "*"),
-		"-Dlog4j2.configurationFile=" + filepath.Join(c.cfg.Dir, "log4j2.properties"),
+		"-cp", filepath.Join(libs, "*"), "-Dlog4j2.configurationFile=" + filepath.Join(dir, "log4j2.properties"),
 	}, args...)
 	cmd := exec.Command("java", args...)
-	cmd.Dir = c.cfg.Dir
+	cmd.Dir = dir
 	return cmd
 }
 

@@ -1,18 +1,23 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"text/template"
 	"time"
 )
 
@@ -20,6 +25,19 @@ import (
 const Database = "answerscope"
 
 const clickHouseUser = "answerscope"
+
+var (
+	//go:embed clickhouse/config.xml
+	clickHouseConfigXML string
+
+	//go:embed clickhouse/users.xml
+	clickHouseUsersXML string
+
+	clickHouseTemplates = []*template.Template{
+		template.Must(template.New("config.xml").Parse(clickHouseConfigXML)),
+		template.Must(template.New("users.xml").Parse(clickHouseUsersXML)),
+	}
+)
 
 // ClickHouseConfig says where a ClickHouse lives and listens.
 type ClickHouseConfig struct {
@@ -87,15 +105,14 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	if err != nil {
 		return nil, err
 	}
-	if err := c.acceptUsers(); err != nil {
+	if err := replaceFile(acceptedUsers(cfg.Dir), []byte(c.users), 0o600); err != nil {
 		c.Kill()
 		return nil, err
 	}
 	return c, nil
 }
 
-// command chooses address and password, writes the configuration and returns the
-// command of the server.
+// command chooses address and password, writes the configuration and returns the command of the server.
 func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, error) {
 	var err error
 	if c.password, err = keptPassword(cfg.Dir); err != nil {
@@ -132,6 +149,30 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 	return cmd, nil
 }
 
+// writeClickHouseConfig writes config.xml and users.xml into cfg.Dir and returns the path of the first. Files that others
+// put into config.d and users.d beside them are left alone and included.
+func writeClickHouseConfig(cfg ClickHouseConfig, password string) (string, error) {
+	values := struct {
+		Dir, Logs, User, PasswordSHA256 string
+		Sync                            bool
+	}{cfg.Dir, cfg.Logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(password))), !cfg.NoSync}
+	for _, t := range clickHouseTemplates {
+		var text bytes.Buffer
+		if err := t.Execute(&text, values); err != nil {
+			return "", err
+		}
+		if err := replaceFile(filepath.Join(cfg.Dir, t.Name()), text.Bytes(), 0o600); err != nil {
+			return "", err
+		}
+	}
+	for _, d := range []string{filepath.Join(cfg.Dir, "config.d"), usersDir(cfg.Dir), filepath.Join(cfg.Dir, "data")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(cfg.Dir, "config.xml"), nil
+}
+
 // listenQuery opens the listeners and then never ends, which keeps the engine's
 // command line, and with it the process, alive.
 const listenQuery = `SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP;
@@ -141,8 +182,7 @@ FORMAT Null`
 
 // DSN is the native address with credentials and database.
 func (c *ClickHouse) DSN() string {
-	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(c.user, c.password), Host: c.native, Path: "/" + Database}
-	return u.String()
+	return (&url.URL{Scheme: "clickhouse", User: url.UserPassword(c.user, c.password), Host: c.native, Path: "/" + Database}).String()
 }
 
 // HTTPAddr is the host and port of the HTTP interface.

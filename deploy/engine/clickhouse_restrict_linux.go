@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
@@ -36,13 +35,11 @@ func restrict(library string) error {
 
 // surviveConnections makes the engine outlive a connection that fails.
 //
-// The engine's command line, made for fuzzing too, has a Poco::ErrorHandler named
-// KillingErrorHandler, which ends the process when an error leaves a connection's
-// handler: after a wrong password or an unknown database over the native protocol, a
-// client that was killed, bytes that are no HTTP. The server proper only logs it. No
-// option changes this and the class is not exported, so its methods are replaced in
-// memory by those of the base class, which do nothing. Both classes' tables are found
-// by the type names that C++ keeps beside them (Itanium C++ ABI, §2.9): name ← type
+// The engine's command line, made for fuzzing too, has a Poco::ErrorHandler named KillingErrorHandler, which ends the
+// process when an error leaves a connection's handler: after a wrong password or an unknown database over the native
+// protocol, a client that was killed, bytes that are no HTTP. The server proper only logs it. No option changes this
+// and the class is not exported, so its methods are replaced in memory by those of the base class, which do nothing.
+// Both classes' tables are found by the type names that C++ keeps beside them (Itanium C++ ABI, §2.9): name ← type
 // information ← table.
 func (i *image) surviveConnections() error {
 	killing, err := i.methods("19KillingErrorHandler", 5)
@@ -53,18 +50,16 @@ func (i *image) surviveConnections() error {
 	if err != nil {
 		return err
 	}
-	// After the two destructors: exception(Poco::Exception const &),
-	// exception(std::exception const &) and exception().
+	// After the two destructors: exception(Poco::Exception const &), exception(std::exception const &) and exception().
 	return overwrite(killing[2:5], base[2:5])
 }
 
 // refuseFiles makes the engine's function `file` fail for every user.
 //
-// A command line may read every file of its user, so the function asks neither for a
-// grant nor for a path below user_files, as a server does: an analyst could read the
-// parts of all organizations and the passwords beside them. No option removes a
-// function, so the method that runs it is replaced by that of arrayJoin, which fails
-// with FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
+// A command line may read every file of its user, so the function asks neither for a grant nor for a path below
+// user_files, as a server does: an analyst could read the parts of all organizations and the passwords beside them. No
+// option removes a function, so the method that runs it is replaced by that of arrayJoin, which fails with
+// FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
 func (i *image) refuseFiles() error {
 	file, err := i.methods("N2DB12FunctionFileE", 4)
 	if err != nil {
@@ -84,6 +79,7 @@ type image struct {
 	base uintptr
 }
 
+// openImage opens a library that has the sections that are looked into.
 func openImage(library string) (*image, error) {
 	library, err := filepath.EvalSymlinks(library)
 	if err != nil {
@@ -97,39 +93,38 @@ func openImage(library string) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range []string{".text", ".rodata", ".data.rel.ro"} {
+		if file.Section(name) == nil {
+			return nil, errors.Join(fmt.Errorf("no section %s", name), file.Close())
+		}
+	}
 	return &image{file, base}, nil
 }
 
 // loadedAt returns the address of a library's first byte.
 func loadedAt(library string) (uintptr, error) {
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return 0, err
 	}
-	defer maps.Close()
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
+	for line := range strings.Lines(string(maps)) {
 		// 7f00-7f10 r--p 00000000 fe:01 1234 /path; the first mapping begins the file.
-		if !strings.HasSuffix(lines.Text(), " "+library) {
-			continue
+		if strings.HasSuffix(line, " "+library+"\n") {
+			start, _, _ := strings.Cut(line, "-")
+			address, err := strconv.ParseUint(start, 16, 64)
+			return uintptr(address), err
 		}
-		start, _, _ := strings.Cut(lines.Text(), "-")
-		address, err := strconv.ParseUint(start, 16, 64)
-		return uintptr(address), err
 	}
 	return 0, errors.New("it is not loaded")
 }
 
-// methods returns the first n virtual methods of the class with a mangled type
-// name, words of the table itself.
+// methods returns the first n virtual methods of the class with a mangled type name, words of the table itself.
 func (i *image) methods(class string, n int) ([]uint64, error) {
 	name, err := i.find(class)
 	if err != nil {
 		return nil, fmt.Errorf("find name of class %s: %w", class, err)
 	}
 	section := i.Section(".data.rel.ro")
-	if section == nil {
-		return nil, errors.New("no section .data.rel.ro")
-	}
 	words := wordsAt(i.base+uintptr(section.Addr), int(section.Size/8))
 	at := func(index int) uint64 { return uint64(uintptr(unsafe.Pointer(&words[index]))) }
 	// Type information: a word for its own class, then the name.
@@ -137,9 +132,8 @@ func (i *image) methods(class string, n int) ([]uint64, error) {
 	if naming < 1 {
 		return nil, fmt.Errorf("find type information of class %s", class)
 	}
-	// Table: the offset to the top, the type information, the methods. A class
-	// derived from this one also refers to its type information, but not after a
-	// zero offset.
+	// Table: the offset to the top, the type information, the methods. A class derived from this one also refers to its
+	// type information, but not after a zero offset.
 	information := at(naming - 1)
 	for index := 1; index+1+n <= len(words); index++ {
 		if words[index] == information && words[index-1] == 0 && i.isCode(words[index+1:index+1+n]) {
@@ -152,9 +146,6 @@ func (i *image) methods(class string, n int) ([]uint64, error) {
 // find returns the address of a string that stands between zero bytes.
 func (i *image) find(text string) (uint64, error) {
 	section := i.Section(".rodata")
-	if section == nil {
-		return 0, errors.New("no section .rodata")
-	}
 	// Read from the file: touched in memory, these 70 MB would stay resident.
 	pattern := append(append([]byte{0}, text...), 0)
 	content := section.Open()
@@ -177,9 +168,6 @@ func (i *image) find(text string) (uint64, error) {
 // isCode says whether all the addresses are within the program text.
 func (i *image) isCode(addresses []uint64) bool {
 	text := i.Section(".text")
-	if text == nil {
-		return false
-	}
 	begin := uint64(i.base) + text.Addr
 	return !slices.ContainsFunc(addresses, func(a uint64) bool { return a < begin || a >= begin+text.Size })
 }

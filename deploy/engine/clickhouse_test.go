@@ -19,13 +19,13 @@ func startedClickHouse(t *testing.T, dir string) *ClickHouse {
 	return e
 }
 
-// The engine's own command line needs user default without a password; nobody
-// else may be that user, over either protocol.
+// The engine's own command line needs user default without a password; no
+// one else may be that user, over either protocol.
 func TestClickHouseAsksForAPassword(t *testing.T) {
 	e := startedClickHouse(t, tempDir(t))
 	mustStop(t, e)
 	for name, u := range map[string]url.URL{
-		"nobody":          {},
+		"no user":         {},
 		"default":         {User: url.User("default")},
 		"default, freely": {User: url.User("default"), RawQuery: "max_sessions_for_user=0"},
 		"wrong password":  {User: url.UserPassword(clickHouseUser, "x")},
@@ -111,8 +111,7 @@ func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
 	}
 }
 
-// The engine's command line ends when a connection fails, unless we restrict it: see
-// restrict. Each of these ended it.
+// The engine's command line ends when a connection fails, unless we restrict it: see restrict. Each of these ended it.
 func TestClickHouseOutlivesConnectionsThatFail(t *testing.T) {
 	e := startedClickHouse(t, tempDir(t))
 	mustStop(t, e)
@@ -158,7 +157,7 @@ func stillAnswers(t *testing.T, e *ClickHouse, after string) {
 	}
 }
 
-// Without a grant, every user could read every file of ours: see refuseFiles.
+// Without a grant, every user could read every file of this user: see refuseFiles.
 func TestClickHouseFunctionFileReadsNothing(t *testing.T) {
 	dir := tempDir(t)
 	e := startedClickHouse(t, dir)

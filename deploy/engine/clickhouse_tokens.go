@@ -15,11 +15,10 @@ import (
 // removeLostTokens repairs the deduplication logs of every table below data, the
 // directory of a server that does not run: it drops tokens whose part is not there.
 //
-// A MergeTree table writes the token of an insert to its deduplication log and then
-// renames the part into place. A process killed in between leaves a token without rows,
-// and the replay of that insert would be dropped as a duplicate: lost to that table.
-// Parts that left in another way are no danger: what is replayed is at most the last
-// insert of each writer, made moments before the kill.
+// A MergeTree table writes the token of an insert to its deduplication log and then renames the part into place. A
+// process killed in between leaves a token without rows, and the replay of that insert would be dropped as a duplicate:
+// lost to that table. Parts that left in another way are no danger: what is replayed is at most the last insert of each
+// writer, made moments before the kill.
 func removeLostTokens(data string, log *slog.Logger) error {
 	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
 	if err != nil {
@@ -42,15 +41,13 @@ func removeLostTokens(data string, log *slog.Logger) error {
 	return nil
 }
 
-// part is a range of blocks of one partition: an insert's, or what inserts were
-// merged to.
+// part is a range of blocks of one partition: an insert's, or what inserts were merged to.
 type part struct {
 	partition string
 	min, max  int64
 }
 
-// partName is PARTITION_MIN_MAX_LEVEL, with _MUTATION behind it where rows were
-// rewritten.
+// partName is PARTITION_MIN_MAX_LEVEL, with _MUTATION behind it where rows were rewritten.
 var partName = regexp.MustCompile(`^(.+?)_(\d+)_(\d+)_\d+(?:_\d+)?$`)
 
 func readPart(name string) (part, bool) {
@@ -78,9 +75,8 @@ func partsOf(table string) ([]part, error) {
 	return parts, nil
 }
 
-// removeTokensIn rewrites one log without the tokens of parts that are not there, and
-// returns the names of these parts. The line of an inserted token is 1, the part and the
-// token.
+// removeTokensIn rewrites one log without the tokens of parts that are not there, and returns the names of these parts.
+// The line of an inserted token is 1, the part and the token.
 func removeTokensIn(path string, parts []part) (removed []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

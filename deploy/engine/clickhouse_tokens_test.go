@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// killedInsert makes a table with a view, inserts twice with tokens, kills the
-// server, and takes from each table the part of the second insert away, as a
-// kill between the token and the part leaves them.
+// killedInsert makes a table with a view, inserts twice with tokens, kills the server, and takes from each table the
+// part of the second insert away, as a kill between the token and the part leaves them.
 func killedInsert(t *testing.T, dir string) {
 	t.Helper()
 	e := startedClickHouse(t, dir)
@@ -42,8 +41,7 @@ func insertWithToken(token string, n int) string {
 	return "INSERT INTO landing SETTINGS async_insert = 0, insert_deduplication_token = '" + token + "' SELECT toDate('2026-02-01'), " + strconv.Itoa(n)
 }
 
-// Killed between the token and the part, the replay must bring the rows back,
-// and the replay of what is whole must not.
+// Killed between the token and the part, the replay must bring the rows back, and the replay of what is whole must not.
 func TestAnInsertCutShortByAKillCanBeRepeated(t *testing.T) {
 	dir := tempDir(t)
 	killedInsert(t, dir)

@@ -6,10 +6,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,14 +24,13 @@ func clickHouseDir(dataDir string) string { return filepath.Join(dataDir, "click
 
 func usersDir(dir string) string { return filepath.Join(dir, "users.d") }
 
-// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds
-// users beside its own, one XML file each. The owner of the engines restarts it
-// within a second when a file there changes: this engine, unlike a server, reads
+// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds users beside its own, one XML file each.
+// The owner of the engines restarts it within a second when a file there changes: this engine, unlike a server, reads
 // users only when it starts.
 func ClickHouseUsersDir(dataDir string) string { return usersDir(clickHouseDir(dataDir)) }
 
-// keepClickHouse restarts the ClickHouse of running[i], at the same address, whenever
-// users.d changed, and closes lost when it ends by itself.
+// keepClickHouse restarts the ClickHouse of running[i], at the same address, when users.d changed, and closes lost when it
+// ends by itself.
 func (e *Engines) keepClickHouse(ctx context.Context, i int, c *ClickHouse) {
 	look := time.NewTicker(usersInterval)
 	defer look.Stop()
@@ -61,9 +60,8 @@ func (e *Engines) keepClickHouse(ctx context.Context, i int, c *ClickHouse) {
 	}
 }
 
-// usersChanged says whether users.d holds other files than c has read. Files that
-// cannot be read, or are still being written, wait for the next look: an engine that
-// refuses them would not come back.
+// usersChanged says whether users.d holds other files than c has read. Files that cannot be read, or are still being
+// written, wait for the next look: an engine that refuses them would not come back.
 func (c *ClickHouse) usersChanged() bool {
 	dir := usersDir(c.cfg.Dir)
 	now, err := usersListing(dir)
@@ -77,9 +75,8 @@ func (c *ClickHouse) usersChanged() bool {
 	return true
 }
 
-// restart ends the engine and starts it again with the same files and ports. One
-// that does not end in time is killed, as a crash might at any moment: what was
-// acknowledged is on the disk, and what was not is sent again.
+// restart ends the engine and starts it again with the same files and ports. One that does not end in time is killed: what
+// was acknowledged is on the disk, and what was not is sent again.
 func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
 	c.cfg.Log.Info("restarting engine for its users", "engine", "clickhouse")
 	draining, cancel := context.WithTimeout(ctx, drainTimeout)
@@ -93,14 +90,8 @@ func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
 // acceptedUsers keeps the listing of the files that the engine last started with.
 func acceptedUsers(dir string) string { return filepath.Join(dir, "users.accepted") }
 
-func (c *ClickHouse) acceptUsers() error {
-	return replaceFile(acceptedUsers(c.cfg.Dir), []byte(c.users), 0o600)
-}
-
-// startWithoutNewUsers starts an engine that has just failed to start. Files of
-// users.d that it has never started with may be the cause: a mistake in one of them
-// stops it. They get the suffix .refused, and their names back if the engine does not
-// start without them either.
+// startWithoutNewUsers starts an engine that has just failed to start, perhaps by a mistake in a file of users.d that it
+// has never started with. These get the suffix .refused, and their names back if it does not start without them either.
 func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error) (*ClickHouse, error) {
 	dir := usersDir(cfg.Dir)
 	accepted, err := os.ReadFile(acceptedUsers(cfg.Dir))
@@ -136,8 +127,7 @@ func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error
 	return c, nil
 }
 
-// usersFile is a file of users.d. Its line has the name and what changes with the
-// content.
+// usersFile is a file of users.d. Its line has the name and what changes with the content.
 type usersFile struct{ path, line string }
 
 // usersListing is the lines of the files of a users.d.
@@ -150,8 +140,7 @@ func usersListing(dir string) (string, error) {
 	return listing.String(), err
 }
 
-// usersFiles are the files that the engine reads as configuration, by name; none when
-// there is no such directory.
+// usersFiles are the files that the engine reads as configuration, by name; none when there is no such directory.
 func usersFiles(dir string) ([]usersFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -159,26 +148,22 @@ func usersFiles(dir string) ([]usersFile, error) {
 	}
 	var files []usersFile
 	for _, entry := range entries {
-		switch filepath.Ext(entry.Name()) {
-		case ".xml", ".conf", ".yaml", ".yml":
-		default:
-			continue
-		}
-		if strings.HasPrefix(entry.Name(), ".") || entry.IsDir() {
+		name := entry.Name()
+		read := slices.Contains([]string{".xml", ".conf", ".yaml", ".yml"}, filepath.Ext(name))
+		if !read || strings.HasPrefix(name, ".") || entry.IsDir() {
 			continue
 		}
 		info, err := entry.Info()
 		if err != nil {
 			return nil, fmt.Errorf("read users: %w", err)
 		}
-		line := fmt.Sprintf("%s %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
-		files = append(files, usersFile{filepath.Join(dir, entry.Name()), line})
+		line := fmt.Sprintf("%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		files = append(files, usersFile{filepath.Join(dir, name), line})
 	}
 	return files, nil
 }
 
-// wellFormed returns an error for the first file of a users.d that is no XML and
-// should be.
+// wellFormed returns an error for the first file of a users.d that is no XML and should be.
 func wellFormed(dir string) error {
 	files, err := usersFiles(dir)
 	if err != nil {
@@ -188,23 +173,13 @@ func wellFormed(dir string) error {
 		if filepath.Ext(f.path) != ".xml" {
 			continue
 		}
-		if err := parseXML(f.path); err != nil {
+		text, err := os.ReadFile(f.path)
+		if err == nil {
+			err = xml.Unmarshal(text, new(struct{}))
+		}
+		if err != nil {
 			return fmt.Errorf("read %s: %w", f.path, err)
 		}
 	}
 	return nil
-}
-
-func parseXML(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	for decoder, tokens := xml.NewDecoder(bytes.NewReader(text)), 0; ; tokens++ {
-		if _, err := decoder.Token(); errors.Is(err, io.EOF) && tokens > 0 {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-const someUser = `<clickhouse><users><somebody><password>secret</password><networks><ip>127.0.0.1</ip></networks>
-	<profile>default</profile><quota>default</quota></somebody></users></clickhouse>`
+const analystUser = `<clickhouse><users><analyst><password>secret</password><networks><ip>127.0.0.1</ip></networks>
+	<profile>default</profile><quota>default</quota></analyst></users></clickhouse>`
 
 // openedClickHouse starts the ClickHouse of a directory; the second result is that ClickHouse as another user.
 func openedClickHouse(t *testing.T, dir, user, password string) (*Engines, *ClickHouse) {
@@ -45,20 +45,20 @@ func (c *ClickHouse) mayEnter(t *testing.T) bool {
 
 func TestUsersAreAddedAndRemovedWhileTheEngineRuns(t *testing.T) {
 	dir := tempDir(t)
-	engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
-	if somebody.mayEnter(t) {
+	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+	if analyst.mayEnter(t) {
 		t.Error("a user without a file was let in")
 	}
-	path := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml")
-	if err := os.WriteFile(path, []byte(someUser), 0o600); err != nil {
+	path := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml")
+	if err := os.WriteFile(path, []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.For(t, "the new user to be let in", func() bool { return somebody.mayEnter(t) })
+	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	us := ourselves(t, engines)
-	wait.For(t, "the removed user to be kept out", func() bool { return us.mayEnter(t) && !somebody.mayEnter(t) })
+	wait.For(t, "the removed user to be kept out", func() bool { return us.mayEnter(t) && !analyst.mayEnter(t) })
 	select {
 	case <-engines.Lost():
 		t.Errorf("a restart for users counts as a loss: %v", engines.Err())
@@ -69,69 +69,68 @@ func TestUsersAreAddedAndRemovedWhileTheEngineRuns(t *testing.T) {
 // The engine would not start with such a file: it is read once it is complete.
 func TestAHalfWrittenFileOfUsersRestartsNothing(t *testing.T) {
 	dir := tempDir(t)
-	engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
-	path := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml")
-	if err := os.WriteFile(path, []byte(someUser[:len(someUser)/2]), 0o600); err != nil {
+	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+	path := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml")
+	if err := os.WriteFile(path, []byte(analystUser[:len(analystUser)/2]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if engines.running[0].(*ClickHouse).usersChanged() {
 		t.Error("half a file counts as a change")
 	}
-	if err := os.WriteFile(path, []byte(someUser), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.For(t, "the whole file to be read", func() bool { return somebody.mayEnter(t) })
+	wait.For(t, "the whole file to be read", func() bool { return analyst.mayEnter(t) })
 }
 
 // Well-formed, but of a profile that there is none of: the engine does not start with it.
-var refusedUsers = strings.Replace(strings.Replace(someUser, "<profile>default", "<profile>nonsense", 1), "somebody", "nobody", 2)
+var refusedUsers = strings.Replace(strings.Replace(analystUser, "<profile>default", "<profile>nonsense", 1), "analyst", "refused", 2)
 
 // Neither the running engine nor the next start of it may end for a file of users.
 func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
 	dir := tempDir(t)
-	good, bad := filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), filepath.Join(ClickHouseUsersDir(dir), "nobody.xml")
+	good, bad := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), filepath.Join(ClickHouseUsersDir(dir), "refused.xml")
 	write := func(t *testing.T, path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	others := func(t *testing.T, engines *Engines, somebody *ClickHouse) {
+	others := func(t *testing.T, engines *Engines, analyst *ClickHouse) {
 		t.Helper()
 		wait.For(t, "the bad file to be renamed and the other user to be let in", func() bool {
 			_, gone := os.Stat(bad)
 			_, err := os.Stat(bad + refused)
-			return os.IsNotExist(gone) && err == nil && somebody.mayEnter(t)
+			return os.IsNotExist(gone) && err == nil && analyst.mayEnter(t)
 		})
 		if err := engines.Err(); err != nil {
 			t.Errorf("lost: %v", err)
 		}
 	}
 	t.Run("while it runs", func(t *testing.T) {
-		engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
-		write(t, good, someUser)
-		wait.For(t, "the new user to be let in", func() bool { return somebody.mayEnter(t) })
+		engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+		write(t, good, analystUser)
+		wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 		write(t, bad, refusedUsers)
-		others(t, engines, somebody)
+		others(t, engines, analyst)
 	})
 	t.Run("before it starts", func(t *testing.T) {
-		// The file has its name already if the engine was stopped before its start was
-		// over, when it let somebody in.
+		// The file has its name already if the engine was stopped before its start was over, when it let the analyst in.
 		if err := os.Rename(bad+refused, bad); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(bad); err != nil {
 			t.Fatal(err)
 		}
-		engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
-		others(t, engines, somebody)
+		engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+		others(t, engines, analyst)
 	})
 }
 
 // A query of an hour would delay all others.
 func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 	dir := tempDir(t)
-	engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
+	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	us, began := ourselves(t, engines), make(chan struct{})
 	go func() {
 		close(began)
@@ -142,11 +141,11 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 		running, err := us.query(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(3600)%' AND query NOT LIKE '%processes%'")
 		return err == nil && running == "1"
 	})
-	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), []byte(someUser), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	wait.For(t, "the new user to be let in", func() bool { return somebody.mayEnter(t) })
+	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 	if took := time.Since(begin); took > 4*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -155,11 +154,11 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 // After a restart for users the owner must still notice the next engine's end.
 func TestEngineThatDiesAfterARestartIsLost(t *testing.T) {
 	dir := tempDir(t)
-	engines, somebody := openedClickHouse(t, dir, "somebody", "secret")
-	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "somebody.xml"), []byte(someUser), 0o600); err != nil {
+	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.For(t, "the new user to be let in", func() bool { return somebody.mayEnter(t) })
+	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 	// Its command line is the only query without a user; without it the engine ends.
 	us := ourselves(t, engines)
 	if _, err := us.query(t.Context(), "KILL QUERY WHERE user = '' ASYNC"); err != nil {

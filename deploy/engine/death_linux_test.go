@@ -66,8 +66,7 @@ func TestSIGKILLLeavesNoChildAndTheNextStartFindsEverything(t *testing.T) {
 	})
 }
 
-// A start does not wait for the children of the killed owner to be seen gone by
-// someone: it does that itself.
+// A start does not wait for the children of the killed owner to be seen gone by someone: it does that itself.
 func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
 	o := Options{DataDir: tempDir(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true}
 	parent := startRole(t, o, nil)
@@ -91,7 +90,7 @@ func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
 // data below a directory that is closed to all others, such as /root.
 func TestPostgresUnderRootPassesAClosedDirectory(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Log("not root: PostgreSQL runs as ourselves, so no directory of ours is closed to it")
+		t.Log("not root: PostgreSQL runs as this user, to whom no directory of its own is closed")
 		return
 	}
 	closed := tempDir(t)

@@ -1,3 +1,9 @@
+// Package engine runs the stores and the log for which no address is given: ClickHouse, PostgreSQL and a Kafka broker, each
+// below one data directory, bound to loopback, and ended when this process ends.
+//
+// The engines are real ones out of pinned packages (package-lock.json and pom.xml beside this file; `make engines` and
+// `make kafka-apache` fetch them). Open is how a command gets them: it starts the engines of a data directory or joins
+// those that another process runs there. StartClickHouse, StartPostgres, StartKafka and StartApacheKafka start one each.
 package engine
 
 import (
@@ -9,6 +15,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -77,37 +85,38 @@ func (e *InUseError) Error() string {
 	return text
 }
 
-// Open returns the engines of a data directory: those that another process runs
-// there, or, when none does, new ones that live until Stop. An exclusive owner
-// waits for a short command to end; its error is an *InUseError when another
+// Open returns the engines of a data directory: those that another process runs there, or, when none does, new ones
+// that live until Stop. An exclusive owner waits for a short command to end; its error is an *InUseError when another
 // exclusive owner is there.
 func Open(ctx context.Context, o Options) (*Engines, error) {
-	failed := func(err error) (*Engines, error) { return nil, fmt.Errorf("open engines: %w", err) }
-	var err error
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout+startTimeout)
+	defer cancel()
+	e, err := open(ctx, o)
+	if _, inUse := err.(*InUseError); err != nil && !inUse { //nolint:errorlint // one with more to say is wrapped
+		return nil, fmt.Errorf("open engines: %w", err)
+	}
+	return e, err
+}
+
+func open(ctx context.Context, o Options) (_ *Engines, err error) {
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
-		return failed(err)
+		return nil, err
 	}
 	// PostgreSQL, another user under root, must pass; no other user may list it.
 	if err := os.MkdirAll(o.DataDir, dataDirMode()); err != nil {
-		return failed(err)
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, waitTimeout+startTimeout)
-	defer cancel()
 	for begin := time.Now(); ; {
 		l, err := tryLock(lockPath(o.DataDir))
 		if err != nil {
-			return failed(err)
+			return nil, err
 		}
 		if l != nil {
-			e, err := start(ctx, o, l)
-			if err != nil {
-				return failed(err)
-			}
-			return e, nil
+			return start(ctx, o, l)
 		}
 		r, err := readOwner(o.DataDir)
 		if err != nil {
-			return failed(err)
+			return nil, err
 		}
 		inUse := &InUseError{o.DataDir, r.Owner, r.PID, r.Address}
 		switch {
@@ -116,12 +125,12 @@ func Open(ctx context.Context, o Options) (*Engines, error) {
 		case r.alive() && !o.Exclusive && r.has(o):
 			return join(o, r), nil
 		case r.alive() && r.Exclusive:
-			return failed(fmt.Errorf("%w, without an engine that is needed here: give the same addresses as there", inUse))
+			return nil, fmt.Errorf("%w, without an engine that is needed here: give the same addresses as there", inUse)
 		case time.Since(begin) > waitTimeout:
-			return failed(fmt.Errorf("waited %s: %w", waitTimeout, inUse))
+			return nil, fmt.Errorf("waited %s: %w", waitTimeout, inUse)
 		}
 		if err := pause(ctx, retryInterval); err != nil {
-			return failed(err)
+			return nil, err
 		}
 	}
 }
@@ -147,7 +156,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // start starts the engines that are needed, all at once, while it holds the lock.
 func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
 	e := &Engines{owner: newOwner(o), dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
-	// What a killed owner left must not be read as ours.
+	// What a killed owner left must not be read as this process's.
 	if err := removeOwner(o.DataDir); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -176,46 +185,35 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	// The first failure ends the other starts.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	group, ctx := errgroup.WithContext(ctx) // the first failure ends the other starts
 	logs := filepath.Join(e.dir, "log")
-	starts := map[string]func() (running, error){}
+	var starts []func() (running, error)
 	if o.ClickHouse {
-		starts["clickhouse"] = func() (running, error) {
-			return StartClickHouse(ctx, ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs, NoSync: o.NoSync, Log: o.Log})
-		}
+		cfg := ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs, NoSync: o.NoSync, Log: o.Log}
+		starts = append(starts, func() (running, error) { return StartClickHouse(ctx, cfg) })
 	}
 	if o.Postgres {
-		starts["postgres"] = func() (running, error) {
-			return StartPostgres(ctx, PostgresConfig{Dir: filepath.Join(e.dir, "postgres"), Logs: logs, NoSync: o.NoSync, Log: o.Log})
-		}
+		cfg := PostgresConfig{Dir: filepath.Join(e.dir, "postgres"), Logs: logs, NoSync: o.NoSync, Log: o.Log}
+		starts = append(starts, func() (running, error) { return StartPostgres(ctx, cfg) })
 	}
 	if o.Kafka {
-		starts["kafka"] = func() (running, error) {
-			return StartKafka(ctx, KafkaConfig{Dir: filepath.Join(e.dir, "kafka"), NoSync: o.NoSync, Log: o.Log})
-		}
+		cfg := KafkaConfig{Dir: filepath.Join(e.dir, "kafka"), NoSync: o.NoSync, Log: o.Log}
+		starts = append(starts, func() (running, error) { return StartKafka(ctx, cfg) })
 	}
-	var (
-		wg   sync.WaitGroup
-		errs []error
-	)
 	for _, start := range starts {
-		wg.Go(func() {
+		group.Go(func() error {
 			r, err := start()
+			if err != nil {
+				return err
+			}
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			if err != nil {
-				errs = append(errs, err)
-				cancel()
-				return
-			}
 			e.running = append(e.running, r)
 			e.owner.add(r)
+			return nil
 		})
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
 // watchEngine closes lost when an engine ends by itself.
@@ -238,8 +236,7 @@ func join(o Options, r owner) *Engines {
 	return e
 }
 
-// watchOwner closes lost when the owner has released the lock, or another has
-// taken it since.
+// watchOwner closes lost when the owner has released the lock, or another has taken it since.
 func (e *Engines) watchOwner(ctx context.Context) {
 	for pause(ctx, ownerWatchInterval) == nil {
 		r, err := readOwner(e.dir)
@@ -269,8 +266,7 @@ func (e *Engines) lose(err error) {
 // Joined says that the engines are another process's.
 func (e *Engines) Joined() bool { return e.lock == nil }
 
-// Lost is closed when an engine ended by itself or, for joined engines, within
-// about a second of their owner's end.
+// Lost is closed when an engine ended by itself or, for joined engines, within about a second of their owner's end.
 func (e *Engines) Lost() <-chan struct{} { return e.lost }
 
 // Err is the cause once Lost is closed; nil before.

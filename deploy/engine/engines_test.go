@@ -21,8 +21,7 @@ func mustEnd(t *testing.T, s *Engines) {
 	})
 }
 
-// onlyKafka needs the engine that starts at once; who owns a directory does not
-// depend on which engines run there.
+// onlyKafka needs the engine that starts at once; who owns a directory does not depend on which engines run there.
 func onlyKafka(dir, owner string) Options {
 	return Options{DataDir: dir, Kafka: true, Owner: owner, Exclusive: owner == "all", Log: quiet}
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,9 +103,8 @@ func npmPackage(engine string) (string, error) {
 	return dir, nil
 }
 
-// apacheLibs finds the directory of Apache Kafka's jars and compares their names,
-// which carry their versions, with the lock file's. `make kafka-apache` has compared
-// their content.
+// apacheLibs finds the directory of Apache Kafka's jars and compares their names, which carry their versions, with the
+// lock file's. `make kafka-apache` has compared their content.
 func apacheLibs() (string, error) {
 	in, err := findInstallation()
 	if err != nil {
@@ -118,9 +115,8 @@ func apacheLibs() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find engine kafka-apache: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(lock))
-	for lines.Scan() {
-		_, jar, _ := strings.Cut(lines.Text(), "  ")
+	for line := range strings.Lines(string(lock)) {
+		_, jar, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		if _, err := os.Stat(filepath.Join(libs, jar)); err != nil {
 			return "", fmt.Errorf("find engine kafka-apache: %s is not in %s; run: make kafka-apache", jar, libs)
 		}

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fakeInstallation has the real lock files and PostgreSQL's package in the given
-// version; none if that is empty.
+// fakeInstallation has the real lock files and PostgreSQL's package in the given version; none if that is empty.
 func fakeInstallation(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()

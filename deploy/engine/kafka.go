@@ -56,11 +56,8 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []kfake.Opt{
-		kfake.Ports(port),
-		kfake.DataDir(filepath.Join(cfg.Dir, "data")),
-		kfake.WithLogger(kafkaLog{cfg.Log}),
-	}
+	data := filepath.Join(cfg.Dir, "data")
+	options := []kfake.Opt{kfake.Ports(port), kfake.DataDir(data), kfake.WithLogger(kafkaLog{cfg.Log})}
 	if !cfg.NoSync {
 		options = append(options, kfake.SyncWrites())
 	}
@@ -91,8 +88,7 @@ func (k *Kafka) Done() <-chan struct{} { return k.done }
 // Err is nil: the broker ends only by Stop.
 func (k *Kafka) Err() error { return nil }
 
-// kafkaLog logs the broker's failures, such as a full disk, and drops the rest, which
-// is a line per request.
+// kafkaLog logs the broker's failures, such as a full disk, and drops the rest, which is a line per request.
 type kafkaLog struct{ log *slog.Logger }
 
 func (l kafkaLog) Logf(level kfake.LogLevel, format string, args ...any) {

@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// owner is the file engines.json of a data directory: which process runs the
-// engines, and where they are, for those who join. It is valid only while the lock
-// is held, since a killed owner leaves it behind.
+// owner is the file engines.json of a data directory: which process runs the engines, and where they are, for those who
+// join. It is valid only while the lock is held, since a killed owner leaves it behind.
 type owner struct {
 	Session   string `json:"session"` // differs each time that engines are started
 	PID       int    `json:"pid"`

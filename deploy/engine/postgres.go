@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const postgresUser = "postgres"
@@ -23,7 +25,7 @@ type PostgresConfig struct {
 	Logs   string // directory of its log; Dir/log if empty
 	NoSync bool   // tests only: a crash of the machine may lose the cluster
 
-	Settings []string // name=value, behind ours
+	Settings []string // name=value, after the defaults
 	Log      *slog.Logger
 }
 
@@ -33,9 +35,8 @@ type Postgres struct {
 	address, password string
 }
 
-// StartPostgres starts the PostgreSQL of a directory, initialized the first
-// time, and returns when it answers. Database answerscope exists then. Under
-// root it runs as an unprivileged user, because it refuses root.
+// StartPostgres starts the PostgreSQL of a directory, initialized the first time, and returns when it answers. Database
+// answerscope exists then. Under root it runs as an unprivileged user, because it refuses root.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	begin := time.Now()
 	p, err := startPostgres(ctx, cfg)
@@ -75,7 +76,16 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if p.process, err = startProcess("postgres", cfg.Logs, lock, onOurDeath, server); err != nil {
 		return nil, err
 	}
-	if err := p.awaitReady(ctx, func(ctx context.Context) error { return pingPostgres(ctx, p.address) }); err != nil {
+	err = p.awaitReady(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		conn, err := pgconn.Connect(ctx, p.DSN())
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -171,6 +181,26 @@ func (c *postgresCluster) checkVersion() error {
 	}
 	if v := strings.TrimSpace(string(text)); v != "18" {
 		return fmt.Errorf("cluster %s was made by PostgreSQL %s; this is 18: dump it with the old release and restore it here", c.data, v)
+	}
+	return nil
+}
+
+// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries, which an npm package cannot carry. The package's
+// install script, which is not run, would.
+func makeLibraryLinks(pkg string) error {
+	var links []struct{ Source, Target string }
+	if err := readJSON(filepath.Join(pkg, "native", "pg-symlinks.json"), &links); err != nil {
+		return err
+	}
+	for _, l := range links {
+		target := filepath.Join(pkg, filepath.FromSlash(l.Target))
+		source, err := filepath.Rel(filepath.Dir(l.Target), l.Source)
+		if err != nil {
+			return err
+		}
+		if err := os.Symlink(source, target); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("link %s: %w", target, err)
+		}
 	}
 	return nil
 }

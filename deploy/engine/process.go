@@ -37,7 +37,11 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
-		p.err = fmt.Errorf("%s ended: %w (its log: %s)", name, orExit0(cmd.Wait()), p.log)
+		err := cmd.Wait()
+		if err == nil {
+			err = errors.New("exit status 0")
+		}
+		p.err = fmt.Errorf("%s ended: %w (its log: %s)", name, err, p.log)
 		close(p.done)
 	}()
 	return p, nil
@@ -57,20 +61,9 @@ func (p *process) start(lock *lock, onDeath syscall.Signal) (err error) {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
-	if p.cmd.SysProcAttr == nil {
-		p.cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
 	// A group of its own: Ctrl-C on the terminal is for us, and we stop our
 	// children after the parts that still write to them.
-	p.cmd.SysProcAttr.Setpgid = true
-	return spawn(p.cmd, onDeath)
-}
-
-func orExit0(err error) error {
-	if err == nil {
-		return errors.New("exit status 0")
-	}
-	return err
+	return spawn(p.cmd, onDeath, true)
 }
 
 // openLog opens a log for appending, after renaming an overgrown one, so that the
@@ -84,15 +77,11 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
 }
 
-// runTool runs a program of an engine to its end; the error has its output. Like an
-// engine, it does not outlive us.
+// runTool runs a program of an engine to its end; the error has its output. Like an engine, it does not outlive us.
 func runTool(name string, cmd *exec.Cmd) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	err := spawn(cmd, syscall.SIGKILL)
+	err := spawn(cmd, syscall.SIGKILL, false)
 	if err == nil {
 		err = cmd.Wait()
 	}

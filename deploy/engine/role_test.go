@@ -17,9 +17,8 @@ import (
 // parent to kill, or another user's process.
 const roleEnv = "ENGINE_TEST_ROLE"
 
-// runRole plays a role and does not return, if the binary was started for one: it
-// opens the engines that the JSON of its options names, prints "ready", and stops
-// them when stdin ends.
+// runRole plays a role and does not return, if the binary was started for one: it opens the engines that the JSON of
+// its options names, prints "ready", and stops them when stdin ends.
 func runRole() {
 	text := os.Getenv(roleEnv)
 	if text == "" {

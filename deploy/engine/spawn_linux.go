@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// spawner runs functions on one thread that lives as long as the process. The
-// kernel sends a child its parent-death signal when the *thread* that started it
-// ends, and the runtime ends threads as it likes unless they are locked.
+// spawner runs functions on one thread that lives as long as the process. The kernel sends a child its parent-death
+// signal when the *thread* that started it ends, and the runtime ends threads as it likes unless they are locked.
 var spawner = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -22,8 +21,11 @@ var spawner = sync.OnceValue(func() chan<- func() {
 })
 
 // spawn starts cmd so that it gets sig when this process dies, even by SIGKILL.
-func spawn(cmd *exec.Cmd, sig syscall.Signal) error {
-	cmd.SysProcAttr.Pdeathsig = sig
+func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig, cmd.SysProcAttr.Setpgid = sig, ownGroup
 	started := make(chan error)
 	spawner() <- func() { started <- cmd.Start() }
 	return <-started

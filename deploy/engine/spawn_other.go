@@ -9,11 +9,14 @@ import (
 	"syscall"
 )
 
-// spawn starts cmd so that it gets sig when this process dies, even by SIGKILL.
-// Without a parent-death signal in the kernel, a copy of this binary runs cmd and
-// watches the pipe that we hold: see runWatchdog. The ClickHouse child is a copy of
-// this binary already and watches for itself.
-func spawn(cmd *exec.Cmd, sig syscall.Signal) error {
+// spawn starts cmd so that it gets sig when this process dies, even by SIGKILL. Without a parent-death signal in the
+// kernel, a copy of this binary runs cmd and watches the pipe that we hold: see runWatchdog. The ClickHouse child is a
+// copy of this binary already and watches for itself.
+func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = ownGroup
 	if len(cmd.Args) > 1 && cmd.Args[1] == clickHouseChild {
 		return cmd.Start()
 	}

@@ -3,14 +3,20 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
-// The hidden subcommands by which this package runs parts of itself in a child
-// process. The binary may be answerscope or any test binary whose TestMain calls
-// Main.
+// The hidden subcommands by which this package runs parts of itself in a child process. The binary may be answerscope
+// or any test binary whose TestMain calls Main.
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
 	execChild       = "engine-exec"       // HOW COMMAND ARG…: becomes COMMAND of another user
@@ -51,9 +57,67 @@ func selfCommand(args ...string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	if runtime.GOOS == "linux" {
-		self = "/proc/self/exe" // ours, also when the file was replaced by a newer build
+		self = "/proc/self/exe" // this binary, also when its file was replaced by a newer build
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "answerscope"
 	return cmd, nil
+}
+
+// runClickHouse loads the engine's library and runs its command line, which returns when its query is killed (see
+// ClickHouse.Stop). The engine also ends, at once, when stdin does: then the parent is gone. Signals that a supervisor
+// sends to every process are left to the parent, which still has rows to insert.
+func runClickHouse(library string, args []string) error {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+	lib, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return fmt.Errorf("load %s: %w", library, err)
+	}
+	if err := restrict(library); err != nil {
+		return err
+	}
+	var queryCmdline func(argc int32, argv unsafe.Pointer) uintptr
+	purego.RegisterLibFunc(&queryCmdline, lib, "chdb_query_cmdline")
+
+	argv := make([]*byte, 0, len(args)+2)
+	for _, arg := range append([]string{"clickhouse"}, args...) {
+		argv = append(argv, &append([]byte(arg), 0)[0])
+	}
+	argv = append(argv, nil) // C's argv ends with a null pointer
+	queryCmdline(int32(len(argv)-1), unsafe.Pointer(&argv[0]))
+	runtime.KeepAlive(argv)
+	return nil
+}
+
+// runWatchdog runs a command and ends it with the numbered signal when stdin ends, which it does when the process at
+// the pipe's other end dies. Signals sent to the watchdog go on to the command.
+func runWatchdog(number string, command []string) error {
+	n, err := strconv.Atoi(number)
+	if err != nil || len(command) == 0 {
+		return fmt.Errorf("usage: %s SIGNAL COMMAND ARG…", watchdogChild)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	forward := make(chan os.Signal, 8)
+	signal.Notify(forward, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("run %s under the watchdog: %w", command[0], err)
+	}
+	go func() {
+		for sig := range forward {
+			_ = cmd.Process.Signal(sig)
+		}
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = cmd.Process.Signal(syscall.Signal(n))
+	}()
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("run %s under the watchdog: %w", command[0], err)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-// Package wait is how tests wait: on a condition, never by the clock. It imports nothing of ours, so that tests inside
+// Package wait is how tests wait: on a condition, never by the clock. It imports no package of this module, so that tests inside
 // any package can use it.
 package wait
 

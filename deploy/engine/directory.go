@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// lock is an exclusive lock on a file. The kernel releases it with the last process that holds the file open.
+type lock struct{ file *os.File }
+
+// tryLock returns nil when another process has the lock.
+func tryLock(path string) (*lock, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, f.Close()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return &lock{f}, nil
+}
+
+func (l *lock) Close() error { return l.file.Close() }
+
+// lockTimeout is how long a killed predecessor may take to leave a directory.
+const lockTimeout = 15 * time.Second
+
+// lockDir makes an engine's directory and locks it. The engine's process inherits the lock, so that it is held until that
+// has ended, whatever ended it.
+func lockDir(ctx context.Context, dir string) (*lock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for begin := time.Now(); ; {
+		l, err := tryLock(filepath.Join(dir, "running"))
+		if l != nil || err != nil {
+			return l, err
+		}
+		if time.Since(begin) > lockTimeout {
+			return nil, fmt.Errorf("an engine runs in %s already", dir)
+		}
+		if err := pause(ctx, retryInterval); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lockDirs makes the directories of an engine and of its logs absolute, the second below the first unless it is given, and
+// locks the first.
+func lockDirs(ctx context.Context, dir, logs *string) (*lock, error) {
+	var err error
+	if *dir, err = filepath.Abs(*dir); err != nil {
+		return nil, err
+	}
+	if *logs == "" {
+		*logs = filepath.Join(*dir, "log")
+	} else if *logs, err = filepath.Abs(*logs); err != nil {
+		return nil, err
+	}
+	return lockDir(ctx, *dir)
+}
+
+// keptPassword returns the password that dir keeps; it makes one the first time.
+func keptPassword(dir string) (string, error) {
+	path := filepath.Join(dir, "password")
+	text, err := os.ReadFile(path)
+	if err == nil && len(text) > 0 {
+		return strings.TrimSpace(string(text)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	random := make([]byte, 16)
+	rand.Read(random)
+	password := hex.EncodeToString(random)
+	if err := replaceFile(path, []byte(password+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep password: %w", err)
+	}
+	return password, nil
+}
+
+// replaceFile writes a file atomically: a reader, also after a crash, sees either the old content or the new.
+func replaceFile(path string, content []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+const host = "127.0.0.1"
+
+// Free ports are looked for below those that kernels give to outgoing connections, so that one which was chosen is likely to
+// be free after a restart.
+const lowPort, highPort = 20000, 30000
+
+// keptPort returns wanted, or if that is 0 the port that dir keeps under name when it is free, or else a free port, which
+// dir then keeps.
+func keptPort(dir, name string, wanted int) (int, error) {
+	if wanted != 0 {
+		if !portFree(wanted) {
+			return 0, fmt.Errorf("port %d, configured for %s, is taken", wanted, name)
+		}
+		return wanted, nil
+	}
+	path := filepath.Join(dir, name+".port")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read port of %s: %w", name, err)
+	}
+	if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && portFree(port) {
+		return port, nil
+	}
+	for range 200 {
+		port := lowPort + mathrand.IntN(highPort-lowPort)
+		if !portFree(port) {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(strconv.Itoa(port)+"\n"), 0o644); err != nil {
+			return 0, fmt.Errorf("keep port of %s: %w", name, err)
+		}
+		return port, nil
+	}
+	return 0, fmt.Errorf("choose port for %s: none free among %d-%d", name, lowPort, highPort)
+}
+
+func portFree(port int) bool {
+	// A child forked meanwhile would hold the listener until its exec, and the engine would find the port taken. The
+	// runtime forks one child without the lock, when a process is first started or found: FindProcess gets that done.
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	l, err := net.Listen("tcp", address(port))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
+}
+
+func address(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
