@@ -1,8 +1,6 @@
 package event
 
-import (
-	"github.com/gofrs/uuid/v5"
-)
+import "github.com/gofrs/uuid/v5"
 
 // Version is what this build writes into v, and the newest that it reads.
 const Version = 1

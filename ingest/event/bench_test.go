@@ -16,8 +16,7 @@ func typicalVisit() Visit {
 	return v
 }
 
-// typicalAnswer is what an answer weighs: about 5 KB, with 6 competitors, 8
-// citations and a text of 2.5 KB in Markdown.
+// typicalAnswer is what an answer weighs: about 5 KB, with 6 competitors, 8 citations and a text of 2.5 KB in Markdown.
 func typicalAnswer() Answer {
 	a := wholeAnswer()
 	a.Competitors, a.Citations, a.Products = nil, nil, nil

@@ -89,8 +89,7 @@ func TestDecodeRefusesAndNamesTheField(t *testing.T) {
 	}
 }
 
-// A record of 7 MB holds millions of wrong things: naming each took 86 MB of text
-// and more of memory.
+// A record of 7 MB holds millions of wrong things: naming each took 86 MB of text and more of memory.
 func TestDecodeNamesTenOfMillions(t *testing.T) {
 	const wrong = 2_000_000
 	record := edited(t, "answer_minimal", `"sample":1,`, `"sample":1,"citations":[{}`+strings.Repeat(`,{}`, wrong-1)+`],`)
@@ -227,8 +226,7 @@ func FuzzDecodeAnswer(f *testing.F) { fuzz(f, Answer{}) }
 func FuzzDecodeVisit(f *testing.F)  { fuzz(f, Visit{}) }
 func FuzzDecodeCrawl(f *testing.F)  { fuzz(f, Crawl{}) }
 
-// What is accepted is JSON, encoding/json reads the same values in it, and what
-// we write of it is read as it was.
+// What is accepted is JSON, encoding/json reads the same values in it, and what we write of it is read as it was.
 func fuzz(f *testing.F, like any) {
 	for name := range goldens {
 		f.Add(golden(f, name))
@@ -255,8 +253,7 @@ func fuzz(f *testing.F, like any) {
 	})
 }
 
-// loose is JSON as encoding/json reads it without knowing our types: the last of
-// equal keys, names in their case.
+// loose is JSON as encoding/json reads it without knowing our types: the last of equal keys, names in their case.
 func loose(t *testing.T, text []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -260,8 +260,7 @@ func TestCodecAgreesWithTags(t *testing.T) {
 	}
 }
 
-// The whole goldens leave no field out, so that the tests above see a field that
-// the codec forgot.
+// The whole goldens leave no field out, so that the tests above see a field that the codec forgot.
 func TestGoldensFillEveryField(t *testing.T) {
 	filled := map[string]bool{}
 	var walk func(path string, v reflect.Value)

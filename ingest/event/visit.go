@@ -1,8 +1,6 @@
 package event
 
-import (
-	"github.com/gofrs/uuid/v5"
-)
+import "github.com/gofrs/uuid/v5"
 
 // Visit is a beacon that the collector accepted. Its ID is a UUIDv7 made at acceptance. The visitor's address is in no
 // field.

@@ -1,15 +1,17 @@
+// Package platform is the interface of AI platforms: one prompt is asked; a reply comes back, or an error whose class
+// says what to do about it. A package per platform implements it.
 package platform
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Platform asks one prompt and returns what came back. It asks once: when and
-// how often to ask again is the caller's decision, for which an error that
-// comes from the platform is an *Error. A canceled ctx gives ctx's error.
+// Platform asks one prompt and returns what came back. It asks once: when and how often to ask again is the caller's
+// decision, for which an error that comes from the platform is an *Error. A canceled ctx gives ctx's error.
 // Implementations are safe for concurrent use.
 type Platform interface {
 	Ask(ctx context.Context, question Question) (Reply, error)
@@ -39,10 +41,61 @@ type Reply struct {
 	Raw           []byte // payload as received, for a person who doubts the reading
 }
 
-// Citation is a URL that the platform lists, with the part of the text that it
-// supports: bytes Start to End of Reply.Text, both 0 where the platform does
-// not say.
+// Citation is a URL that the platform lists, with the part of the text that it supports: bytes Start to End of
+// Reply.Text, both 0 where the platform does not say.
 type Citation struct {
 	event.Citation
 	Start, End int
 }
+
+// The simulator's slugs: answers under them are marked as simulated.
+const (
+	Simulator         = "simulator"
+	SimulatorShopping = "simulator-shopping"
+)
+
+// Simulated reports whether the simulator made the answers under slug.
+func Simulated(slug string) bool { return slug == Simulator || slug == SimulatorShopping }
+
+// Class is the kind of a failure.
+type Class string
+
+// The classes. A run is worth asking again only where Retryable says so.
+const (
+	RateLimited     Class = "rate_limited"     // too many questions; again after RetryAfter
+	Quota           Class = "quota"            // the account's budget is spent
+	Auth            Class = "auth"             // the key is missing, wrong or not allowed this
+	Invalid         Class = "invalid"          // the platform refuses the question itself
+	Unavailable     Class = "unavailable"      // it does not answer, or with its own failure
+	Timeout         Class = "timeout"          // it took longer than it was given
+	ContentFiltered Class = "content_filtered" // it answers that it will not answer
+	ChangedShape    Class = "changed_shape"    // it answered in an unknown form
+)
+
+// Classes lists every class.
+var Classes = []Class{RateLimited, Quota, Auth, Invalid, Unavailable, Timeout, ContentFiltered, ChangedShape}
+
+// Retryable reports whether the same question may succeed later without a change.
+func (c Class) Retryable() bool {
+	return c == RateLimited || c == Unavailable || c == Timeout
+}
+
+// Error is why a platform gave no answer.
+type Error struct {
+	Class      Class
+	RetryAfter time.Duration // what the platform asks to wait; 0 when it does not say
+	Cause      error
+}
+
+func (e *Error) Error() string {
+	text := string(e.Class)
+	if e.RetryAfter > 0 {
+		text += fmt.Sprintf(" (again after %s)", e.RetryAfter)
+	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Cause }

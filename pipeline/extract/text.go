@@ -62,8 +62,7 @@ func fenceOf(line string) (mark byte, n int) {
 	return mark, len(line) - len(rest)
 }
 
-// fenceEnd is where the closing line of a fence ends, given where its first line does; len(s) where nothing closes
-// it.
+// fenceEnd is where the closing line of a fence ends, given where its first line does; len(s) where nothing closes it.
 func fenceEnd(s string, firstEnd int, mark byte, n int) int {
 	for at := firstEnd + 1; at < len(s); {
 		end := lineEnd(s, at)

@@ -98,8 +98,7 @@ func (d *draft) sentence(text string) {
 
 func (d *draft) cite(c event.Citation) { d.citeFrom(d.text.Len(), c) }
 
-// citeFrom links a source in the text, and lists it as supporting the text
-// from start to here.
+// citeFrom links a source in the text, and lists it as supporting the text from start to here.
 func (d *draft) citeFrom(start int, c event.Citation) {
 	fmt.Fprintf(&d.text, " ([%s %d](%s))", d.phrases["sources"][0], len(d.citations)+1, c.URL)
 	d.citations = append(d.citations, platform.Citation{Citation: c, Start: start, End: d.text.Len()})

@@ -2,8 +2,7 @@ package simulator
 
 import "github.com/answerscope/answerscope/ingest/intake"
 
-// DemoBrand is the invented brand of the demo, with its competitors. Its hosts
-// can never exist.
+// DemoBrand is the invented brand of the demo, with its competitors. Its hosts can never exist.
 func DemoBrand() intake.BrandSpec {
 	return intake.BrandSpec{
 		Name: "Fernwood", Slug: "fernwood", Industry: "outdoor", Region: "us", Language: "en",

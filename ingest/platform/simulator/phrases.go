@@ -14,8 +14,7 @@ var files embed.FS
 // kinds are what a language has to be able to say.
 var kinds = []string{"label", "intro", "positive", "neutral", "negative", "filler", "closing", "query", "sources"}
 
-// phrases holds a language's sentences by kind, with {name}, {other} and
-// {prompt} to be filled in.
+// phrases holds a language's sentences by kind, with {name}, {other} and {prompt} to be filled in.
 type phrases map[string][]string
 
 // languages reads every phrase/<language>.txt: lines of "kind: sentence". The

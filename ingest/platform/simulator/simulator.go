@@ -1,10 +1,20 @@
+// Package simulator is a platform that answers without asking an AI. An answer depends on the seed and the question
+// alone, never on a clock or a shared source of randomness: the same question gets the same answer on every machine, and
+// the demo and the benches can be repeated.
+//
+// It names one brand and its competitors (the Cast): how often differs by model and drifts over weeks. It cites their
+// pages and others', has days of outage, and its models are renewed. Every answer begins by saying, in its own language,
+// that it is simulated.
 package simulator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,14 +42,6 @@ type Cast struct {
 // DefaultConfig has a seed and no brand.
 func DefaultConfig() Config { return Config{Seed: 1} }
 
-// Validate returns an error for a brand without a name.
-func (c Config) Validate() error {
-	if strings.TrimSpace(c.Cast.Brand.Name) == "" {
-		return errors.New("simulator: the brand has no name: want the brand that answers name")
-	}
-	return nil
-}
-
 // Simulator is a platform.Platform.
 type Simulator struct {
 	config   Config
@@ -48,10 +50,10 @@ type Simulator struct {
 	phrases  map[string]phrases
 }
 
-// New returns a simulator; the error is that of Validate.
+// New returns a simulator.
 func New(config Config) (*Simulator, error) {
-	if err := config.Validate(); err != nil {
-		return nil, err
+	if strings.TrimSpace(config.Cast.Brand.Name) == "" {
+		return nil, errors.New("simulator: the brand has no name: want the brand that answers name")
 	}
 	s := &Simulator{config: config, slug: platform.Simulator, phrases: languages()}
 	if config.Shopping {
@@ -131,3 +133,22 @@ func raw(r platform.Reply) []byte {
 	}
 	return payload
 }
+
+// chance returns a source of chance that is made of seed and parts alone: the
+// same for the same, independent for any others.
+func chance(seed uint64, parts ...string) *rand.Rand {
+	h := sha256.New()
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], seed)
+	h.Write(n[:])
+	for _, part := range parts {
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write([]byte(part))
+	}
+	sum := h.Sum(nil)
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
+}
+
+// pick returns one of items.
+func pick[T any](c *rand.Rand, items []T) T { return items[c.IntN(len(items))] }

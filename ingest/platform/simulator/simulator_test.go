@@ -114,8 +114,7 @@ func TestHistoryRepeatsItself(t *testing.T) {
 	}
 }
 
-// The demo must have something to show: a trend that moves, an outage, a
-// renewed model, every language and source.
+// The demo must have something to show: a trend that moves, an outage, a renewed model, every language and source.
 func TestHistoryHasAShape(t *testing.T) {
 	s, plan := demo(t, false)
 	type week struct{ answers, named int }
@@ -193,6 +192,6 @@ func TestQuestionsThatMeanNothingAreInvalid(t *testing.T) {
 		}
 	}
 	if _, err := New(DefaultConfig()); err == nil {
-		t.Error("a simulator with nobody to speak of")
+		t.Error("a simulator without a brand")
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// foreignPages are pages of other sites. Where a source type is known by its host, the
-// host is a real one and the path says that the page is not; the rest are
-// hosts that can never exist.
+// foreignPages are pages of other sites. Where a source type is known by its host, the host is a real one and the path
+// says that the page is not; the rest are hosts that can never exist.
 var foreignPages = []struct{ host, path, title string }{
 	{"www.reddit.com", "/r/simulated/comments/%d/", "Simulated thread %d"},
 	{"www.reddit.com", "/r/simulated/comments/%d/?utm_source=simulator", "Simulated thread %d"},

@@ -117,8 +117,7 @@ func goalOf(c *rand.Rand, currency string) *event.Goal {
 	return nil
 }
 
-// visitAt is v at an instant, with an id in the layout of UUIDv7 (RFC 9562 §5.7)
-// whose random part is drawn.
+// visitAt is v at an instant, with an id in the layout of UUIDv7 (RFC 9562 §5.7) whose random part is drawn.
 func visitAt(c *rand.Rand, v event.Visit, at time.Time) event.Visit {
 	v.At = event.At(at)
 	ms := uint64(v.At.UnixMilli())

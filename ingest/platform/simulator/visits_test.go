@@ -50,8 +50,7 @@ func TestVisitsAreValidAndVaried(t *testing.T) {
 	}
 }
 
-// A longer history repeats a shorter one, so that appending it again adds
-// only what is new.
+// A longer history repeats a shorter one, so that appending it again adds only what is new.
 func TestALongerHistoryOfVisitsRepeatsAShorterOne(t *testing.T) {
 	s, _ := demo(t, false)
 	short := slices.Collect(s.Visits(sitePlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))
