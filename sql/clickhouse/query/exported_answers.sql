@@ -5,7 +5,7 @@ SELECT
     platform,
     prompt,
     answered_at,
-    told.1 AS text,
+    recorded.1 AS text,
     model,
     served_model,
     surface,
@@ -18,8 +18,8 @@ SELECT
           AND brand_id = {brand:UUID}
     )[net.topic_id] AS topic,
     sample,
-    arrayMap((url, title, cited) -> tuple(url, title, cited)::Tuple(url String, title String, cited Bool), told.2, told.3, told.4) AS citations,
-    JSONExtract(told.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
+    arrayMap((url, title, cited) -> tuple(url, title, cited)::Tuple(url String, title String, cited Bool), recorded.2, recorded.3, recorded.4) AS citations,
+    JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
     given_up,
     given_up_error,
     toString(id) AS id,
@@ -32,11 +32,11 @@ SELECT
     attempts,
     latency_ms,
     finish,
-    told.6 AS search_queries,
-    told.7 AS input_tokens,
-    told.8 AS output_tokens,
-    told.9 AS searches,
-    told.10 AS cost_usd,
+    recorded.6 AS search_queries,
+    recorded.7 AS input_tokens,
+    recorded.8 AS output_tokens,
+    recorded.9 AS searches,
+    recorded.10 AS cost_usd,
     reading.1 AS revision,
     reading.2 AS extract_version,
     reading.3 AS branded,
@@ -53,9 +53,9 @@ SELECT
     arrayMap((url, host, domain, listed, owned, rival) -> tuple(url, host, domain, listed, owned, toString(rival))
         ::Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String),
         sources.1, sources.2, sources.3, sources.4, sources.5, sources.6) AS sources,
-    told.11 AS log_topic,
-    told.12 AS log_partition,
-    told.13 AS log_offset
+    recorded.11 AS log_topic,
+    recorded.12 AS log_partition,
+    recorded.13 AS log_offset
 FROM
 (
     SELECT
@@ -85,7 +85,7 @@ FROM
         any(answers.finish) AS finish,
         argMinIf((answers.text, raw_citations.url, raw_citations.title, raw_citations.cited, raw_products, answers.search_queries,
             answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd, answers.log_topic, answers.log_partition,
-            answers.log_offset), (answers.revision, answers.extract_version), sign = 1) AS told,
+            answers.log_offset), (answers.revision, answers.extract_version), sign = 1) AS recorded,
         argMaxIf((answers.revision, answers.extract_version, answers.branded, answers.brand_name, answers.mention_count, answers.position,
             answers.citation_count, answers.visibility_score, answers.sentiment, answers.sentiment_method),
             (answers.revision, answers.extract_version), sign = 1) AS reading,
