@@ -57,7 +57,7 @@ func (r *request) refuse(f *fiber.Ctx, refused *refusal) error {
 	// A brand's page may read what is wrong with its beacon; other pages may not.
 	if len(header.Peek(fiber.HeaderAccessControlAllowOrigin)) == 0 && refused.status != http.StatusForbidden {
 		if origin, err := origin(f); err == nil && origin != "" && r.c.registered(origin) {
-			share(f, origin)
+			allowOrigin(f, origin)
 		}
 	}
 	return f.Status(refused.status).JSON(fiber.Map{"error": refused.message})
@@ -81,7 +81,7 @@ func (r *request) preflight(f *fiber.Ctx) error {
 		}
 		return errOrigin
 	}
-	share(f, origin)
+	allowOrigin(f, origin)
 	response.Set(fiber.HeaderAccessControlAllowMethods, fiber.MethodPost)
 	response.Set(fiber.HeaderAccessControlAllowHeaders, "content-type")
 	response.Set(fiber.HeaderAccessControlMaxAge, "600")
@@ -107,8 +107,8 @@ func (c *Collector) registered(origin string) bool {
 	return ok && c.parts.Sites.Registered(host)
 }
 
-// share lets the page read the answer. The origin is a brand's, never what anyone sent.
-func share(f *fiber.Ctx, origin string) {
+// allowOrigin is CORS: it lets the page read the answer. The origin is known to be a brand's.
+func allowOrigin(f *fiber.Ctx, origin string) {
 	f.Response().Header.Set(fiber.HeaderAccessControlAllowOrigin, origin)
 	f.Response().Header.Set(fiber.HeaderAccessControlExposeHeaders, headerAnswerscope)
 }

@@ -140,7 +140,7 @@ func (r *request) admit(f *fiber.Ctx) error {
 		r.sites = append(r.sites, of)
 	}
 	if origin != "" {
-		share(f, origin)
+		allowOrigin(f, origin)
 	}
 	return r.limit()
 }

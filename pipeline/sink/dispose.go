@@ -44,7 +44,7 @@ func (l *landing[R]) dispose(ctx context.Context) error {
 		frozenMonths = append(frozenMonths, monthOf(month))
 	}
 	l.dispositions = make([]disposition, len(l.Items))
-	var late []int64 // offsets of first records of a frozen month
+	var ofFrozen []int64 // offsets of the records of frozen months, but rereads
 	for i := range l.Items {
 		item := &l.Items[i]
 		if item.dead != nil {
@@ -57,11 +57,11 @@ func (l *landing[R]) dispose(ctx context.Context) error {
 		case slices.Contains(frozenMonths, monthOf(o.Day)):
 			l.dispositions[i] = frozen
 			if !item.reread {
-				late = append(late, l.First+int64(i))
+				ofFrozen = append(ofFrozen, l.First+int64(i))
 			}
 		}
 	}
-	return l.collectDeadLetters(ctx, late)
+	return l.collectDeadLetters(ctx, ofFrozen)
 }
 
 // tombstones are read with the sink lock. Without a lock there are none.
@@ -78,16 +78,16 @@ func (l *landing[R]) tombstones(ctx context.Context, brands, organizations []uui
 
 // collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes of
 // the latter are read from the log once more, since rows do not keep them.
-func (l *landing[R]) collectDeadLetters(ctx context.Context, late []int64) error {
+func (l *landing[R]) collectDeadLetters(ctx context.Context, ofFrozen []int64) error {
 	for i := range l.Items {
 		if l.dispositions[i] == undecodable {
 			l.deadLetters = append(l.deadLetters, *l.Items[i].dead)
 		}
 	}
-	if len(late) == 0 {
+	if len(ofFrozen) == 0 {
 		return nil
 	}
-	records, err := l.FetchAll(ctx, late)
+	records, err := l.FetchAll(ctx, ofFrozen)
 	if err != nil {
 		return err
 	}

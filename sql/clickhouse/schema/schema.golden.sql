@@ -1150,12 +1150,12 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [964d870a9126]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [6a4d2a5f50c5]'
 AS SELECT
     platform,
     prompt,
     answered_at,
-    told.1 AS text,
+    recorded.1 AS text,
     model,
     served_model,
     surface,
@@ -1168,8 +1168,8 @@ AS SELECT
         WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID})
     )[net.topic_id] AS topic,
     sample,
-    arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), told.2, told.3, told.4) AS citations,
-    JSONExtract(told.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
+    arrayMap((url, title, cited) -> CAST(tuple(url, title, cited), 'Tuple(url String, title String, cited Bool)'), recorded.2, recorded.3, recorded.4) AS citations,
+    JSONExtract(recorded.5, 'Array(Tuple(title String, position Nullable(Int64), brand String, price_amount Nullable(String), price_currency Nullable(String), url String, image_url String, rating Nullable(Float64), review_count Nullable(Int64)))') AS products,
     given_up,
     given_up_error,
     toString(id) AS id,
@@ -1182,11 +1182,11 @@ AS SELECT
     attempts,
     latency_ms,
     finish,
-    told.6 AS search_queries,
-    told.7 AS input_tokens,
-    told.8 AS output_tokens,
-    told.9 AS searches,
-    told.10 AS cost_usd,
+    recorded.6 AS search_queries,
+    recorded.7 AS input_tokens,
+    recorded.8 AS output_tokens,
+    recorded.9 AS searches,
+    recorded.10 AS cost_usd,
     reading.1 AS revision,
     reading.2 AS extract_version,
     reading.3 AS branded,
@@ -1199,9 +1199,9 @@ AS SELECT
     reading.10 AS sentiment_method,
     arrayMap((id, name, mentions, place, cited, score, sentiment) -> CAST(tuple(toString(id), name, mentions, place, cited, score, sentiment), 'Tuple(id String, name String, mention_count UInt32, position UInt32, citation_count UInt32, visibility_score UInt16, sentiment String)'), rivals.1, rivals.2, rivals.3, rivals.4, rivals.5, rivals.6, rivals.7) AS competitors,
     arrayMap((url, host, domain, listed, owned, rival) -> CAST(tuple(url, host, domain, listed, owned, toString(rival)), 'Tuple(url String, host String, domain String, listed_type String, owned Bool, competitor_id String)'), sources.1, sources.2, sources.3, sources.4, sources.5, sources.6) AS sources,
-    told.11 AS log_topic,
-    told.12 AS log_partition,
-    told.13 AS log_offset
+    recorded.11 AS log_topic,
+    recorded.12 AS log_partition,
+    recorded.13 AS log_offset
 FROM
 (
     SELECT
@@ -1229,7 +1229,7 @@ FROM
         any(answers.attempts) AS attempts,
         any(answers.latency_ms) AS latency_ms,
         any(answers.finish) AS finish,
-        argMinIf((answers.text, raw_citations.url, raw_citations.title, raw_citations.cited, raw_products, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd, answers.log_topic, answers.log_partition, answers.log_offset), (answers.revision, answers.extract_version), sign = 1) AS told,
+        argMinIf((answers.text, raw_citations.url, raw_citations.title, raw_citations.cited, raw_products, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd, answers.log_topic, answers.log_partition, answers.log_offset), (answers.revision, answers.extract_version), sign = 1) AS recorded,
         argMaxIf((answers.revision, answers.extract_version, answers.branded, answers.brand_name, answers.mention_count, answers.position, answers.citation_count, answers.visibility_score, answers.sentiment, answers.sentiment_method), (answers.revision, answers.extract_version), sign = 1) AS reading,
         argMaxIf((competitors.id, competitors.name, competitors.mention_count, competitors.position, competitors.citation_count, competitors.visibility_score, competitors.sentiment), (answers.revision, answers.extract_version), sign = 1) AS rivals,
         argMaxIf((answers.citations.url, answers.citations.host, answers.citations.domain, answers.citations.listed_type, answers.citations.owned, answers.citations.competitor_id), (answers.revision, answers.extract_version), sign = 1) AS sources
