@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,11 +54,8 @@ func (c Config) Validate() error {
 	if c.SiteLimit < maxItems || c.SiteLimit > 10_000_000 {
 		errs = append(errs, fmt.Errorf("site limit %d: want %d, so that a whole array passes, to 10000000 beacons a second", c.SiteLimit, maxItems))
 	}
-	for _, b := range []byte(c.CountryHeader) {
-		if (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') && b != '-' {
-			errs = append(errs, fmt.Errorf("country header %q: want the name of a header, such as CF-IPCountry", c.CountryHeader))
-			break
-		}
+	if strings.Trim(strings.ToLower(c.CountryHeader), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		errs = append(errs, fmt.Errorf("country header %q: want the name of a header, such as CF-IPCountry", c.CountryHeader))
 	}
 	return errors.Join(errs...)
 }

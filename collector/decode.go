@@ -166,7 +166,7 @@ func unreadable(err error) error {
 	return malformed("want JSON in UTF-8, without a byte-order mark")
 }
 
-// field is the last name of p, if it is one of ours.
+// field is the last name of p, if it is a field of a beacon.
 func field(p jsontext.Pointer) string {
 	for _, name := range slices.Backward(strings.Split(string(p), "/")) {
 		switch name {

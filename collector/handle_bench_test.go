@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkHandle is what a beacon costs between its request's having been read and its answer's being written, without
-// its append: the part of the hot path that is ours.
+// its append: the hot path without the server and the log.
 func BenchmarkHandle(b *testing.B) {
 	s := &environment{metrics: prometheus.NewRegistry()}
 	sites, visitors := s.sites(b, slog.New(slog.DiscardHandler))

@@ -1,11 +1,11 @@
 package collector
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -82,15 +82,9 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 // trusted.
 func (r *request) locate(f *fiber.Ctx) {
 	remote := remoteOf(f.Context().RemoteAddr())
-	var forwarded string
-	if all := f.Request().Header.PeekAll(fiber.HeaderXForwardedFor); len(all) == 1 {
-		forwarded = text(all[0])
-	} else if len(all) > 1 {
-		lines := make([]string, len(all))
-		for i, line := range all {
-			lines[i] = string(line)
-		}
-		forwarded = strings.Join(lines, ",")
+	forwarded := text(f.Request().Header.Peek(fiber.HeaderXForwardedFor))
+	if all := f.Request().Header.PeekAll(fiber.HeaderXForwardedFor); len(all) > 1 {
+		forwarded = string(bytes.Join(all, []byte(",")))
 	}
 	visitors := r.c.parts.Visitors
 	r.address = visitors.Address(remote, forwarded)

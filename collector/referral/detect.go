@@ -1,4 +1,4 @@
-// Package referral tells which AI platform sent a visit.
+// Package referral names the AI platform that sent a visit.
 //
 // What it knows is the file platforms.json, which the pixel's generator reads too. A host of the table stands for
 // itself and the names below it, never for a name that merely contains it.

@@ -20,9 +20,8 @@ func OriginHost(origin string) (host string, ok bool) {
 	return authorityHost(rest)
 }
 
-// PageHost is the host of a page's URL, as OriginHost has it, and what follows the
-// authority: "", or text that begins with '/', '?' or '#'. ok is false unless page is an
-// absolute http(s) URL; also where it has a user, which no browser sends of a page.
+// PageHost is the host of a page's URL, as OriginHost has it, and what follows the authority: "", or text that begins
+// with '/', '?' or '#'. ok is false unless page is an absolute http(s) URL; also where it has a user.
 func PageHost(page string) (host, rest string, ok bool) {
 	after, ok := afterScheme(page)
 	if !ok {
@@ -33,10 +32,7 @@ func PageHost(page string) (host, rest string, ok bool) {
 		end = len(after)
 	}
 	host, ok = authorityHost(after[:end])
-	if !ok {
-		return "", "", false
-	}
-	return host, after[end:], true
+	return host, after[end:], ok
 }
 
 // afterScheme is what follows http:// or https://, in any case.

@@ -20,12 +20,11 @@ const (
 	ByTimeZone = "time_zone"
 )
 
-// Country is the ISO 3166-1 alpha-2 code of where a visit came from, and what named it:
-// the database, else header, the CDN's (which the caller passes only from a proxy that
-// is trusted), else the browser's time zone; "", "" where none knows.
+// Country is the ISO 3166-1 alpha-2 code of where a visit came from, and what named it: the database, else header, the
+// CDN's (passed only from a trusted proxy), else the browser's time zone; "", "" where none knows.
 func (v *Visitors) Country(address netip.Addr, header, timeZone string) (country, by string) {
 	if c := v.countries.Load(); c != nil && address.IsValid() {
-		if country := c.of(address); country != "" {
+		if country := countryOf(c.reader.Lookup(address)); country != "" {
 			return country, ByDatabase
 		}
 	}
@@ -59,15 +58,7 @@ func readZones(text string) (zones, codes map[string]string) {
 }
 
 // known is code in upper case if there is such a country: CDNs say XX and T1 for "who knows" and "from Tor".
-func known(code string) string {
-	if len(code) != 2 {
-		return ""
-	}
-	if country := codes[code]; country != "" {
-		return country
-	}
-	return codes[strings.ToUpper(code)]
-}
+func known(code string) string { return codes[strings.ToUpper(code)] }
 
 // countries is a database, and which file it was read from.
 type countries struct {
@@ -78,19 +69,18 @@ type countries struct {
 // openCountries reads the whole file: one that is written over in place would kill a process that has it mapped.
 func openCountries(path string) (*countries, error) {
 	file, err := os.Stat(path) // before it is read: a change in between is seen later
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open country database: %w", err)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("open country database: %w", err)
+	c := &countries{file: file}
+	if c.reader, err = maxminddb.OpenBytes(text); err == nil {
+		err = c.check()
 	}
-	reader, err := maxminddb.OpenBytes(text)
 	if err != nil {
-		return nil, fmt.Errorf("open country database %s: %w", path, err)
-	}
-	c := &countries{reader, file}
-	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("open country database %s: %w", path, err)
 	}
 	return c, nil
@@ -109,9 +99,6 @@ func (c *countries) check() error {
 	}
 	return errors.New("no network in it has a country; want a database of countries")
 }
-
-// of is the country of an address, "" where the database has none.
-func (c *countries) of(address netip.Addr) string { return countryOf(c.reader.Lookup(address)) }
 
 // countryOf reads a record: MaxMind and DB-IP keep the country's code below country, others as country_code.
 func countryOf(found maxminddb.Result) string {

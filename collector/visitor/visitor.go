@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -133,27 +134,17 @@ func (v *Visitors) Run(ctx context.Context) error {
 // Trusts reports whether remote is a proxy whose headers are believed.
 func (v *Visitors) Trusts(remote netip.Addr) bool {
 	remote = plain(remote)
-	for _, p := range v.cfg.TrustedProxies {
-		if p.Contains(remote) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(remote) })
 }
 
-// Address is the visitor's: remote itself, or where remote is a trusted proxy the
-// right-most hop of X-Forwarded-For (all its headers in order, joined by commas) that is
-// none. Where that hop is no address it is the zero Addr: who it was is not known.
+// Address is the visitor's: remote itself, or where remote is a trusted proxy the right-most hop of X-Forwarded-For (all
+// its headers in order, joined by commas) that is none; the zero Addr where that hop is no address.
 func (v *Visitors) Address(remote netip.Addr, forwardedFor string) netip.Addr {
 	remote = plain(remote)
 	for v.Trusts(remote) && strings.TrimSpace(forwardedFor) != "" {
-		var hop string
-		if comma := strings.LastIndexByte(forwardedFor, ','); comma >= 0 {
-			forwardedFor, hop = forwardedFor[:comma], forwardedFor[comma+1:]
-		} else {
-			forwardedFor, hop = "", forwardedFor
-		}
-		remote = hopAddress(strings.TrimSpace(hop))
+		comma := strings.LastIndexByte(forwardedFor, ',')
+		remote = hopAddress(strings.TrimSpace(forwardedFor[comma+1:]))
+		forwardedFor = forwardedFor[:max(comma, 0)]
 	}
 	return remote
 }

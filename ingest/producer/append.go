@@ -50,19 +50,20 @@ func (p *Producer) Append(ctx context.Context, topic string, values ...[]byte) e
 	if len(values) == 0 {
 		return nil
 	}
-	w := 0
-	for _, value := range values {
-		w += weight(nil, value)
-	}
-	b, err := p.join(ctx, topic, w, values)
+	b, err := p.join(ctx, topic, values)
 	if err != nil {
 		return p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
 	}
 	return b.wait(ctx)
 }
 
-// join reserves room for values of weight w, and has them join a batch.
-func (p *Producer) join(ctx context.Context, topic string, w int, values [][]byte) (b *batch, err error) {
+// join reserves room for values, and has them join a batch.
+func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *batch, err error) {
+	bytes := 0
+	for _, value := range values {
+		bytes += len(value)
+	}
+	w := bytes + overhead*len(values)
 	if err := fits(w); err != nil {
 		return nil, err
 	}
@@ -81,14 +82,22 @@ func (p *Producer) join(ctx context.Context, topic string, w int, values [][]byt
 	if held > maxBufferedBytes/2 || spills && !p.spill.hasRoom(held) {
 		return nil, ErrOverloaded
 	}
+	var q *queue
 	if spills {
-		return p.spill.queue.joinTogether(values)
+		q = p.spill.queue
+	} else {
+		t, err := p.topic(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		q = t.any
 	}
-	t, err := p.topic(ctx, topic)
-	if err != nil {
-		return nil, err
-	}
-	return t.any.joinTogether(values)
+	return q.join(len(values), bytes, func(b *batch) {
+		b.live += w
+		for _, value := range values {
+			b.add(Record{Value: value})
+		}
+	})
 }
 
 // AppendAll appends many records and returns how many of them are known to be on the log once that is decided for all.
@@ -109,15 +118,18 @@ func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record
 	counts := map[*batch]int{}
 	var errs []error
 	for _, r := range records {
-		w := int64(r.weight())
-		if err := p.bulk.Acquire(ctx, w); err != nil {
+		w := r.weight()
+		if err := p.bulk.Acquire(ctx, int64(w)); err != nil {
 			errs = append(errs, context.Cause(ctx))
 			break
 		}
-		p.taken.Add(w)
-		b, err := t.queue(r.Key).join(r)
+		p.taken.Add(int64(w))
+		b, err := t.queue(r.Key).join(1, len(r.Key)+len(r.Value), func(b *batch) {
+			b.bulk += w
+			b.add(r)
+		})
 		if err != nil {
-			p.free(int(w))
+			p.free(w)
 			errs = append(errs, p.failed(topic, fmt.Errorf("append to %s: %w", topic, err)))
 			break
 		}
@@ -156,9 +168,9 @@ func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, re
 		appended, err = p.appendTo(ctx, p.cfg.Prefix+topic, partition, records)
 	}
 	if err != nil {
-		return appended, p.failed(topic, fmt.Errorf("append to %s/%d: %w", topic, partition, err))
+		err = p.failed(topic, fmt.Errorf("append to %s/%d: %w", topic, partition, err))
 	}
-	return appended, nil
+	return appended, err
 }
 
 func (p *Producer) appendTo(ctx context.Context, name string, partition int, records []Record) (appended int, err error) {

@@ -47,10 +47,11 @@ type Producer struct {
 	taken atomic.Int64        // bytes of bulk that are taken
 	spill *spill              // nil: nothing is kept on disk while Kafka is away
 
+	topics  sync.Map // name without prefix → *topic
+	lookUps singleflight.Group
+
 	mu      sync.Mutex
 	stopped bool
-	topics  sync.Map // name without prefix → *topic; written under mu
-	lookUps singleflight.Group
 	open    sync.WaitGroup // batches and look-ups that have not ended
 }
 
@@ -67,13 +68,8 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
-	p := &Producer{
-		cfg:       cfg,
-		log:       log,
-		transport: transport,
-		client:    &kafka.Client{Addr: cfg.Address(), Transport: transport},
-		bulk:      semaphore.NewWeighted(maxBufferedBytes / 2),
-	}
+	p := &Producer{cfg: cfg, log: log, transport: transport, bulk: semaphore.NewWeighted(maxBufferedBytes / 2),
+		client: &kafka.Client{Addr: cfg.Address(), Transport: transport}}
 	if cfg.Spool.Dir != "" {
 		p.spill = newSpill(p)
 	}
@@ -97,18 +93,11 @@ func (p *Producer) Run(ctx context.Context) error {
 	return nil
 }
 
-// stop refuses records from now on, and returns when no caller waits any more.
+// stop begins no batch from now on, and returns when no caller waits any more.
 func (p *Producer) stop() {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
-	p.topics.Range(func(_, t any) bool {
-		t.(*topic).stop()
-		return true
-	})
-	if p.spill != nil {
-		p.spill.queue.stop()
-	}
 	p.open.Wait()
 }
 

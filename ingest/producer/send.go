@@ -25,7 +25,6 @@ type queue struct {
 	spill *spill // where late batches are kept; nil: they are retried until their deadline
 
 	mu      sync.Mutex
-	stopped bool
 	waiting []*batch // the last one may still be joined
 	current *batch   // is being sent and not late; nil: the next one may go
 	senders []*partitionSender
@@ -41,50 +40,21 @@ type partitionSender struct {
 	avoidUntil time.Time // its last batch was late: others are preferred
 }
 
-// join copies a record of AppendAll into the last batch or a new one.
-func (q *queue) join(r Record) (*batch, error) {
+// join has so many records of so many bytes added to the last batch, or to a new one.
+func (q *queue) join(records, bytes int, add func(*batch)) (*batch, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.stopped {
-		return nil, ErrStopped
-	}
-	b := q.last(1, len(r.Key)+len(r.Value))
-	b.add(r)
-	b.bulk += r.weight()
-	q.release()
-	return b, nil
-}
-
-// joinTogether copies values of Append into one batch.
-func (q *queue) joinTogether(values [][]byte) (*batch, error) {
-	size := 0
-	for _, value := range values {
-		size += len(value)
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.stopped {
-		return nil, ErrStopped
-	}
-	b := q.last(len(values), size)
-	for _, value := range values {
-		b.add(Record{Value: value})
-		b.live += weight(nil, value)
-	}
-	q.release()
-	return b, nil
-}
-
-// last is the batch that takes so many records of so many bytes: the last one, or a new one. q.mu is held.
-func (q *queue) last(records, bytes int) *batch {
 	now := time.Now()
-	if n := len(q.waiting); n > 0 && q.waiting[n-1].takes(now, records, bytes, q.p.cfg.batchRecords) {
-		return q.waiting[n-1]
+	if n := len(q.waiting); n == 0 || !q.waiting[n-1].takes(now, records, bytes, q.p.cfg.batchRecords) {
+		if !q.p.begin() {
+			return nil, ErrStopped
+		}
+		q.waiting = append(q.waiting, newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4))
 	}
-	b := newBatch(now, q.p.cfg.AckTimeout, max(q.records, records)*5/4, max(q.bytes, bytes)*5/4)
-	q.waiting = append(q.waiting, b)
-	q.p.open.Add(1)
-	return b
+	b := q.waiting[len(q.waiting)-1]
+	add(b)
+	q.release()
+	return b, nil
 }
 
 // release has the first batch sent, if one may go. q.mu is held.
@@ -149,10 +119,11 @@ func (q *queue) send(b *batch, to *partitionSender) {
 		late() // or wait until it has ended
 	}
 	switch {
-	case spilled == nil && err == nil:
-		q.end(b, to, nil)
 	case spilled == nil:
-		q.end(b, to, q.p.deliver(q.name, to.partition, b, err))
+		if err != nil {
+			err = q.p.deliver(q.name, to.partition, b, err)
+		}
+		q.end(b, to, err)
 	case err == nil:
 		q.recovered(to.partition)
 		q.p.metrics.appended(q.name, b)
@@ -251,13 +222,6 @@ func (q *queue) setPartitions(n int) {
 	}
 }
 
-// stop refuses records from now on.
-func (q *queue) stop() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.stopped = true
-}
-
 // deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. last is
 // how an attempt ended that was made before, nil for none.
 func (p *Producer) deliver(name string, partition int, b *batch, last error) error {
@@ -282,13 +246,8 @@ func (p *Producer) deliver(name string, partition int, b *batch, last error) err
 }
 
 func (p *Producer) produce(ctx context.Context, topic string, partition int, b *batch) error {
-	res, err := p.client.Produce(ctx, &kafka.ProduceRequest{
-		Topic:        topic,
-		Partition:    partition,
-		RequiredAcks: kafka.RequireAll,
-		Compression:  kafka.Lz4,
-		Records:      &records{batch: b},
-	})
+	res, err := p.client.Produce(ctx, &kafka.ProduceRequest{Topic: topic, Partition: partition,
+		RequiredAcks: kafka.RequireAll, Compression: kafka.Lz4, Records: &records{batch: b}})
 	if err == nil {
 		err = res.Error
 	}
@@ -330,14 +289,11 @@ var errExpired = errors.New("batches before it took too long")
 
 // attempt calls do, for AttemptTimeout at most.
 func (p *Producer) attempt(deadline time.Time, do func(context.Context) error) error {
-	now := time.Now()
-	if !now.Before(deadline) {
+	left := time.Until(deadline)
+	if left <= 0 {
 		return errExpired
 	}
-	if end := now.Add(p.cfg.AttemptTimeout); end.Before(deadline) {
-		deadline = end
-	}
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	ctx, cancel := context.WithTimeout(context.Background(), min(left, p.cfg.AttemptTimeout))
 	defer cancel()
 	err := do(ctx)
 	if err != nil {

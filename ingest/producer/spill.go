@@ -30,7 +30,7 @@ type spill struct {
 	queue *queue // of Append
 	disk  atomic.Pointer[spool.Spool]
 
-	ready chan struct{} // closed when records may be taken, or err is set
+	ready chan struct{} // closed when records may be taken, or are refused with err
 	open  func()        // closes it
 	err   error
 
@@ -54,7 +54,7 @@ func (s *spill) run(ctx context.Context) error {
 		Synced: func(d time.Duration) { s.p.metrics.fsync.Observe(d.Seconds()) },
 	}, s.p.log)
 	if err != nil {
-		s.err = err
+		s.err = ErrStopped
 		s.open()
 		s.p.stop()
 		return err
@@ -88,27 +88,25 @@ func (s *spill) countPartitions(ctx context.Context) {
 		s.queue.setPartitions(kept)
 		s.open()
 	}
-	pause := newPause()
-	for {
+	n, pause := 0, newPause()
+	for n == 0 {
 		asking, cancel := context.WithTimeout(ctx, s.p.cfg.AttemptTimeout)
-		n, err := s.p.partitions(asking, s.name)
+		n, err = s.p.partitions(asking, s.name)
 		cancel()
 		if err != nil {
 			s.p.log.Debug("kafka did not report partitions", "topic", s.name, "error", err)
 			if lifecycle.Pause(ctx, pause.NextBackOff()) != nil {
 				return
 			}
-			continue
 		}
-		if n != kept {
-			s.queue.setPartitions(n)
-			if err := savePartitions(s.cfg.PartitionsFile, s.name, n); err != nil {
-				s.p.log.Warn("number of partitions not kept on disk", "error", err, "next", "see to the disk: a start while Kafka is away would answer beacons 503")
-			}
-		}
-		s.open()
-		return
 	}
+	if n != kept {
+		s.queue.setPartitions(n)
+		if err := savePartitions(s.cfg.PartitionsFile, s.name, n); err != nil {
+			s.p.log.Warn("number of partitions not kept on disk", "error", err, "next", "see to the disk: a start while Kafka is away would answer beacons 503")
+		}
+	}
+	s.open()
 }
 
 // readyWithin is how long an append waits for the spool, which reads what it has when it is opened, and for the number
@@ -120,24 +118,22 @@ const readyWithin = time.Second
 func (s *spill) wait(ctx context.Context) error {
 	select {
 	case <-s.ready:
+		return s.err
 	default:
-		limit := time.NewTimer(readyWithin)
-		defer limit.Stop()
-		select {
-		case <-s.ready:
-		case <-limit.C:
-			if s.disk.Load() == nil {
-				return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrNotReady)
-			}
-			return fmt.Errorf("partitions of %s are not known: kafka has never answered, and there is no %s: %w", s.name, s.cfg.PartitionsFile, ErrNotReady)
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	}
+	limit := time.NewTimer(readyWithin)
+	defer limit.Stop()
+	select {
+	case <-s.ready:
+		return s.err
+	case <-limit.C:
+		if s.disk.Load() == nil {
+			return fmt.Errorf("spool %s is being opened: %w", s.cfg.Dir, ErrNotReady)
 		}
+		return fmt.Errorf("partitions of %s are not known: kafka has never answered, and there is no %s: %w", s.name, s.cfg.PartitionsFile, ErrNotReady)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	if s.err != nil {
-		return ErrStopped
-	}
-	return nil
 }
 
 // hasRoom reports whether all that is held in memory would find room on disk.
@@ -218,9 +214,6 @@ func loadPartitions(file, topic string) (int, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &kept)
 	}
-	if err == nil && kept.Partitions < 0 {
-		err = fmt.Errorf("%d partitions: want 0 or more", kept.Partitions)
-	}
 	if err != nil {
 		return 0, fmt.Errorf("read partitions %s: %w", file, err)
 	}
@@ -232,16 +225,12 @@ func loadPartitions(file, topic string) (int, error) {
 
 // savePartitions replaces the file; after a crash it is the old one or the new one.
 func savePartitions(file, topic string, n int) error {
-	text, err := json.Marshal(partitionCount{topic, n})
-	if err != nil {
-		return fmt.Errorf("save partitions: %w", err)
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("save partitions: %w", err)
 	}
 	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {
-		_, err = f.Write(text)
+		err = json.NewEncoder(f).Encode(partitionCount{topic, n})
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err == nil {

@@ -59,11 +59,6 @@ func (p *Producer) lookUp(name string) (*topic, error) {
 		t.ids = append(t.ids, i)
 		t.keyed = append(t.keyed, &queue{p: p, name: prefixed, senders: []*partitionSender{{partition: i}}})
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return nil, ErrStopped
-	}
 	p.topics.Store(name, t)
 	return t, nil
 }
@@ -92,10 +87,4 @@ func (t *topic) queue(key []byte) *queue {
 // sign, modulo their number.
 func Partition(key []byte, ids []int) int {
 	return kafka.Murmur2Balancer{Consistent: true}.Balance(kafka.Message{Key: key}, ids...)
-}
-
-func (t *topic) stop() {
-	for _, q := range append(t.keyed, t.any) {
-		q.stop()
-	}
 }

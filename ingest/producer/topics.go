@@ -107,20 +107,19 @@ const (
 	cleanupPolicy   = "cleanup.policy"
 )
 
+func (c TopicsConfig) retentionMS() string { return strconv.FormatInt(c.Retention.Milliseconds(), 10) }
+
 func (a *admin) create(ctx context.Context, states []TopicState) error {
 	req := kafka.CreateTopicsRequest{}
+	settings := []kafka.ConfigEntry{
+		{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(event.MaxRecordBytes)},
+		{ConfigName: retentionMS, ConfigValue: a.cfg.retentionMS()},
+		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
+	}
 	for _, s := range states {
 		if s.Missing {
 			req.Topics = append(req.Topics, kafka.TopicConfig{
-				Topic:             s.Name,
-				NumPartitions:     a.cfg.Partitions,
-				ReplicationFactor: a.cfg.Replicas,
-				ConfigEntries: []kafka.ConfigEntry{
-					{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(event.MaxRecordBytes)},
-					{ConfigName: retentionMS, ConfigValue: strconv.FormatInt(a.cfg.Retention.Milliseconds(), 10)},
-					{ConfigName: cleanupPolicy, ConfigValue: "delete"},
-				},
-			})
+				Topic: s.Name, NumPartitions: a.cfg.Partitions, ReplicationFactor: a.cfg.Replicas, ConfigEntries: settings})
 		}
 	}
 	if len(req.Topics) == 0 {
@@ -148,7 +147,7 @@ func (a *admin) awaitLeaders(ctx context.Context) ([]TopicState, error) {
 		for _, s := range states {
 			ready = ready && !s.Missing
 		}
-		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, errNoLeader) {
+		if ready || ctx.Err() != nil || err != nil && !errors.Is(err, kafka.LeaderNotAvailable) {
 			return states, err
 		}
 		if err := lifecycle.Pause(ctx, 50*time.Millisecond); err != nil {
@@ -156,8 +155,6 @@ func (a *admin) awaitLeaders(ctx context.Context) ([]TopicState, error) {
 		}
 	}
 }
-
-var errNoLeader = errors.New("partition without a leader")
 
 func (a *admin) look(ctx context.Context) ([]TopicState, error) {
 	meta, err := a.client.Metadata(ctx, &kafka.MetadataRequest{Topics: a.names})
@@ -170,10 +167,7 @@ func (a *admin) look(ctx context.Context) ([]TopicState, error) {
 		states[i] = TopicState{Name: t.Name, Partitions: len(t.Partitions)}
 		switch {
 		case errors.Is(t.Error, kafka.UnknownTopicOrPartition):
-			states[i].Missing = true
-			states[i].Partitions = a.cfg.Partitions
-		case errors.Is(t.Error, kafka.LeaderNotAvailable):
-			errs = append(errs, fmt.Errorf("look at topic %s: %w", t.Name, errNoLeader))
+			states[i] = TopicState{Name: t.Name, Partitions: a.cfg.Partitions, Missing: true}
 		case t.Error != nil:
 			errs = append(errs, fmt.Errorf("look at topic %s: %w", t.Name, t.Error))
 		default:
@@ -187,25 +181,21 @@ func (a *admin) look(ctx context.Context) ([]TopicState, error) {
 func (a *admin) compare(ctx context.Context, s *TopicState, t kafka.Topic) error {
 	for _, p := range t.Partitions {
 		if p.Error != nil || p.Leader.Host == "" {
-			return fmt.Errorf("look at topic %s/%d: %w", t.Name, p.ID, errNoLeader)
+			return fmt.Errorf("look at topic %s/%d: %w", t.Name, p.ID, kafka.LeaderNotAvailable)
 		}
-	}
-	differ := func(what string, is, want any) {
-		s.Differs = append(s.Differs, fmt.Sprintf("%s %v, configured %v", what, is, want))
-	}
-	if n := len(t.Partitions); n != a.cfg.Partitions {
-		differ("partitions", n, a.cfg.Partitions)
-	}
-	if n := len(t.Partitions[0].Replicas); n != a.cfg.Replicas {
-		differ("replicas", n, a.cfg.Replicas)
 	}
 	is, err := a.settings(ctx, t.Name)
 	if err != nil {
 		return err
 	}
-	if ms := strconv.FormatInt(a.cfg.Retention.Milliseconds(), 10); is[retentionMS] != ms {
-		differ(retentionMS, is[retentionMS], ms)
+	compare := func(what, is, want string) {
+		if is != want {
+			s.Differs = append(s.Differs, fmt.Sprintf("%s %s, configured %s", what, is, want))
+		}
 	}
+	compare("partitions", strconv.Itoa(len(t.Partitions)), strconv.Itoa(a.cfg.Partitions))
+	compare("replicas", strconv.Itoa(len(t.Partitions[0].Replicas)), strconv.Itoa(a.cfg.Replicas))
+	compare(retentionMS, is[retentionMS], a.cfg.retentionMS())
 	if strings.Contains(is[cleanupPolicy], "compact") {
 		return fmt.Errorf("topic %s: %s is %s and would drop facts: want delete", t.Name, cleanupPolicy, is[cleanupPolicy])
 	}
@@ -222,14 +212,12 @@ func (a *admin) settings(ctx context.Context, topic string) (map[string]string, 
 	if err != nil {
 		return nil, fmt.Errorf("look at settings of topic %s: %w", topic, err)
 	}
+	if err := res.Resources[0].Error; err != nil {
+		return nil, fmt.Errorf("look at settings of topic %s: %w", topic, err)
+	}
 	settings := map[string]string{}
-	for _, r := range res.Resources {
-		if r.Error != nil {
-			return nil, fmt.Errorf("look at settings of topic %s: %w", topic, r.Error)
-		}
-		for _, e := range r.ConfigEntries {
-			settings[e.ConfigName] = e.ConfigValue
-		}
+	for _, e := range res.Resources[0].ConfigEntries {
+		settings[e.ConfigName] = e.ConfigValue
 	}
 	return settings, nil
 }

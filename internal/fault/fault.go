@@ -31,7 +31,7 @@ const (
 	Begun   Point = "begun"   // a file of the spool is made, and its directory does not keep it yet
 	Torn    Point = "torn"    // the head of an entry is written, and its body is not
 	Written Point = "written" // an entry is written, and not safe on disk
-	Kept    Point = "kept"    // it is safe, and nobody was told
+	Kept    Point = "kept"    // it is safe, and its append is not answered
 	Removed Point = "removed" // it is removed, since a broker has it, and its file is still there
 )
 

@@ -25,7 +25,7 @@ func TestAProcessDiesAtItsPoint(t *testing.T) {
 	}{{"landed:1", true}, {"landed:3", true}, {"landed:4", false}, {"committed:1", false}} {
 		child := exec.Command(os.Args[0], "-test.run", t.Name())
 		child.Env = append(os.Environ(), "FAULT="+c.at)
-		_ = child.Run() // its state tells more
+		_ = child.Run() // its state says more
 		status, _ := child.ProcessState.Sys().(syscall.WaitStatus)
 		if killed := status.Signaled() && status.Signal() == syscall.SIGKILL; killed != c.dies || !killed && status.ExitStatus() != 7 {
 			t.Errorf("armed with %s it ended with %v, want dead: %t", c.at, child.ProcessState, c.dies)

@@ -68,7 +68,7 @@ func (a *Admin) Run(ctx context.Context) error {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client is gone: nobody to tell
+	_ = json.NewEncoder(w).Encode(body) // an error is a client that has gone
 }
 
 // A Check returns nil when something works now, else why it does not.

@@ -113,10 +113,10 @@ func RequestID(ctx context.Context) string {
 
 // requestID is the id that a proxy or the client gave, if it is safe in a header and a log; else a new one.
 func requestID(given string) string {
-	unsafe := func(r rune) bool {
+	strange := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_' && r != '.'
 	}
-	if len(given) == 0 || len(given) > 128 || strings.ContainsFunc(given, unsafe) {
+	if len(given) == 0 || len(given) > 128 || strings.ContainsFunc(given, strange) {
 		return uuid.Must(uuid.NewV4()).String()
 	}
 	return given

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -61,7 +62,7 @@ func (s *Server) limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfi
 // refuse answers a failed request in the shape of its surface. Causes, panics and their stacks are only logged, with
 // the request's id.
 func (s *Server) refuse(c *fiber.Ctx, err error) error {
-	if errors.Is(err, fiber.ErrBadGateway) { // fiber's word for a connection that failed: there is nobody to answer
+	if errors.Is(err, fiber.ErrBadGateway) { // fiber's word for a connection that failed: it has no client to answer
 		return nil
 	}
 	render := s.surfaceOf(c.Path()).Error
@@ -120,19 +121,14 @@ var statuses = map[problem.Kind]int{
 // server refuse by themselves. Everything else is 500 "internal error".
 func Explain(err error) (status int, message string) {
 	if refused, ok := errors.AsType[*fiber.Error](err); ok {
-		switch refused.Code {
-		case http.StatusNotFound:
-			return refused.Code, "no such path"
-		case http.StatusMethodNotAllowed:
-			return refused.Code, "method not allowed; see the Allow header"
-		case http.StatusInternalServerError:
-			return refused.Code, "internal error"
-		}
-		return refused.Code, strings.ToLower(http.StatusText(refused.Code))
+		return refused.Code, cmp.Or(routerMessages[refused.Code], strings.ToLower(http.StatusText(refused.Code)))
 	}
 	kind, message := problem.Of(err)
-	if status, ok := statuses[kind]; ok {
-		return status, message
-	}
-	return http.StatusInternalServerError, "internal error"
+	return cmp.Or(statuses[kind], http.StatusInternalServerError), message
+}
+
+var routerMessages = map[int]string{
+	http.StatusNotFound:            "no such path",
+	http.StatusMethodNotAllowed:    "method not allowed; see the Allow header",
+	http.StatusInternalServerError: "internal error",
 }

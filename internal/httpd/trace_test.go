@@ -92,7 +92,7 @@ func TestAFailureIsOneInItsSpanAndNamesItsTraceInTheLog(t *testing.T) {
 	}
 }
 
-// A path that leads nowhere is anything that somebody typed.
+// A path without a route may be any text that a client typed.
 func TestWhatNobodyRoutesIsASpanWithoutItsPath(t *testing.T) {
 	url, _, spans := traced(t)
 	ask(t, http.MethodGet, url+"/hunter2")

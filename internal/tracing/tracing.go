@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -128,19 +127,16 @@ type dropping struct {
 	sdk.SpanExporter
 	log *slog.Logger
 
-	mu      sync.Mutex
 	warned  time.Time
 	dropped int // spans since then
 }
 
-// ExportSpans never fails, since the SDK could do nothing about it.
+// ExportSpans never fails, since the SDK could do nothing about it. The SDK calls it once at a time.
 func (d *dropping) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := d.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil {
 		return nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.dropped += len(spans)
 	if d.warned.IsZero() || time.Since(d.warned) >= warnInterval {
 		d.log.Warn("traces not sent", "spans", d.dropped, "cause", err,

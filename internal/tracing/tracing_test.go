@@ -108,8 +108,8 @@ func TestWithoutAnEndpointThereIsNothing(t *testing.T) {
 	}
 }
 
-// Thousands of spans are lost at an address where nobody is, and at one where nobody answers; that is said once, and
-// holds nobody up.
+// Thousands of spans are lost at an address that refuses connections, and at one that never answers; that is logged
+// once, and delays nothing.
 func TestACollectorThatIsAwayHoldsNobodyUp(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20hunter2")
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -138,7 +138,7 @@ func TestACollectorThatIsAwayHoldsNobodyUp(t *testing.T) {
 func TestARefusingCollectorIsSaidSeldom(t *testing.T) {
 	collector := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		http.Error(w, "no such tenant", http.StatusForbidden)
+		http.Error(w, "no such customer", http.StatusForbidden)
 	})}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -148,7 +148,7 @@ func TestARefusingCollectorIsSaidSeldom(t *testing.T) {
 	defer collector.Close()
 	cfg := tracing.DefaultConfig()
 	cfg.Endpoint = "http://" + listener.Addr().String() + "/v1/traces"
-	if _, log := record(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") || !strings.Contains(log, "no such tenant") {
+	if _, log := record(t, cfg, 2000); strings.Count(log, "\n") != 1 || !strings.Contains(log, "traces not sent") || !strings.Contains(log, "no such customer") {
 		t.Errorf("the log: %s", log)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/collector/referral"
 )
 
-// Every crawler is told by its name, in any case and company, and by nothing that only contains it.
+// Every crawler is known by its name, in any case and company, and by nothing that only contains it.
 func TestEveryCrawler(t *testing.T) {
 	names := map[string]bool{}
 	for _, want := range crawlers {
@@ -105,7 +105,7 @@ func TestCrawlersOfThePackage(t *testing.T) {
 		marked++
 		for _, ua := range e.Instances {
 			if _, ok := CrawlerOf(ua); !ok {
-				t.Errorf("%q, of %s, is no crawler of ours", ua, e.Pattern)
+				t.Errorf("%q, of %s, is not a crawler of the table", ua, e.Pattern)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestCrawlersOfRobots(t *testing.T) {
 	read(t, robots, &listed)
 	for name := range listed {
 		if _, ok := CrawlerOf(name + "/1.0"); !ok && leftOut[name] == "" {
-			t.Errorf("%s is no crawler of ours", name)
+			t.Errorf("%s is not a crawler of the table", name)
 		}
 	}
 }
