@@ -83,30 +83,24 @@ func index(table []Platform) lookup {
 
 // mustRead reads the table that is built in: a wrong one fails every test of this package.
 func mustRead(file []byte) []Platform {
-	var rows []struct {
-		Slug       string   `json:"slug"`
-		Name       string   `json:"name"`
-		Hosts      []string `json:"hosts"`
-		UTM        []string `json:"utm"`
-		Parameters []string `json:"parameters"`
-	}
-	if err := json.Unmarshal(file, &rows); err != nil {
+	var table []Platform
+	if err := json.Unmarshal(file, &table); err != nil {
 		panic(fmt.Errorf("read platforms.json: %w", err))
 	}
-	table := make([]Platform, len(rows))
-	for i, row := range rows {
-		table[i] = Platform{Slug: row.Slug, Name: row.Name, UTM: row.UTM}
-		for _, text := range row.Hosts {
-			name, path, below := strings.Cut(text, "/")
-			if below {
-				path = "/" + path
-			}
-			table[i].Hosts = append(table[i].Hosts, Host{name, path})
-		}
-		for _, text := range row.Parameters {
-			name, value, _ := strings.Cut(text, "=")
-			table[i].Parameters = append(table[i].Parameters, Parameter{name, value})
-		}
-	}
 	return table
+}
+
+// UnmarshalText reads name, or name/path.
+func (h *Host) UnmarshalText(text []byte) error {
+	h.Name = string(text)
+	if slash := strings.IndexByte(h.Name, '/'); slash >= 0 {
+		h.Name, h.Path = h.Name[:slash], h.Name[slash:]
+	}
+	return nil
+}
+
+// UnmarshalText reads name=value.
+func (p *Parameter) UnmarshalText(text []byte) error {
+	p.Name, p.Value, _ = strings.Cut(string(text), "=")
+	return nil
 }

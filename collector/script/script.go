@@ -38,8 +38,8 @@ const (
 
 // A version of the script, in every form that it is sent in.
 type version struct {
-	hash                string // of plain: 16 hexadecimal digits
-	plain, gzip, brotli []byte
+	hash   string            // of the plain text: 16 hexadecimal digits
+	bodies map[string][]byte // by Content-Encoding; "" is plain
 }
 
 // read takes the embedded files in: the newest version, and all of them. There is always one: they are compiled in.
@@ -65,12 +65,11 @@ var read = sync.OnceValues(func() (version, []version) {
 
 func versionOf(text []byte) version {
 	sum := sha256.Sum256(text)
-	return version{
-		hash:   hex.EncodeToString(sum[:8]),
-		plain:  text,
-		gzip:   fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression), // as minify's test weighs it
-		brotli: brotlied(text),
-	}
+	return version{hex.EncodeToString(sum[:8]), map[string][]byte{
+		"":     text,
+		"gzip": fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestCompression), // as minify's test weighs it
+		"br":   brotlied(text),
+	}}
 }
 
 // brotlied has a window of 4 KB, which holds the whole script; by default the library takes 32 MB to look at it.
@@ -95,7 +94,7 @@ func VersionedPath() string {
 // Integrity is the value of the integrity attribute of a script tag with VersionedPath: sha384-….
 func Integrity() string {
 	newest, _ := read()
-	sum := sha512.Sum384(newest.plain)
+	sum := sha512.Sum384(newest.bodies[""])
 	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
@@ -121,16 +120,10 @@ func (v version) handler(keep string) fiber.Handler {
 		c.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		c.Set(fiber.HeaderContentType, "text/javascript; charset=utf-8")
 		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-		switch encoding {
-		case "br":
+		if encoding != "" {
 			c.Set(fiber.HeaderContentEncoding, encoding)
-			c.Response().SetBodyRaw(v.brotli)
-		case "gzip":
-			c.Set(fiber.HeaderContentEncoding, encoding)
-			c.Response().SetBodyRaw(v.gzip)
-		default:
-			c.Response().SetBodyRaw(v.plain)
 		}
+		c.Response().SetBodyRaw(v.bodies[encoding])
 		return nil
 	}
 }

@@ -23,8 +23,8 @@ import (
 func TestServed(t *testing.T) {
 	base := listen(t)
 	newest, _ := read()
-	if len(newest.gzip) > 1000 {
-		t.Errorf("t.js is served as %d bytes gzipped, want 1000 at most", len(newest.gzip))
+	if len(newest.bodies["gzip"]) > 1000 {
+		t.Errorf("t.js is served as %d bytes gzipped, want 1000 at most", len(newest.bodies["gzip"]))
 	}
 	for _, c := range []struct{ path, keep string }{
 		{Path, "public, max-age=3600"},
@@ -33,7 +33,7 @@ func TestServed(t *testing.T) {
 		tags := map[string]bool{}
 		for _, accept := range []string{"identity", "gzip", "gzip, deflate, br, zstd"} {
 			response, body := ask(t, http.MethodGet, base+c.path, accept, "")
-			if response.StatusCode != http.StatusOK || !bytes.Equal(unpacked(t, response, body), newest.plain) {
+			if response.StatusCode != http.StatusOK || !bytes.Equal(unpacked(t, response, body), newest.bodies[""]) {
 				t.Fatalf("%s as %s: %d, %d bytes %s", c.path, accept, response.StatusCode, len(body), response.Header.Get("Content-Encoding"))
 			}
 			tag := response.Header.Get("ETag")
