@@ -13,11 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"github.com/answerscope/answerscope/collector"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -173,29 +172,16 @@ func (c *contest) measure(ctx context.Context, round int, to, name string, rate 
 // awaitLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own disk
 // for a moment come later, and one that was dropped would never.
 func (c *contest) awaitLog(ctx context.Context, connection producer.Connection) error {
-	transport, err := connection.Transport(event.TopicVisits)
-	if err != nil {
-		return err
-	}
-	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: connection.Address(), Transport: transport}
-	ends := map[string][]kafka.OffsetRequest{}
-	for partition := range producer.DefaultTopicsConfig().Partitions {
-		ends[event.TopicVisits] = append(ends[event.TopicVisits], kafka.LastOffsetOf(partition))
-	}
 	var n int64
 	limited, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	err = poll(limited, 50*time.Millisecond, func() (bool, error) {
-		found, err := client.ListOffsets(limited, &kafka.ListOffsetsRequest{Topics: ends})
-		if err != nil {
-			return false, fmt.Errorf("read the ends of visits: %w", err)
-		}
+	err := poll(limited, 50*time.Millisecond, func() (bool, error) {
+		partitions, err := consume.Positions(limited, connection, "bench", event.TopicVisits)
 		n = 0
-		for _, partition := range found.Topics[event.TopicVisits] {
-			n += partition.LastOffset
+		for _, partition := range partitions {
+			n += partition.End
 		}
-		return n >= c.accepted, nil
+		return n >= c.accepted, err
 	})
 	if err != nil {
 		return fmt.Errorf("%d beacons were answered with 204, and the log has %d visits: %w", c.accepted, n, err)

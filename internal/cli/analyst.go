@@ -57,17 +57,6 @@ type analystAdd struct {
 	usersAt
 }
 
-func (analystAdd) Help() string {
-	return `An analyst reads the rows of one organization and changes nothing: see docs/analysts.md. The password is the first
-line of stdin. Without one, a password is generated, and printed this once. The embedded ClickHouse is started again for
-it, under a second, wherever it runs; others read their users by themselves. Of those, without --users-dir, the file to
-put there is printed.
-
-Example:
-
-  answerscope analyst add ana --org acme`
-}
-
 // analystPassword is how long a password of one's own must be.
 const analystPassword = 16
 
@@ -184,8 +173,6 @@ type analystList struct {
 	usersAt
 }
 
-func (analystList) Help() string { return "Example:\n\n  answerscope analyst list --json" }
-
 func (c *analystList) Run(p *process) error {
 	if err := p.Settings.Validate(); err != nil {
 		return usageError{err}
@@ -212,8 +199,6 @@ type analystRemove struct {
 	Org  string `required:"" placeholder:"SLUG" help:"Their organization, as analyst list prints it."`
 	usersAt
 }
-
-func (analystRemove) Help() string { return "Example:\n\n  answerscope analyst remove ana --org acme" }
 
 func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	dir := p.usersDir(c.usersAt)

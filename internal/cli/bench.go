@@ -17,15 +17,6 @@ type bench struct {
 	Part   string `hidden:"" help:"Be a part of a bench, which starts it."`
 }
 
-func (bench) Help() string {
-	return `Prints each figure beside its ceiling of the same run, and the machine that both were measured on.
-query takes some ten minutes and 4 GB of the directory for temporary files (TMPDIR), collector two minutes; the others take less.
-
-Example:
-
-  answerscope bench answers --broker apache --json`
-}
-
 func (c *bench) Run(ctx context.Context, p *process) error {
 	if c.Part != "" {
 		return benches.Part(ctx, c.Part, p.stdin, p.stdout)

@@ -3,6 +3,7 @@ package cli
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -91,14 +92,33 @@ func Main() int {
 	return report(p, chosen.Run(p, chosen))
 }
 
+// helpTexts are what --help of a command says beside its flags: a section a command.
+//
+//go:embed help.txt
+var helpTexts string
+
 func newParser(g *grammar) (*kong.Kong, error) {
-	return kong.New(g,
+	parser, err := kong.New(g,
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
 		kong.Vars{"benches": strings.Join(benches.Names(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for section := range strings.SplitSeq("\n"+helpTexts, "\n# ") {
+		command, text, _ := strings.Cut(section, "\n")
+		texts["answerscope "+command] = strings.TrimSpace(text)
+	}
+	return parser, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if command, ok := node.(*kong.Node); ok {
+			command.Detail = texts[command.FullPath()]
+		}
+		return next(nil)
+	})
 }
 
 // report says once, on stderr, why a command did not do what it was asked, and returns its exit status.

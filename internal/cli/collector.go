@@ -23,16 +23,6 @@ type collects struct {
 	collecting   `embed:""`
 }
 
-func (collects) Help() string {
-	return `Serves the pixel and takes its beacons. It starts and accepts while Kafka or PostgreSQL are away: beacons then wait on
-disk, under the data directory, and the brands' domains are those of the last time. As many may run as you like, each with
-a data directory of its own that outlives it.
-
-Example:
-
-  ANSWERSCOPE_KAFKA_BROKERS=… ANSWERSCOPE_POSTGRES_DSN=… answerscope collector --listen 0.0.0.0:8081 --trusted-proxies 10.0.0.0/8`
-}
-
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: needs{Postgres: true, Kafka: true}, starts: true,

@@ -22,15 +22,6 @@ type show struct {
 	JSON  bool `name:"json" help:"One JSON document."`
 }
 
-func (show) Help() string {
-	return `Every setting is a flag, else the variable beside it, else its default.
-Secrets and the addresses of outside engines come from the environment alone.
-
-Example:
-
-  ANSWERSCOPE_LISTEN=0.0.0.0:8080 answerscope config --check`
-}
-
 // setting is one line of the effective configuration.
 type setting struct {
 	Name  string `json:"-"`

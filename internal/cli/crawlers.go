@@ -30,17 +30,6 @@ type crawlerImport struct {
 	JSON   bool     `name:"json" help:"One JSON document, with the refused lines."`
 }
 
-func (crawlerImport) Help() string {
-	return `Ends with {imported, skipped, refused} once Kafka has the crawls; skipped are those that were imported before. A log imported again adds
-nothing, so one that was interrupted is simply imported again, and a log may be imported before and after it was rotated or compressed. A line of an AI
-crawler that cannot be read is listed with its number and the reason, and the rest goes on; the exit status is 3 then. No address of a
-requester is kept. Whether it is the crawler's (--ranges) is decided when a line is first imported. More is in docs/crawlers.md.
-
-Example:
-
-  answerscope crawlers import /var/log/nginx/access.log --org acme --brand acme --ranges GPTBot=gptbot.json`
-}
-
 func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 	if c.Follow && c.File == "-" {
 		return usageError{errors.New("--follow wants a file: stdin is followed to its end anyway")}

@@ -58,15 +58,6 @@ type deadLetterList struct {
 	JSON             bool `name:"json" help:"One JSON object a line."`
 }
 
-func (deadLetterList) Help() string {
-	return `Lists records that were read from the log and did not land, in its order: where each stood, when it was appended, why it
-was put aside. Those that were replayed are left out.
-
-Example:
-
-  answerscope deadletters list --topic answers --reason malformed --json`
-}
-
 func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 	filter, err := c.filter(p)
 	if err != nil {
@@ -146,10 +137,6 @@ type deadLetterShow struct {
 	JSON  bool   `name:"json" xor:"form" help:"One JSON document."`
 }
 
-func (deadLetterShow) Help() string {
-	return "Example:\n\n  answerscope deadletters show answers/3@120 --raw | jq ."
-}
-
 func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
 	at, err := clickhouse.ParseLogPosition(c.Place)
 	if err != nil {
@@ -206,16 +193,6 @@ type deadLetterReplay struct {
 	Places           []string `arg:"" optional:"" name:"record" placeholder:"TOPIC/PARTITION@OFFSET" help:"Only these."`
 	All              bool     `help:"All that were not replayed."`
 	JSON             bool     `name:"json" help:"One JSON document, with what was refused."`
-}
-
-func (deadLetterReplay) Help() string {
-	return `Appends records that were put aside to the partitions that they came from, as they came. Each goes once; one that is
-appended twice, because this was interrupted, is counted once. What does not land this time either is put aside again, at
-its new place. Repair first what the reason says. A record of another log's topic is refused, and the exit status is 3.
-
-Example:
-
-  answerscope deadletters replay --reason malformed --from 2026-03-01`
 }
 
 func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {

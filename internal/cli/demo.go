@@ -30,17 +30,6 @@ type demo struct {
 	collecting `embed:""`
 }
 
-func (demo) Help() string {
-	return `Runs everything, as all does, and fills the data directory with an organization, a brand with competitors and 60 days of
-answers, visits and requests of AI crawlers. They are simulated, and say so wherever they appear. Once they answer
-queries, a new API key (the last one is revoked) and the ready line are printed on stdout, and on stderr requests to try
-with their answers, and the address of a page that shows the pixel at work.
-
-Example:
-
-  answerscope demo --data-dir ./var`
-}
-
 const (
 	demoName  = "Demo (simulated)"
 	demoSlug  = "demo"

@@ -22,18 +22,6 @@ type exports struct {
 	Format string `default:"ndjson" enum:"ndjson,parquet" help:"ndjson, one JSON object a line, or parquet (default ndjson)."`
 }
 
-func (exports) Help() string {
-	return `Writes a brand's raw facts to stdout while everything runs on. Each answer is there once: its text as it was returned,
-and its current reading. A run that was given up is an answer without a text, whose "given_up" says why.
-
-The NDJSON of answers is what import takes: into a brand of the same names on another installation, it makes the same
-figures. Days whose raw facts have expired have none. If it does not end with status 0, what was written is not whole.
-
-Example:
-
-  answerscope export --org acme --brand acme --from 2026-01-01 --format parquet > answers.parquet`
-}
-
 func (c *exports) Run(ctx context.Context, p *process) error {
 	of, err := c.days()
 	if err != nil {

@@ -25,19 +25,6 @@ type imports struct {
 	JSON   bool   `name:"json" help:"One JSON document, with the refused lines."`
 }
 
-func (imports) Help() string {
-	return `Ends with {imported, skipped, refused} once Kafka has the answers. A file imported again adds nothing, so one that was
-interrupted is simply imported again. A line that cannot be an answer is listed with its number and the reason, and the
-rest goes on; the exit status is 3 then. docs/import.md has both files' fields; with the fewest they are
-
-  {"platform":"chatgpt","prompt":"best anvil?","answered_at":"2026-11-02T09:05:00Z","text":"Acme makes the best anvil."}
-  {"brands":[{"name":"Acme","slug":"acme","domains":["acme.example"],"competitors":[{"name":"Globex"}]}]}
-
-Example:
-
-  answerscope import answers.ndjson --org acme --create brands.json`
-}
-
 func (c *imports) Run(ctx context.Context, p *process) error {
 	if (c.Brand == "") == (c.Create == "") {
 		return usageError{errors.New("want one of --brand and --create")}

@@ -25,10 +25,6 @@ type keyCreate struct {
 	JSON bool   `name:"json" help:"One JSON document."`
 }
 
-func (keyCreate) Help() string {
-	return "Example:\n\n  answerscope key create --org acme --user ana@example.org --name reports"
-}
-
 func (c *keyCreate) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		minted, kept, err := mint(ctx, on.db, c.Org, c.User, c.Name)
@@ -67,8 +63,6 @@ type keyList struct {
 	JSON bool   `name:"json" help:"One JSON object a line."`
 }
 
-func (keyList) Help() string { return "Example:\n\n  answerscope key list --org acme --json" }
-
 func (c *keyList) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
@@ -97,10 +91,6 @@ func keyLine(k postgres.Key) string {
 
 type keyRevoke struct {
 	ID string `arg:"" help:"Of the key, as key list prints it."`
-}
-
-func (keyRevoke) Help() string {
-	return "Example:\n\n  answerscope key revoke 0199c2f0-1111-7abc-8def-000000000001"
 }
 
 func (c *keyRevoke) Run(ctx context.Context, p *process) error {

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -193,25 +193,13 @@ func (c *collectorTest) counted(t *testing.T) {
 // behind says where the sink of visits is, unless that is the log's end.
 func (c *collectorTest) behind(t *testing.T) string {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(c.brokers...), Timeout: 10 * time.Second}
-	var all []int
-	var ends []kafka.OffsetRequest
-	for partition := range partitions {
-		all, ends = append(all, partition), append(ends, kafka.LastOffsetOf(partition))
+	all, err := consume.Positions(t.Context(), producer.Connection{Brokers: c.brokers}, groupOfVisits, event.TopicVisits)
+	if err != nil || len(all) != partitions {
+		return fmt.Sprintf("positions %v, %v", all, err)
 	}
-	last, err := client.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{event.TopicVisits: ends}})
-	if err != nil {
-		return err.Error()
-	}
-	taken, err := client.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: groupOfVisits, Topics: map[string][]int{event.TopicVisits: all}})
-	if err != nil {
-		return err.Error()
-	}
-	for _, end := range last.Topics[event.TopicVisits] {
-		for _, at := range taken.Topics[event.TopicVisits] {
-			if at.Partition == end.Partition && at.CommittedOffset != end.LastOffset && end.LastOffset > 0 {
-				return fmt.Sprintf("partition %d is taken up to %d of %d", end.Partition, at.CommittedOffset, end.LastOffset)
-			}
+	for _, at := range all {
+		if at.Committed != at.End && at.End > 0 {
+			return fmt.Sprintf("partition %d is taken up to %d of %d", at.Partition, at.Committed, at.End)
 		}
 	}
 	return ""

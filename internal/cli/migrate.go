@@ -20,17 +20,6 @@ type migrate struct {
 	usersAt
 }
 
-func (migrate) Help() string {
-	return `Brings up the schemas of PostgreSQL and ClickHouse and the topics of Kafka, under one lock. It may be killed and run
-again at any point, and does nothing where nothing is pending. Stop every pipeline of an earlier release first: a group
-that reads on is refused. Analysts get access to new tables and views; for those of a ClickHouse that is not embedded, say
-with --users-dir where their files are.
-
-Example:
-
-  ANSWERSCOPE_POSTGRES_DSN=… ANSWERSCOPE_CLICKHOUSE_DSN=… ANSWERSCOPE_KAFKA_BROKERS=kafka:9092 answerscope migrate`
-}
-
 // errPending says that `migrate --check` has listed something.
 var errPending = errors.New("migrations are pending; run: answerscope migrate")
 
@@ -43,23 +32,15 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 	switch {
 	case err != nil:
 	case c.Check:
-		err = c.list(p, steps)
+		if err = printList(p, c.JSON, steps, migration.Step.String); err == nil && len(steps) > 0 {
+			err = errPending
+		}
 	default:
 		if err = e.migrate(ctx, everything, steps); err == nil {
 			err = p.renewAnalysts(p.usersDir(c.usersAt))
 		}
 	}
 	return errors.Join(err, e.close())
-}
-
-func (c *migrate) list(p *process, steps []migration.Step) error {
-	if err := printList(p, c.JSON, steps, migration.Step.String); err != nil {
-		return err
-	}
-	if len(steps) > 0 {
-		return errPending
-	}
-	return nil
 }
 
 func (e *engines) migrator() *migration.Migrator {

@@ -18,10 +18,6 @@ type orgAdd struct {
 	JSON bool   `name:"json" help:"One JSON document."`
 }
 
-func (orgAdd) Help() string {
-	return "Example:\n\n  answerscope org add \"Acme Outdoor\" --slug acme"
-}
-
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
@@ -35,8 +31,6 @@ func (c *orgAdd) Run(ctx context.Context, p *process) error {
 type orgList struct {
 	JSON bool `name:"json" help:"One JSON object a line."`
 }
-
-func (orgList) Help() string { return "Example:\n\n  answerscope org list --json" }
 
 func (c *orgList) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {

@@ -25,15 +25,6 @@ type pipeline struct {
 	administered `embed:""`
 }
 
-func (pipeline) Help() string {
-	return `Takes records from the log to the warehouse and edits from the control plane to its dimensions and to the answers that
-are kept. As many may run as the topics have partitions.
-
-Example:
-
-  ANSWERSCOPE_KAFKA_BROKERS=kafka:9092 ANSWERSCOPE_CLICKHOUSE_DSN=… ANSWERSCOPE_POSTGRES_DSN=… answerscope pipeline`
-}
-
 func (c *pipeline) Run(ctx context.Context, p *process) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // what it holds are batches, with few pointers: a third less memory for little work

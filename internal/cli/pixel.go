@@ -20,15 +20,6 @@ type pixel struct {
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-func (pixel) Help() string {
-	return `Prints the script tag that reports visits from AI platforms, for HTML, WordPress, Google Tag Manager and Next.js.
-docs/pixel.md says what it does, how conversions are reported, and what a Content-Security-Policy must allow.
-
-Example:
-
-  answerscope pixel acme --org acme --url https://collector.example --as html`
-}
-
 // pixelShown is how a tag is printed.
 type pixelShown struct {
 	BrandID   string            `json:"brand_id"`

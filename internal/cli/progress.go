@@ -32,13 +32,9 @@ type meter struct {
 func (p *process) meter(task string, total int64) *meter {
 	m := &meter{out: p.stderr, task: task, total: total, begun: time.Now(), shown: time.Now()}
 	if file, ok := p.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) && total > 0 {
-		m.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(p.stderr),
-			progressbar.OptionSetDescription(task),
-			progressbar.OptionShowCount(),
-			progressbar.OptionSetWidth(30),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish())
+		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(task),
+			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	return m
 }

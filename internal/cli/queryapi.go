@@ -14,14 +14,6 @@ type queryapi struct {
 	listening `embed:""`
 }
 
-func (queryapi) Help() string {
-	return `Answers /api/v1. It never sees the log; as many may run as you like.
-
-Example:
-
-  ANSWERSCOPE_CLICKHOUSE_DSN=… ANSWERSCOPE_POSTGRES_DSN=… answerscope queryapi --listen 0.0.0.0:8080`
-}
-
 func (c *queryapi) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,

@@ -25,19 +25,6 @@ type reconciles struct {
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-func (reconciles) Help() string {
-	return `Compares every rollup of the warehouse with what its view makes of the landing rows, month by month, while inserts and
-queries go on. What still differs after two comparisons is compared a third time while the sinks are stopped, for a few
-seconds at most. Prints what differs, and ends with status 1 if a difference is left. With --fix, a month that differs is
-rebuilt beside the old one and put in its place; interrupted, it is simply run again.
-
-If a rollup has more than its landing rows make, check first that no landing rows were lost: --fix removes it.
-
-Example:
-
-  answerscope reconcile --from 2026-03 --fix`
-}
-
 // errDiffers says that the differences which were printed are left.
 var errDiffers = errors.New("rollups are not what their landing rows make")
 

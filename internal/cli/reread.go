@@ -24,18 +24,6 @@ type rereads struct {
 	JSON  bool   `name:"json" help:"One JSON object a line."`
 }
 
-func (rereads) Help() string {
-	return `Kept answers are read again in the background, with the brand's present names and the newest extractor. Edits of names,
-aliases, domains and competitors queue that by themselves, and so does an hourly sweep; this command asks for it now, for
-the brands that it names, or for all. Answers whose reading is current are left alone, so it may be run at any time and
-twice. It returns at once: a running pipeline does the work, and --list shows its progress.
-
-Example:
-
-  answerscope reread --org acme --brand lumen --from 2026-03-01
-  answerscope reread --list --json`
-}
-
 func (c *rereads) Run(ctx context.Context, p *process) error {
 	days, err := c.days()
 	if err != nil {

@@ -29,14 +29,6 @@ type userAdd struct {
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-func (userAdd) Help() string {
-	return `The password is the first line of stdin. Without one, a password is generated, and printed this once.
-
-Example:
-
-  answerscope user add ana@example.org --org acme --role owner < password.txt`
-}
-
 // leastPassword is the fewest bytes of a password that a person chose (NIST SP 800-63B).
 const leastPassword = 8
 
