@@ -277,16 +277,23 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 // awaitResults polls the summary of the only brand until it counts so many answers, and returns it.
 func awaitResults(t *testing.T, url, key string, results int) string {
 	t.Helper()
-	_, body := fetch(t, url+"/api/v1/brands", key)
-	var list struct{ Brands []struct{ ID string } }
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
-		t.Fatalf("brands: %s", body)
-	}
+	brand, body := onlyBrand(t, url, key), ""
 	wait.For(t, fmt.Sprintf("the summary to count %d answers", results), func() bool {
-		_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+list.Brands[0].ID, key)
+		_, body = fetch(t, url+"/api/v1/visibility-summary?brand_id="+brand, key)
 		return strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, results))
 	})
 	return body
+}
+
+// onlyBrand is the id of the only brand of a key's organization.
+func onlyBrand(t *testing.T, url, key string) string {
+	t.Helper()
+	var list struct{ Brands []struct{ ID string } }
+	_, body := fetch(t, url+"/api/v1/brands", key)
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
+		t.Fatalf("brands: %s", body)
+	}
+	return list.Brands[0].ID
 }
 
 func write(t *testing.T, path, text string) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -93,18 +92,14 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) {
 	}
 	imports(first)
 	awaitResults(t, all.url, key, 100)
-	_, list := fetch(t, all.url+"/api/v1/brands", key)
-	var of struct{ Brands []struct{ ID string } }
-	if err := json.Unmarshal([]byte(list), &of); err != nil {
-		t.Fatal(err)
-	}
+	brand := onlyBrand(t, all.url, key)
 
 	asking, enough := context.WithCancel(t.Context())
 	defer enough()
 	var asked sync.WaitGroup
 	for _, path := range []string{"visibility-summary", "visibility-trend"} {
 		asked.Go(func() {
-			n, wrong := visits(asking, all.url+"/api/v1/"+path+"?brand_id="+of.Brands[0].ID, key)
+			n, wrong := visits(asking, all.url+"/api/v1/"+path+"?brand_id="+brand, key)
 			if len(wrong) > 0 || n < 10 {
 				t.Errorf("%d of %d requests for %s went wrong: %.2000q", len(wrong), n, path, wrong)
 			}

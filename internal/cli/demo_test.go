@@ -117,7 +117,7 @@ func demoVisits(t *testing.T, url, key string) int {
 		Goals    []struct{ Name string }
 		Landings []struct{ URL string } `json:"landing_pages"`
 	}
-	_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+demoBrand(t, url, key), key)
+	_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+onlyBrand(t, url, key), key)
 	if err := json.Unmarshal([]byte(body), &traffic); err != nil || traffic.Total == 0 {
 		t.Fatalf("traffic: %s", body)
 	}
@@ -134,7 +134,7 @@ func demoCrawls(t *testing.T, url, key string) int {
 		Total    int                        `json:"total_requests"`
 		Purposes []struct{ Purpose string } `json:"purpose_breakdown"`
 	}
-	_, body := fetch(t, url+"/api/v1/ai-crawlers?brand_id="+demoBrand(t, url, key), key)
+	_, body := fetch(t, url+"/api/v1/ai-crawlers?brand_id="+onlyBrand(t, url, key), key)
 	if err := json.Unmarshal([]byte(body), &crawlers); err != nil || crawlers.Total == 0 || len(crawlers.Purposes) != 3 {
 		t.Fatalf("crawlers: %s", body)
 	}
@@ -150,19 +150,9 @@ func demoTotals(t *testing.T, url, key string) (score string, answers int) {
 			ResultCount       int
 		}
 	}
-	_, body := fetch(t, url+"/api/v1/visibility-summary?brand_id="+demoBrand(t, url, key), key)
+	_, body := fetch(t, url+"/api/v1/visibility-summary?brand_id="+onlyBrand(t, url, key), key)
 	if err := json.Unmarshal([]byte(body), &summary); err != nil || summary.Totals.ResultCount == 0 {
 		t.Fatalf("summary: %s", body)
 	}
 	return fmt.Sprint(summary.Totals.AIVisibilityScore), summary.Totals.ResultCount
-}
-
-func demoBrand(t *testing.T, url, key string) string {
-	t.Helper()
-	var list struct{ Brands []struct{ ID string } }
-	_, body := fetch(t, url+"/api/v1/brands", key)
-	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Brands) != 1 {
-		t.Fatalf("brands: %s", body)
-	}
-	return list.Brands[0].ID
 }

@@ -48,7 +48,7 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 
 	second := installed(t)
 	must(t, second.env, "import", written(t, "exported.ndjson", []byte(r.stdout)), "--org", "acme", "--create", brandsOf(t, 1))
-	lumen = demoBrand(t, second.url, second.key)
+	lumen = onlyBrand(t, second.url, second.key)
 	second.settled(t, lumen, lines)
 	for path, body := range second.figures(t, lumen) {
 		if body != want[path] {

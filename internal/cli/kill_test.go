@@ -60,7 +60,7 @@ func parallelUnlessLong(t *testing.T) {
 
 func killedUnderImport(t *testing.T, kind string) {
 	k := newKilling(t, kind)
-	k.calm(t)
+	k.undisturbedRound(t)
 	least := leastKills(t, kind)
 	for n := 0; n < least || n < least+mostMore && k.replays == 0; n++ {
 		k.round(t, k.scenario(n))
@@ -175,9 +175,9 @@ func newKilling(t *testing.T, kind string) *killing {
 	return k
 }
 
-// calm has a first round without a kill, takes the time, and sees that it is what a round is to be: of several
+// undisturbedRound has a first round without a kill, takes the time, and sees that it is what a round is to be: of several
 // batches of answers, and with visits that are sent in parts.
-func (k *killing) calm(t *testing.T) {
+func (k *killing) undisturbedRound(t *testing.T) {
 	t.Helper()
 	s := serve(t, k.env, "all")
 	must(t, k.env, "org", "add", "Acme", "--slug", "acme")
