@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/migration"
@@ -44,14 +43,17 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 }
 
 func (e *engines) migrator() *migration.Migrator {
-	return &migration.Migrator{
+	m := &migration.Migrator{
 		Postgres: e.postgres.DSN, ClickHouse: e.clickhouse, Log: e.log,
 		Topics: producer.TopicsConfig{
 			Connection: e.kafka, Prefix: e.Kafka.TopicPrefix,
 			Partitions: e.Kafka.Partitions, Replicas: e.Kafka.Replicas, Retention: e.Kafka.Retention,
 		},
-		Group: e.Kafka.TopicPrefix + groupOfAnswers, Answers: e.Kafka.TopicPrefix + event.TopicAnswers,
 	}
+	for group, topic := range sinks {
+		m.Sinks = append(m.Sinks, migration.Sink{Group: e.Kafka.TopicPrefix + group, Topic: e.Kafka.TopicPrefix + topic, Landing: topic})
+	}
+	return m
 }
 
 // migrate does the pending steps of the selected stores, and says on stderr which are done.

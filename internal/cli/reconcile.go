@@ -90,7 +90,7 @@ func (c *reconciles) report(p *process, report *reconcile.Report) error {
 	for _, f := range report.Findings {
 		lines = append(lines, findingLine(&f))
 	}
-	lines = append(lines, fmt.Sprintf("compared %d, mended %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
+	lines = append(lines, fmt.Sprintf("compared %d, repaired %d, left %d, frozen %d", report.Compared, report.Repaired, report.Open, len(report.Frozen)))
 	if err := p.printResult(c.JSON, report, strings.Join(lines, "\n")); err != nil || report.Open == 0 {
 		return err
 	}
@@ -137,9 +137,8 @@ func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconcil
 	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
 }
 
-// suspicionsEvery is how long rollups may be wrong after a batch that landed late, and records
-// that the server refused wait for being replayable, about.
-const suspicionsEvery = 5 * time.Minute
+// suspectsEvery is about how long rollups may be wrong after an expired plan was replayed.
+const suspectsEvery = 5 * time.Minute
 
 // assembleReconcile has rollups compared every night.
 func assembleReconcile(s *service) error {
@@ -148,6 +147,6 @@ func assembleReconcile(s *service) error {
 		return err
 	}
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
-	s.timetable.Every("reconcile suspect months", timetable.Interval(suspicionsEvery), reconciler.Suspects)
+	s.timetable.Every("reconcile suspect months", timetable.Interval(suspectsEvery), reconciler.Suspects)
 	return nil
 }

@@ -37,10 +37,12 @@ type Migrator struct {
 	Postgres   string // DSN
 	ClickHouse clickhouse.Config
 	Topics     producer.TopicsConfig
-	Group      string // the consumer group that inserts answers, of which Answers is the topic
-	Answers    string
+	Sinks      []Sink // every consumer group that inserts into a landing table
 	Log        *slog.Logger
 }
+
+// A Sink is a consumer group, its topic, both with their prefix, and the landing table.
+type Sink struct{ Group, Topic, Landing string }
 
 // Pending lists what must be done in the selected stores, in order.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
@@ -110,9 +112,9 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, repor
 	})
 }
 
-// suspectOpenBatches marks the months in which batches of answers have rows that were planned and not committed, before
-// rollups are rebuilt: a rebuild counts those rows, and their replay adds them to a rollup that lacks the batch's token.
-// Once they are replayed their months are reconciled.
+// suspectOpenBatches marks the months in which batches have rows that were planned and not committed, before rollups are
+// rebuilt: a rebuild counts those rows, and their replay adds them to a rollup that lacks the batch's token. Once they are
+// replayed their months are reconciled.
 func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error {
 	var names []string
 	for _, s := range pending {
@@ -126,20 +128,22 @@ func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error
 	if len(m.Topics.Brokers) == 0 {
 		return errors.New("rollups of clickhouse are to be rebuilt, and kafka's open batches are unknown without its address; run: answerscope migrate")
 	}
-	batches, err := consume.OpenBatches(ctx, m.Topics.Connection, m.Group, m.Answers)
-	if err != nil || len(batches) == 0 {
-		return err
-	}
 	conn, err := clickhouse.Open(ctx, m.ClickHouse)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	for _, b := range batches {
-		first := clickhouse.LogPosition{Topic: m.Answers, Partition: b.Partition, Offset: b.Committed}
-		m.Log.Info("months of an open batch are reconciled after its replay", "batch", first.String())
-		if err := clickhouse.SuspectFrom(ctx, conn, clickhouse.Answers.Name, first); err != nil {
+	for _, sink := range m.Sinks {
+		batches, err := consume.OpenBatches(ctx, m.Topics.Connection, sink.Group, sink.Topic)
+		if err != nil {
 			return err
+		}
+		for _, b := range batches {
+			first := clickhouse.LogPosition{Topic: sink.Topic, Partition: b.Partition, Offset: b.Committed}
+			m.Log.Info("months of an open batch are reconciled after its replay", "batch", first.String())
+			if err := clickhouse.SuspectFrom(ctx, conn, sink.Landing, first); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

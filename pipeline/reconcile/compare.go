@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
@@ -33,12 +34,12 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 		return f, err
 	}
 	switch {
-	case frozen[c.month]:
+	case frozen[c.month.First()]:
 		r.report.leave(c.rollup.Table, c.month)
 		return nil, nil
 	case r.scope.Repair == RepairNothing:
 		return f, nil
-	case r.scope.Repair == RepairMissing && tooMuch(f.Differences):
+	case r.scope.Repair == RepairMissing && slices.ContainsFunc(f.Differences, func(d rollup.Difference) bool { return d.Have.Units > d.Want.Units }):
 		f.State = Kept
 		return f, nil
 	}
@@ -51,11 +52,11 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 
 // same compares beside the sinks: false may only mean that rows came meanwhile.
 func (r *run) same(ctx context.Context, c *cell) (bool, error) {
-	want, stable, err := c.expected.Checksum(ctx, r.cfg.BackgroundThreads)
+	want, stable, err := c.expected.Checksum(ctx, backgroundThreads)
 	if err != nil || !stable {
 		return false, err
 	}
-	have, stable, err := c.actual.Checksum(ctx, r.cfg.BackgroundThreads)
+	have, stable, err := c.actual.Checksum(ctx, backgroundThreads)
 	return stable && want.Equal(have), err
 }
 
@@ -68,11 +69,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 		},
 		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			want, err := r.lockedChecksum(ctx, c.expected)
-			if err != nil {
-				return err
-			}
-			have, err := r.lockedChecksum(ctx, c.actual)
+			want, have, err := r.lockedChecksums(ctx, c.expected, c.actual)
 			if err != nil {
 				return err
 			}
@@ -99,15 +96,18 @@ func unread(ctx context.Context, caches ...*rollup.ChecksumCache) (rows uint64, 
 // merges is how often parts may be merged while they are read.
 const merges = 20
 
-// lockedChecksum is the checksum of a table into which nothing is inserted. Its parts may be merged.
-func (r *run) lockedChecksum(ctx context.Context, l *rollup.ChecksumCache) (rollup.Checksum, error) {
+// lockedChecksums are those of two tables into which nothing is inserted. Their parts may be merged.
+func (r *run) lockedChecksums(ctx context.Context, expected, actual *rollup.ChecksumCache) (want, have rollup.Checksum, err error) {
 	for range merges {
-		checksum, stable, err := l.Checksum(ctx, r.cfg.ForegroundThreads)
-		if err != nil || stable {
-			return checksum, err
+		var stable, alsoStable bool
+		if want, stable, err = expected.Checksum(ctx, foregroundThreads); err != nil {
+			return want, have, err
+		}
+		if have, alsoStable, err = actual.Checksum(ctx, foregroundThreads); err != nil || stable && alsoStable {
+			return want, have, err
 		}
 	}
-	return rollup.Checksum{}, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
+	return want, have, fmt.Errorf("%w: parts were merged %d times while they were read", errNotLocked, merges)
 }
 
 // brandsTimeout is how much longer the lock is held to learn which brands differ.
@@ -122,14 +122,4 @@ func (r *run) brands(ctx context.Context, c *cell) []rollup.Brand {
 		r.log.Info("brands that differ are unknown", "table", c.rollup.Table, "month", c.month, "cause", err)
 	}
 	return brands
-}
-
-// tooMuch says that a rollup has more of something than its landing rows make.
-func tooMuch(differences []rollup.Difference) bool {
-	for _, d := range differences {
-		if d.Have.Units > d.Want.Units {
-			return true
-		}
-	}
-	return false
 }

@@ -45,7 +45,7 @@ type work struct {
 	do      func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error
 }
 
-// locked does the work under the lock, for at most Config.LockedTimeout. Where too much is left, or a batch is planned, it
+// locked does the work under the lock, for at most lockedTimeout. Where too much is left, or a batch is planned, it
 // releases the lock and tries again.
 func (r *run) locked(ctx context.Context, w work) error {
 	var why error
@@ -74,14 +74,14 @@ func (r *run) attempt(ctx context.Context, w work) (err error) {
 		err = errors.Join(err, stop.Release())
 		r.metrics.locked.Observe(time.Since(began).Seconds())
 	}()
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.LockedTimeout)
+	ctx, cancel := context.WithTimeout(ctx, lockedTimeout)
 	defer cancel()
 	left, err := w.left(ctx)
 	if err != nil {
 		return err
 	}
-	if left > r.cfg.MaxUnread {
-		return fmt.Errorf("%w: %d rows came meanwhile, %d would be read while they wait", errNotLocked, left, r.cfg.MaxUnread)
+	if left > maxUnread {
+		return fmt.Errorf("%w: %d rows came meanwhile, %d would be read while they wait", errNotLocked, left, maxUnread)
 	}
 	return w.do(ctx, stop)
 }

@@ -16,11 +16,9 @@ import (
 func (r *run) progress(ctx context.Context) (*Finding, error) {
 	f := &Finding{RollupMonth: RollupMonth{Table: "log_progress"}, State: Differs}
 	for range 2 {
-		logs, _, err := r.logs(ctx)
-		if err != nil {
+		if logs, _, err := r.logs(ctx); err != nil {
 			return f, err
-		}
-		if len(logs) == 0 {
+		} else if len(logs) == 0 {
 			return nil, nil
 		}
 	}
@@ -67,16 +65,16 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err
 	}
 	right = maps.Clone(kept)
 	for log, last := range landed {
-		right[log] = max(last, withDefault(kept, log, last))
+		right[log] = max(last, valueOr(kept, log, last))
 	}
 	for log, have := range right {
 		if last, ok := inserted[log]; ok && have > last {
-			right[log] = max(last, withDefault(landed, log, last))
+			right[log] = max(last, valueOr(landed, log, last))
 		}
 	}
 	for log, want := range right {
 		if have, ok := kept[log]; !ok || have != want {
-			wrong = append(wrong, Log{log.Topic, log.Partition, want, withDefault(kept, log, -1)})
+			wrong = append(wrong, Log{log.Topic, log.Partition, want, valueOr(kept, log, -1)})
 		}
 	}
 	slices.SortFunc(wrong, func(a, b Log) int {
@@ -85,7 +83,7 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err
 	return wrong, right, nil
 }
 
-func withDefault(p rollup.Progress, log rollup.Log, none int64) int64 {
+func valueOr(p rollup.Progress, log rollup.Log, none int64) int64 {
 	if last, ok := p[log]; ok {
 		return last
 	}

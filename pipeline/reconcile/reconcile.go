@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,42 +21,35 @@ import (
 // Config says which sinks are stopped, and for how long.
 type Config struct {
 	producer.Connection
-	Sinks             []Sink        // every consumer group that inserts into landing tables
-	LockTimeout       time.Duration // to wait for the batches under way
-	LockedTimeout     time.Duration // to stop the sinks, at most
-	Outlast           time.Duration // to stop them when this process is killed while the server replaces a month
-	Tries             int           // to stop the sinks, for one month of one rollup
-	Pause             time.Duration // between two tries
-	MaxUnread         uint64        // rows that may be left to read under the lock
-	BackgroundThreads int           // of the server, beside the sinks
-	ForegroundThreads int           // of the server, under the lock
+	Sinks       []Sink        // every consumer group that inserts into landing tables
+	LockTimeout time.Duration // to wait for the batches under way
+	Outlast     time.Duration // to stop the sinks when this process is killed while the server replaces a month
+	Tries       int           // to stop the sinks, for one month of one rollup
+	Pause       time.Duration // between two tries
 }
+
+const (
+	lockedTimeout     = 30 * time.Second // to stop the sinks, at most
+	maxUnread         = 2_000_000        // rows that may be left to read under the lock
+	backgroundThreads = 1                // of the server, beside the sinks
+	foregroundThreads = 4                // of the server, under the lock
+)
 
 // A Sink is a group of consumers and its topic, both with their prefix.
 type Sink struct{ Group, Topic string }
 
 // DefaultConfig needs Brokers and Sinks.
 func DefaultConfig() Config {
-	return Config{
-		LockTimeout: 5 * time.Second, LockedTimeout: 30 * time.Second, Outlast: time.Minute, Tries: 6, Pause: 5 * time.Second,
-		MaxUnread: 2_000_000, BackgroundThreads: 1, ForegroundThreads: 4,
-	}
+	return Config{LockTimeout: 5 * time.Second, Outlast: time.Minute, Tries: 6, Pause: 5 * time.Second}
 }
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
-	errs := []error{c.Connection.Validate()}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+	err := c.Connection.Validate()
+	if len(c.Sinks) == 0 {
+		err = errors.Join(err, errors.New("reconcile sinks: want those that insert"))
 	}
-	check(len(c.Sinks) > 0, "reconcile sinks: want those that insert")
-	check(c.LockTimeout > 0 && c.LockedTimeout > 0 && c.Outlast > 0 && c.Pause > 0, "reconcile lock timeout %v, locked timeout %v, outlast %v, pause %v: want more than 0",
-		c.LockTimeout, c.LockedTimeout, c.Outlast, c.Pause)
-	check(c.Tries > 0 && c.MaxUnread > 0, "reconcile tries %d, max unread %d: want at least 1", c.Tries, c.MaxUnread)
-	check(c.BackgroundThreads > 0 && c.ForegroundThreads > 0, "reconcile threads %d and %d: want at least 1", c.BackgroundThreads, c.ForegroundThreads)
-	return errors.Join(errs...)
+	return err
 }
 
 // Repairs says which differences are repaired.
@@ -218,7 +212,7 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 	}
 	var cells []*cell
 	for _, of := range rollups {
-		topic := strings.TrimSuffix(of.Source, strings.TrimPrefix(r.conn.Local("x"), "x"))
+		topic := strings.TrimSuffix(of.Source, clickhouse.LocalSuffix)
 		if r.scope.Landing != "" && r.scope.Landing != topic {
 			continue
 		}
@@ -233,7 +227,7 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 		for _, month := range months {
 			switch {
 			case !r.scope.has(month):
-			case frozen[month]:
+			case frozen[month.First()]:
 				r.report.leave(of.Table, month)
 			default:
 				cells = append(cells, &cell{of, month, topic, of.Expected(r.conn, month, r.scope.Owner), of.Actual(r.conn, month, r.scope.Owner)})
@@ -243,18 +237,13 @@ func (r *run) cells(ctx context.Context) ([]*cell, error) {
 	return cells, nil
 }
 
-// frozen says which months of a topic are left alone.
-func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickhouse.Month) (map[clickhouse.Month]bool, error) {
+// frozen are the first days of the months of a topic that are left alone.
+func (c *Reconciler) frozen(ctx context.Context, topic string, months ...clickhouse.Month) (map[time.Time]bool, error) {
 	var firsts []time.Time
 	for _, m := range months {
 		firsts = append(firsts, m.First())
 	}
-	found, err := c.db.FrozenMonths(ctx, topic, firsts)
-	frozen := map[clickhouse.Month]bool{}
-	for first := range found {
-		frozen[clickhouse.MonthOf(first)] = true
-	}
-	return frozen, err
+	return c.db.FrozenMonths(ctx, topic, firsts)
 }
 
 // settle clears the suspects that were marked before anything was compared and whose months are right.
@@ -269,8 +258,41 @@ func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickho
 			reconciled = append(reconciled, s)
 		}
 	}
-	if len(reconciled) == 0 {
+	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
+}
+
+// Nightly compares everything and repairs what only lacks something: what a rollup has too much of may be all that is left
+// of lost landing rows, and waits for a person. It is an error if a difference is left.
+func (c *Reconciler) Nightly(ctx context.Context) error {
+	return c.task(ctx, Scope{Repair: RepairMissing})
+}
+
+// Suspects repairs the suspect months: those of batches some of whose rows a rollup may have counted before.
+func (c *Reconciler) Suspects(ctx context.Context) error {
+	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
+	if err != nil {
+		return err
+	}
+	months := slices.CompactFunc(suspects, func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month })
+	var errs []error
+	for _, s := range months { // they are ordered
+		month := clickhouse.Month(s.Month)
+		errs = append(errs, c.task(ctx, Scope{From: month, To: month, Landing: s.Landing, Repair: RepairAll}))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Reconciler) task(ctx context.Context, scope Scope) error {
+	report, err := c.Reconcile(ctx, scope, func(int, int) {})
+	if errors.Is(err, ErrBusy) {
+		c.log.Info("not reconciled this time", "cause", err)
 		return nil
 	}
-	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
+	if err != nil {
+		return err
+	}
+	if report.Open > 0 {
+		return fmt.Errorf("%d of %d months of rollups are not as they should be; run: answerscope reconcile", report.Open, report.Compared)
+	}
+	return nil
 }

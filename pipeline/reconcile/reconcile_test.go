@@ -14,14 +14,14 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// Whatever is planted in any rollup is found, in its month and of its brand, and is
-// gone once it was mended; nothing else is found, and nothing else is touched. By
-// night is mended only what takes nothing away.
-func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 3000)
-	if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 13 || len(r.Findings) != 0 {
-		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, places(r))
+// A difference planted in any rollup is found, in its month and of its brand, and is gone once it was repaired; nothing else
+// is found or changed. The nightly run repairs only what takes nothing away.
+func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 400)
+	if r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Compared != 13 || len(r.Findings) != 0 {
+		t.Fatalf("of a sound warehouse: %d compared, %s", r.Compared, findings(r))
 	}
 	const ofBrand = "brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = 202603"
 	changes := map[string]string{
@@ -31,17 +31,17 @@ func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		plant func(table string) string
-		night string // what becomes of it by night: of a changed table as of its kind
+		night string // its states after a nightly run, in the order of monthly
 	}{
 		{"missing", func(table string) string {
 			return "ALTER TABLE " + table + " DELETE WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "mended mended mended mended mended mended"},
+		}, "repaired repaired repaired repaired repaired repaired"},
 		{"doubled", func(table string) string {
 			return "INSERT INTO " + table + " SELECT * FROM " + table + " WHERE " + ofBrand + " LIMIT 1 SETTINGS insert_deduplicate = 0"
 		}, "kept kept kept kept kept kept"},
 		{"changed", func(table string) string {
 			return "ALTER TABLE " + table + " UPDATE " + changes[table] + " WHERE " + ofBrand + " SETTINGS mutations_sync = 1"
-		}, "kept mended mended mended mended kept"},
+		}, "kept repaired repaired repaired repaired kept"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expected := func(states []string) string {
@@ -52,41 +52,41 @@ func TestPlantedDifferencesAreFoundAndMended(t *testing.T) {
 				return strings.Join(all, ", ")
 			}
 			for _, table := range monthly {
-				w.exec(t, c.plant(table))
+				f.exec(t, c.plant(table))
 			}
-			r := w.reconcile(t, reconcile.Scope{From: 202603, To: 202603})
-			if want := expected(slices.Repeat([]string{"differs"}, len(monthly))); places(r) != want || r.Open != len(monthly) {
-				t.Errorf("found %s, want %s", places(r), want)
+			r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603})
+			if want := expected(slices.Repeat([]string{"differs"}, len(monthly))); findings(r) != want || r.Open != len(monthly) {
+				t.Errorf("found %s, want %s", findings(r), want)
 			}
-			for _, f := range r.Findings {
-				if len(f.Brands) != 1 || f.Brands[0].BrandID != (clickhouse.UUID{15: 2}) || len(f.Differences) == 0 {
-					t.Errorf("%+v", f)
+			for _, found := range r.Findings {
+				if len(found.Brands) != 1 || found.Brands[0].BrandID != (clickhouse.UUID{15: 2}) || len(found.Differences) == 0 {
+					t.Errorf("%+v", found)
 				}
 			}
 			states := strings.Fields(c.night)
-			if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing}); places(r) != expected(states) {
-				t.Errorf("by night: %s, want %s", places(r), expected(states))
+			if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairMissing}); findings(r) != expected(states) {
+				t.Errorf("by night: %s, want %s", findings(r), expected(states))
 			}
-			if r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll}); r.Open != 0 || r.Repaired != strings.Count(c.night, "kept") {
-				t.Errorf("mended: %s", places(r))
+			if r := f.reconcile(t, reconcile.Scope{From: 202603, To: 202603, Repair: reconcile.RepairAll}); r.Open != 0 || r.Repaired != strings.Count(c.night, "kept") {
+				t.Errorf("repaired: %s", findings(r))
 			}
 		})
 	}
-	if r := w.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
-		t.Errorf("in the end: %s", places(r))
+	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+		t.Errorf("in the end: %s", findings(r))
 	}
-	if n := w.number(t, "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"); n != 0 {
+	if n := f.number(t, "(SELECT count() FROM system.databases WHERE startsWith(name, currentDatabase() || '_'))"); n != 0 {
 		t.Errorf("%d shadow schemas are left", n)
 	}
 }
 
-// What is out of scope is not looked at, though it is mended with the rest of its
-// month.
-func TestAScopeIsKeptTo(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 1000)
+// What is out of scope is not compared, but a month is repaired as a whole.
+func TestOnlyTheScopeIsCompared(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 400)
 	for _, month := range []string{"202603", "202604"} {
-		w.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
+		f.exec(t, "ALTER TABLE visit_daily DELETE WHERE brand_id = '00000000-0000-0000-0000-000000000002' AND toYYYYMM(day) = "+month+" SETTINGS mutations_sync = 1")
 	}
 	organization, first, second := clickhouse.UUID{15: 1}, clickhouse.UUID{15: 1}, clickhouse.UUID{15: 2}
 	for _, c := range []struct {
@@ -98,10 +98,10 @@ func TestAScopeIsKeptTo(t *testing.T) {
 		{reconcile.Scope{Landing: "answers"}, ""},
 		{reconcile.Scope{Landing: "visits", From: 202604}, "visit_daily 2026-04 differs"},
 		{reconcile.Scope{To: 202602}, ""},
-		{reconcile.Scope{To: 202603, Repair: reconcile.RepairMissing}, "visit_daily 2026-03 mended"},
+		{reconcile.Scope{To: 202603, Repair: reconcile.RepairMissing}, "visit_daily 2026-03 repaired"},
 		{reconcile.Scope{}, "visit_daily 2026-04 differs"},
 	} {
-		if got := places(w.reconcile(t, c.scope)); got != c.want {
+		if got := findings(f.reconcile(t, c.scope)); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.scope, got, c.want)
 		}
 	}
@@ -109,9 +109,10 @@ func TestAScopeIsKeptTo(t *testing.T) {
 
 // The rows of a frozen month expire, and its rollups stay.
 func TestAFrozenMonthIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 1000)
-	stop, err := w.db.LockSinksExclusive(t.Context(), 0, time.Second)
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 400)
+	stop, err := f.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,43 +122,44 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	if err := stop.Release(); err != nil {
 		t.Fatal(err)
 	}
-	before := w.number(t, "(SELECT sum(visits) FROM visit_daily)")
-	w.exec(t, "ALTER TABLE visits DELETE WHERE toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1")
-	r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll})
+	before := f.number(t, "(SELECT sum(visits) FROM visit_daily)")
+	f.exec(t, "ALTER TABLE visits DELETE WHERE toYYYYMM(day) = 202603 SETTINGS mutations_sync = 1")
+	r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairAll})
 	if len(r.Findings) != 0 || fmt.Sprint(r.Frozen) != "[{visit_daily 2026-03 0}]" {
-		t.Errorf("found %s, frozen %v", places(r), r.Frozen)
+		t.Errorf("found %s, frozen %v", findings(r), r.Frozen)
 	}
-	if after := w.number(t, "(SELECT sum(visits) FROM visit_daily)"); after != before {
+	if after := f.number(t, "(SELECT sum(visits) FROM visit_daily)"); after != before {
 		t.Errorf("%d visits, there were %d", after, before)
 	}
 }
 
-// log_progress has what has landed, and what had before it expired; not more than
-// the sinks have reached.
-func TestProgressIsMended(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 999)
-	w.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
-	w.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
-	r := w.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
-	if places(r) != "log_progress 0000-00 mended" || fmt.Sprint(r.Findings[0].Logs) != "[{visits 1 997 -1}]" {
-		t.Errorf("%s %+v", places(r), r.Findings)
+// log_progress has the offsets of what landed, also of what has expired since, and no more than the sinks have reached.
+func TestProgressIsRepaired(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 999)
+	f.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
+	f.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
+	r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
+	if findings(r) != "log_progress 0000-00 repaired" || fmt.Sprint(r.Findings[0].Logs) != "[{visits 1 997 -1}]" {
+		t.Errorf("%s %+v", findings(r), r.Findings)
 	}
-	if r := w.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
-		t.Errorf("after all: %s", places(r))
+	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
+		t.Errorf("after all: %s", findings(r))
 	}
 	for topic, want := range map[string]int64{"gone": 7, "visits": 998, "answers": 998} {
-		if n := w.number(t, "(SELECT max(last_offset) FROM log_progress WHERE log_topic = '"+topic+"')"); n != want {
+		if n := f.number(t, "(SELECT max(last_offset) FROM log_progress WHERE log_topic = '"+topic+"')"); n != want {
 			t.Errorf("%s: %d, want %d", topic, n, want)
 		}
 	}
 }
 
 // One process reconciles at a time.
-func TestASecondOneIsRefused(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 10)
-	r := w.reconciler(t, w.conn, w.db)
+func TestASecondReconcilerIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 10)
+	r := newReconciler(t, f.config(), f.conn, f.db)
 	var second error
 	_, err := r.Reconcile(t.Context(), reconcile.Scope{}, func(done, _ int) {
 		if done == 1 {
@@ -169,20 +171,20 @@ func TestASecondOneIsRefused(t *testing.T) {
 	}
 }
 
-// Sinks that cannot be held do not hold up the report, which says so.
-func TestSinksThatStayBusyAreTold(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 100)
-	w.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	hold, err := w.db.LockSinksShared(t.Context(), 0)
+// Where the sink lock is not granted, the report has the month as unknown, with the cause.
+func TestBusySinksAreReported(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 100)
+	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	hold, err := f.db.LockSinksShared(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hold.Release()
-	cfg := reconcile.DefaultConfig()
-	cfg.Brokers, cfg.Sinks = w.brokers, []reconcile.Sink{{Group: w.prefix + "sink", Topic: w.prefix + "visits"}}
+	cfg := f.config()
 	cfg.LockTimeout, cfg.Pause, cfg.Tries = 20*time.Millisecond, time.Millisecond, 2
-	r := reconcilerOf(t, cfg, w.conn, w.db)
+	r := newReconciler(t, cfg, f.conn, f.db)
 	report, err := r.Reconcile(t.Context(), reconcile.Scope{Repair: reconcile.RepairAll}, func(int, int) {})
 	if err != nil || report.Open != 1 || report.Findings[0].State != reconcile.Unknown {
 		t.Fatalf("%v, %+v", err, report)
@@ -193,23 +195,24 @@ func TestSinksThatStayBusyAreTold(t *testing.T) {
 	}
 }
 
-// A batch that landed late may be in a rollup twice: its month is repaired, also of what is too much.
-func TestSuspectsAreSettled(t *testing.T) {
-	w := newWorld(t)
-	w.land(t, 0, 100)
-	w.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	w.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+// A batch of an expired plan may be in a rollup twice: its month is repaired, also of what is too much.
+func TestSuspectMonthsAreRepaired(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 100)
+	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
+	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	mark := clickhouse.Mark{Topic: "answers", Offset: 500, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
-	if err := clickhouse.MarkRecords(t.Context(), w.conn, []clickhouse.Mark{mark}); err != nil {
+	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.Mark{mark}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.reconciler(t, w.conn, w.db).Suspects(t.Context()); err != nil {
+	if err := newReconciler(t, f.config(), f.conn, f.db).Suspects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(left) != 0 {
+	if left, err := clickhouse.Suspects(t.Context(), f.conn); err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	if r := w.reconcile(t, reconcile.Scope{}); places(r) != "visit_daily 2026-03 differs" {
-		t.Errorf("found %s", places(r))
+	if r := f.reconcile(t, reconcile.Scope{}); findings(r) != "visit_daily 2026-03 differs" {
+		t.Errorf("found %s", findings(r))
 	}
 }

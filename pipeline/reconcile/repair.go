@@ -23,13 +23,13 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 	expected, made := c.rollup.Expected(r.conn, c.month, rollup.Owner{}), rebuilt.Checksums()
 	return r.locked(ctx, work{
 		prepare: func(ctx context.Context) error {
-			if err := rebuilt.Fill(ctx, r.cfg.BackgroundThreads); err != nil {
+			if err := rebuilt.Fill(ctx, backgroundThreads); err != nil {
 				return err
 			}
-			if _, _, err := made.Checksum(ctx, r.cfg.BackgroundThreads); err != nil {
+			if _, _, err := made.Checksum(ctx, backgroundThreads); err != nil {
 				return err
 			}
-			_, _, err := expected.Checksum(ctx, r.cfg.BackgroundThreads)
+			_, _, err := expected.Checksum(ctx, backgroundThreads)
 			return err
 		},
 		left: func(ctx context.Context) (uint64, error) {
@@ -41,7 +41,7 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 			return rows + missing, err
 		},
 		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			if err := rebuilt.Fill(ctx, r.cfg.ForegroundThreads); err != nil {
+			if err := rebuilt.Fill(ctx, foregroundThreads); err != nil {
 				return err
 			}
 			if err := r.verify(ctx, c, expected, made); err != nil {
@@ -55,11 +55,7 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 // verify compares the rebuilt month with what the view makes of all landing rows, and checks that the month was not
 // frozen meanwhile.
 func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.ChecksumCache) error {
-	want, err := r.lockedChecksum(ctx, expected)
-	if err != nil {
-		return err
-	}
-	have, err := r.lockedChecksum(ctx, made)
+	want, have, err := r.lockedChecksums(ctx, expected, made)
 	if err != nil {
 		return err
 	}
@@ -67,7 +63,7 @@ func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.Checks
 		return fmt.Errorf("repair %s of %s: %w", c.month, c.rollup.Table, errChanged)
 	}
 	frozen, err := r.frozen(ctx, c.topic, c.month)
-	if err == nil && frozen[c.month] {
+	if err == nil && frozen[c.month.First()] {
 		err = fmt.Errorf("repair %s of %s: the month was frozen meanwhile", c.month, c.rollup.Table)
 	}
 	return err

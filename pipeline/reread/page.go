@@ -44,7 +44,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 		records, waiting = records[:0], 0
 		return err
 	}
-	take := func(kept *clickhouse.KeptAnswer) error {
+	take := func(kept *clickhouse.AnswerRow) error {
 		if bytes >= pageBytes {
 			return errFull
 		}
@@ -82,7 +82,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 	return p, nil
 }
 
-func (r *Rereader) encode(kept *clickhouse.KeptAnswer, names *postgres.Snapshot) ([]byte, error) {
+func (r *Rereader) encode(kept *clickhouse.AnswerRow, names *postgres.Snapshot) ([]byte, error) {
 	a, err := record(kept, names, r.cfg.ExtractVersion)
 	if err != nil {
 		return nil, err

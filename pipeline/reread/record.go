@@ -12,7 +12,7 @@ import (
 )
 
 // record is a kept answer as it was appended first, but with current names.
-func record(kept *clickhouse.KeptAnswer, names *postgres.Snapshot, extractVersion int) (*event.Answer, error) {
+func record(kept *clickhouse.AnswerRow, names *postgres.Snapshot, extractVersion int) (*event.Answer, error) {
 	a := &event.Answer{
 		V:              event.Version,
 		ID:             uuid.UUID(kept.ID),
@@ -64,7 +64,7 @@ func record(kept *clickhouse.KeptAnswer, names *postgres.Snapshot, extractVersio
 }
 
 // usage is nil where the record had none.
-func usage(kept *clickhouse.KeptAnswer) *event.Usage {
+func usage(kept *clickhouse.AnswerRow) *event.Usage {
 	if kept.InputTokens == 0 && kept.OutputTokens == 0 && kept.Searches == 0 && kept.CostUSD.IsZero() {
 		return nil
 	}

@@ -15,8 +15,7 @@ type CardFilter struct {
 	Limit     uint32   `ch:"limit"`
 }
 
-// CardPlace is where a card stands in the order of NewestCards; the zero value is
-// before all.
+// CardPlace is where a card stands in the order of NewestCards; the zero value is before all.
 type CardPlace struct {
 	AnsweredAt string `ch:"before"`       // 2006-01-02 15:04:05.000, UTC
 	AnswerID   string `ch:"after_answer"` // lower-case text, as ID
@@ -29,11 +28,10 @@ func PlaceOf(answeredAt time.Time, answer UUID, position uint32, id UUID) CardPl
 	return CardPlace{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), answer.String(), position, id.String()}
 }
 
-// NewestCards gives shopping cards, newest first; those of one instant by answer
-// id, position and id.
+// NewestCards gives shopping cards, newest first; those of one instant by answer id, position and id.
 var NewestCards = rollup[CardFilter, Card]("newest_cards")
 
-// Card is a product that a platform showed. Texts are "" where it told none.
+// Card is a product that a platform showed. Texts that it did not return are "".
 type Card struct {
 	ID             UUID             `ch:"id"`
 	AnsweredAt     time.Time        `ch:"answered_at"`

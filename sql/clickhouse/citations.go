@@ -29,9 +29,8 @@ const (
 	CitationURL    = "url"
 )
 
-// CitationSource is what the answers of a window cite, in all, of one domain, or
-// of one URL. A percentage is rounded to one decimal, nil where there is nothing
-// to divide by.
+// CitationSource is what the answers of a window cite, in all, of one domain, or of one URL. A percentage is rounded to
+// one decimal, nil where there is nothing to divide by.
 type CitationSource struct {
 	Facet              string     `ch:"facet"`
 	Domain             string     `ch:"domain"`      // registrable; of the domain or URL

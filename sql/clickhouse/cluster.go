@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -22,13 +23,11 @@ func HostOf(dsn string) string {
 	return strings.Join(o.Addr, ",")
 }
 
-// ShardServers are the addresses of a cluster, a list of replicas for each shard; nil of
-// one server.
-func (c Config) ShardServers() [][]string {
+// ShardServers are the addresses of a cluster, a list of replicas for each shard; nil of one server.
+func (c Config) ShardServers() (shards [][]string) {
 	if c.Shards == "" {
 		return nil
 	}
-	var shards [][]string
 	for shard := range strings.SplitSeq(c.Shards, ";") {
 		var replicas []string
 		for replica := range strings.SplitSeq(shard, ",") {
@@ -44,11 +43,7 @@ func (c Config) Servers() []string {
 	if c.Shards == "" {
 		return []string{c.DSN}
 	}
-	var all []string
-	for _, replicas := range c.ShardServers() {
-		all = append(all, replicas...)
-	}
-	return all
+	return slices.Concat(c.ShardServers()...)
 }
 
 // At is c for one server of the cluster.
@@ -57,8 +52,8 @@ func (c Config) At(dsn string) Config {
 	return c
 }
 
-// validateShards wants addresses that differ in nothing but the host: questions go
-// to whichever server answers, with one set of credentials.
+// validateShards wants addresses that differ only in the host: questions go to any of the servers, with one set of
+// credentials.
 func (c Config) validateShards() error {
 	var errs []error
 	if c.DSN != "" {
@@ -93,38 +88,35 @@ func (c Config) validateShards() error {
 	return errors.Join(errs...)
 }
 
-// openCluster connects to every shard, and for questions to whichever server takes
-// them.
-func openCluster(ctx context.Context, c Config) (*Conn, error) {
+// openCluster connects to every shard, and for questions to any of the servers.
+func openCluster(ctx context.Context, c Config) (all *Conn, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	all := &Conn{cluster: c.Cluster}
-	for n, replicas := range c.ShardServers() {
-		shard, err := newReplicas(c, n, replicas)
+	all = &Conn{cluster: c.Cluster}
+	defer func() {
 		if err != nil {
-			return nil, errors.Join(err, all.Close())
+			all, err = nil, errors.Join(err, all.Close())
 		}
-		all.shards = append(all.shards, &Conn{Server: shard, cluster: all.cluster})
-	}
+	}()
 	o, err := options(c.At(c.Servers()[0]))
 	if err != nil {
-		return nil, errors.Join(err, all.Close())
+		return all, err
 	}
-	o.ConnOpenStrategy = clickhouse.ConnOpenRoundRobin
-	o.Addr = nil
-	for _, dsn := range c.Servers() {
-		one, err := parse(dsn)
+	o.ConnOpenStrategy, o.Addr = clickhouse.ConnOpenRoundRobin, nil
+	for n, dsns := range c.ShardServers() {
+		shard, err := newReplicas(c, n, dsns)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("parse clickhouse dsn: %w", err), all.Close())
+			return all, err
 		}
-		o.Addr = append(o.Addr, one.Addr...)
+		all.shards = append(all.shards, &Conn{Server: shard, cluster: all.cluster})
+		o.Addr = append(o.Addr, shard.names...)
 	}
 	if all.Server, err = clickhouse.Open(o); err != nil {
-		return nil, errors.Join(fmt.Errorf("open clickhouse: %w", err), all.Close())
+		return all, fmt.Errorf("open clickhouse: %w", err)
 	}
 	if err := Retry(ctx, func() error { return all.Ping(ctx) }); err != nil {
-		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), all.Close())
+		return all, fmt.Errorf("ping clickhouse: %w", err)
 	}
 	return all, nil
 }
@@ -132,9 +124,8 @@ func openCluster(ctx context.Context, c Config) (*Conn, error) {
 // Shards is how many shards there are; 1 of one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
 
-// Shard is one shard's server, counted from 0: the one to insert at, and to look at
-// after an insert. Of several replicas it is the same until it is gone. It is closed
-// with c.
+// Shard is one shard's server, counted from 0, for inserts and lookups. Of several replicas it is the same until it is lost.
+// It is closed with c.
 func (c *Conn) Shard(n int) (*Conn, error) {
 	switch {
 	case n < 0 || n >= c.Shards():
@@ -156,11 +147,11 @@ func (c *Conn) Local(table string) string {
 // LocalSuffix ends the name of a shard's own part of a table of facts.
 const LocalSuffix = "_local"
 
-// Dimension tells the tables that are whole on every shard.
+// Dimension reports whether a table is whole on every shard.
 func Dimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
 
-// settings are what questions need on a cluster. What is asked of a shard's server is
-// told by that server where it is about the shard, however far its replicas are.
+// settings are what questions need on a cluster. A shard's server answers itself what is about the shard, whatever the lag
+// of its replicas.
 func (c *Conn) settings() clickhouse.Settings {
 	switch {
 	case c.cluster == "":
@@ -171,7 +162,7 @@ func (c *Conn) settings() clickhouse.Settings {
 	return clickhouse.Settings{"distributed_product_mode": "global", "prefer_localhost_replica": 1, "max_replica_delay_for_distributed_queries": 0}
 }
 
-// EachShard does something at every shard.
+// EachShard calls do with each shard in turn.
 func (c *Conn) EachShard(do func(shard *Conn) error) error {
 	if c.shards == nil {
 		return do(c)
@@ -184,7 +175,7 @@ func (c *Conn) EachShard(do func(shard *Conn) error) error {
 	return nil
 }
 
-// Ping asks a server, and of a cluster one of every shard: a question needs all.
+// Ping pings a server, and of a cluster one of every shard: a question needs all.
 func (c *Conn) Ping(ctx context.Context) error {
 	if c.shards != nil {
 		return c.EachShard(func(shard *Conn) error { return shard.Ping(ctx) })
@@ -204,8 +195,7 @@ func (c *Conn) Close() error {
 	return errors.Join(errs...)
 }
 
-// CatchUp returns once a shard's server has what the others of the shard took before:
-// called before rows are looked up that somebody else may have inserted elsewhere.
+// CatchUp returns once a shard's server has what was inserted at its other replicas before, for a lookup of such rows.
 func (c *Conn) CatchUp(ctx context.Context) error {
 	if r, ok := c.Server.(*replicas); ok {
 		return r.catchUp(ctx)

@@ -12,6 +12,7 @@ import (
 
 // An answer that landed on one shard is found by the lookup of another, whose rows are not seen twice.
 func TestALookupSeesEveryShard(t *testing.T) {
+	t.Parallel()
 	conn, _ := warehouse.Sharded(t)
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, Sign: 1, LogTopic: "answers", Platform: "openai"}
@@ -56,6 +57,7 @@ func idAt(at time.Time, n byte) (id clickhouse.UUID) {
 
 // What was deleted goes from every shard, and months expire on every one.
 func TestEveryShardIsPurgedAndExpires(t *testing.T) {
+	t.Parallel()
 	conn, _ := warehouse.Sharded(t)
 	gone := clickhouse.Deleted{Organization: clickhouse.UUID{1}, Brand: clickhouse.UUID{2}}
 	for n := range conn.Shards() {

@@ -21,7 +21,7 @@ type CrawlRow struct {
 	Path      string    `ch:"path"`
 	Status    uint16    `ch:"status"`
 	Bytes     int64     `ch:"bytes"`
-	Verified  *bool     `ch:"verified"` // nil: nobody looked
+	Verified  *bool     `ch:"verified"` // nil: not checked
 	Simulated bool      `ch:"simulated"`
 }
 

@@ -12,9 +12,9 @@ func keyOfCrawl(c clickhouse.CrawlRow) clickhouse.Key {
 	return clickhouse.Key{OrganizationID: c.OrganizationID, BrandID: c.BrandID, ID: c.ID}
 }
 
-// A batch of crawls in two months, sent three times with its token, is there once in
-// every table.
+// A batch of crawls in two months, sent three times with its token, is there once in every table.
 func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	unknown, spoofed := warehouse.Crawl(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Crawl(2, warehouse.Day)
 	unknown.Verified, spoofed.Verified = nil, new(false)
@@ -37,9 +37,9 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	}
 }
 
-// A crawl that has landed is found by whoever may see it, on whatever day it was, and
-// among more keys than one question has.
+// A crawl that has landed is found as far as below lets it be seen, on any day, and among more keys than one question has.
 func TestLandedCrawls(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var rows []clickhouse.CrawlRow
 	var keys []clickhouse.Key

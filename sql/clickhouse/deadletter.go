@@ -73,17 +73,15 @@ func DeadLetterEnds(ctx context.Context, conn *Conn) ([]LogPosition, error) {
 }
 
 type deadLettersWholeParams struct {
-	Topic     string  `ch:"topic"`
-	Partition int32   `ch:"partition"`
-	Offsets   []int64 `ch:"offsets"`
+	partitionParams
+	Offsets []int64 `ch:"offsets"`
 }
 
 var deadLettersWhole = query[deadLettersWholeParams, DeadLetter]("deadletters_whole")
 
-// WholeDeadLetters are the dead letters of one partition at some offsets, in their
-// order. The caller bounds what they weigh.
+// WholeDeadLetters are the dead letters of one partition at some offsets, in their order. The caller bounds their bytes.
 func WholeDeadLetters(ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64) ([]DeadLetter, error) {
-	return deadLettersWhole.All(ctx, conn, deadLettersWholeParams{topic, partition, offsets})
+	return deadLettersWhole.All(ctx, conn, deadLettersWholeParams{partitionParams{topic, partition}, offsets})
 }
 
 // The marks of a record.
@@ -93,7 +91,7 @@ const (
 	MarkReplayed   = "replayed"   // it was appended again
 )
 
-// A Mark is something that became of a record. Two alike are one.
+// A Mark is something that became of a record. Equal marks are one.
 type Mark struct {
 	Topic     string `ch:"log_topic"`
 	Partition int32  `ch:"log_partition"`
@@ -108,7 +106,7 @@ var deadLetterMarks = table[Mark]("deadletter_marks")
 // Position is that of the record.
 func (m Mark) Position() LogPosition { return LogPosition{m.Topic, m.Partition, m.Offset} }
 
-// MarkRecords writes marks down for good, of a cluster on whichever shard.
+// MarkRecords inserts marks, of a cluster on its first shard.
 func MarkRecords(ctx context.Context, conn *Conn, marks []Mark) error {
 	shard, err := conn.Shard(0)
 	if err != nil {
@@ -140,8 +138,8 @@ func MarksBetween(ctx context.Context, conn *Conn, from, to LogPosition) ([]Mark
 	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is the first record of a batch whose plan had expired when it was inserted: some rollups of the month may have taken the batch before,
-// and others not.
+// A Suspect is the first record of a batch whose plan had expired when it was inserted: some rollups of the month may have
+// taken the batch before, and others not.
 type Suspect struct {
 	Landing string `ch:"landing"` // table whose rollups these are
 	Month   uint32 `ch:"month"`   // as 202603
@@ -158,8 +156,12 @@ func Suspects(ctx context.Context, conn *Conn) ([]Suspect, error) {
 // SuspectFrom marks the months in which a landing table has rows of a partition from a record on.
 func SuspectFrom(ctx context.Context, conn *Conn, landing string, from LogPosition) error {
 	var months []uint32
-	err := conn.QueryRow(ctx, "SELECT groupUniqArray(toYYYYMM(day)) FROM "+landing+" WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset >= {offset:Int64}",
-		clickhouse.Named("topic", from.Topic), clickhouse.Named("partition", from.Partition), clickhouse.Named("offset", from.Offset)).Scan(&months)
+	const monthsFrom = `
+SELECT groupUniqArray(toYYYYMM(day))
+FROM {table:Identifier}
+WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset >= {offset:Int64}`
+	err := conn.QueryRow(ctx, monthsFrom, clickhouse.Named("table", landing), clickhouse.Named("topic", from.Topic),
+		clickhouse.Named("partition", from.Partition), clickhouse.Named("offset", from.Offset)).Scan(&months)
 	if err != nil {
 		return fmt.Errorf("read months of %s from %s on: %w", landing, from, err)
 	}

@@ -26,6 +26,7 @@ func letters(t *testing.T, conn *clickhouse.Conn) {
 }
 
 func TestDeadLettersAreListedPageByPage(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	letters(t, conn)
 	for name, c := range map[string]struct {
@@ -35,7 +36,7 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 		"all":       {clickhouse.DeadLetterFilter{}, []string{"answers/1@7", "answers/1@10", "answers/10@2", "visits/0@0"}},
 		"topic":     {clickhouse.DeadLetterFilter{Topics: []string{"visits", "crawls"}}, []string{"visits/0@0"}},
 		"partition": {clickhouse.DeadLetterFilter{Partitions: []int32{0, 10}}, []string{"answers/10@2", "visits/0@0"}},
-		"place":     {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1}, Offsets: []int64{10}}, []string{"answers/1@10"}},
+		"offset":    {clickhouse.DeadLetterFilter{Topics: []string{"answers"}, Partitions: []int32{1}, Offsets: []int64{10}}, []string{"answers/1@10"}},
 		"reason":    {clickhouse.DeadLetterFilter{Reasons: []string{"month frozen"}}, []string{"answers/1@10", "answers/10@2"}},
 		"days":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-02", DateTo: "2026-03-02"}, []string{"answers/1@7", "visits/0@0"}},
 		"from":      {clickhouse.DeadLetterFilter{DateFrom: "2026-03-03"}, []string{"answers/1@10", "answers/10@2"}},
@@ -75,6 +76,7 @@ func TestDeadLettersAreListedPageByPage(t *testing.T) {
 
 // Bytes come back as they went in, whatever they are.
 func TestADeadLetterIsKeptByteForByte(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	letters(t, conn)
 	got, err := clickhouse.WholeDeadLetters(t.Context(), conn, "answers", 1, []int64{10, 7, 8})
@@ -86,8 +88,9 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-// The first record of an expired plan is suspect until its month was reconciled, however often it is marked.
+// The first record of an expired plan is suspect until its month is reconciled, however often it is marked.
 func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	at := func(partition int32, offset int64, mark string) clickhouse.Mark {
 		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: mark, Landing: "answers", Month: 202603}
@@ -117,14 +120,38 @@ func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
 }
 
 func TestALogPositionIsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, p := range []clickhouse.LogPosition{{"answers", 3, 120}, {"a-b.c_d", 0, 0}} {
 		if got, err := clickhouse.ParseLogPosition(p.String()); err != nil || got != p {
-			t.Errorf("ParsePlace(%s) = %v, %v", p, got, err)
+			t.Errorf("ParseLogPosition(%s) = %v, %v", p, got, err)
 		}
 	}
 	for _, text := range []string{"", "answers", "answers/3", "answers/3@", "/3@1", "answers/-1@1", "answers/99999999999@1", "answers/1@1 "} {
 		if got, err := clickhouse.ParseLogPosition(text); err == nil {
-			t.Errorf("ParsePlace(%q) = %v", text, got)
+			t.Errorf("ParseLogPosition(%q) = %v", text, got)
 		}
+	}
+}
+
+// Of a partition from a record on, every month in which the landing table has rows is suspect.
+func TestMonthsFromARecordOnAreSuspect(t *testing.T) {
+	t.Parallel()
+	conn := warehouse.Migrated(t)
+	var rows []clickhouse.AnswerRow
+	for offset := range int64(4) {
+		rows = append(rows, warehouse.Answer(offset, warehouse.Day.AddDate(0, int(offset), 0)))
+	}
+	other := warehouse.Answer(9, warehouse.Day)
+	other.LogPartition = 1
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", append(rows, other)); err != nil {
+		t.Fatal(err)
+	}
+	from := clickhouse.LogPosition{Topic: "answers", Offset: 2}
+	if err := clickhouse.SuspectFrom(t.Context(), conn, "answers", from); err != nil {
+		t.Fatal(err)
+	}
+	want := []clickhouse.Suspect{{"answers", 202605, from}, {"answers", 202606, from}}
+	if got, err := clickhouse.Suspects(t.Context(), conn); err != nil || !slices.Equal(got, want) {
+		t.Errorf("suspects %v, %v; want %v", got, err, want)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -42,8 +43,8 @@ func named(c *tls.Config, address string) *tls.Config {
 }
 
 // WriteTimeout is how long a server may accept nothing of what it is sent. The driver sends the parts of an insert without
-// a deadline, whatever becomes of the context: a server that hangs would keep the sink from ending. It is shorter than
-// what a consumer has to finish a batch.
+// a deadline, also when its context ends: a server that hangs would keep the sink from ending. It is shorter than what a
+// consumer has to finish a batch.
 const WriteTimeout = 5 * time.Second
 
 // timeoutConn is a connection whose writes fail once the server has accepted nothing for the timeout. The driver looks
@@ -51,60 +52,34 @@ const WriteTimeout = 5 * time.Second
 type timeoutConn struct {
 	*net.TCPConn
 
-	timeout time.Duration
-
-	mu       sync.Mutex
-	deadline time.Time // of writes, as set by the driver; zero: none
+	timeout  time.Duration
+	deadline atomic.Pointer[time.Time] // of writes, as set by the driver
 }
 
 // SetDeadline is that of a net.Conn.
 func (c *timeoutConn) SetDeadline(t time.Time) error {
-	c.setDeadline(t)
+	c.deadline.Store(&t)
 	return c.TCPConn.SetDeadline(t)
-}
-
-// SetWriteDeadline is that of a net.Conn.
-func (c *timeoutConn) SetWriteDeadline(t time.Time) error {
-	c.setDeadline(t)
-	return c.TCPConn.SetWriteDeadline(t)
-}
-
-func (c *timeoutConn) setDeadline(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.deadline = t
-}
-
-// until is the deadline of what is written now.
-func (c *timeoutConn) until() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if until := time.Now().Add(c.timeout); c.deadline.IsZero() || until.Before(c.deadline) {
-		return until
-	}
-	return c.deadline
 }
 
 // writtenAtOnce is what has to be accepted within the timeout.
 const writtenAtOnce = 256 << 10
 
-// Write restores the deadline that the driver has set.
+// Write sets a deadline for each piece: the timeout, or the driver's where that is earlier.
 func (c *timeoutConn) Write(b []byte) (written int, err error) {
-	for err == nil {
-		if err = c.TCPConn.SetWriteDeadline(c.until()); err != nil {
-			break
+	for piece := range slices.Chunk(b, writtenAtOnce) {
+		until := time.Now().Add(c.timeout)
+		if set := c.deadline.Load(); set != nil && !set.IsZero() && set.Before(until) {
+			until = *set
 		}
-		var n int
-		n, err = c.TCPConn.Write(b[:min(len(b), writtenAtOnce)])
+		if err := c.SetWriteDeadline(until); err != nil {
+			return written, err
+		}
+		n, err := c.TCPConn.Write(piece)
 		written += n
-		if b = b[n:]; len(b) == 0 {
-			break
+		if err != nil {
+			return written, err
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if restored := c.TCPConn.SetWriteDeadline(c.deadline); err == nil {
-		err = restored
-	}
-	return written, err
+	return written, nil
 }

@@ -1,7 +1,6 @@
 package clickhouse
 
-// The dimension tables, mirrored from Postgres. The newest Version of an id
-// wins; Deleted hides it.
+// The dimension tables, mirrored from Postgres. The newest Version of an id wins; Deleted hides it.
 var (
 	DimensionBrands      = table[DimensionBrand]("dimension_brands")
 	DimensionCompetitors = table[DimensionCompetitor]("dimension_competitors")

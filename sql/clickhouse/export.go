@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // Exported is what of a brand, and of which days, is exported.
@@ -22,8 +23,7 @@ type Exported struct {
 	DateTo         Day  `ch:"last_day"`
 }
 
-// The exports. Their rows are the server's, which writes them in a format: no Go
-// type has them.
+// The exports. The server formats their rows, so that no Go type has them.
 var (
 	ExportedAnswers = query[Exported, struct{}]("exported_answers")
 	ExportedVisits  = query[Exported, struct{}]("exported_visits")
@@ -39,11 +39,9 @@ const (
 	Parquet Format = "Parquet"
 )
 
-// exportSettings keep what the server holds apart from what there is: few rows of a
-// part at a time, a small part of the sorting in memory, small groups of rows in a Parquet
-// file. Answers of 5 KB took 17 MB for each part that is read, all at once, since an
-// answer's first row and its last may be in any two (40,000 of a year: 273 MB).
-// Times are RFC 3339 in UTC, numbers are numbers.
+// exportSettings bound the server's memory: few rows of a part at a time, a small part of the sorting in memory, small row
+// groups in a Parquet file. Answers of 5 KB took 17 MB for each part, all of which are read at once. Times are RFC 3339 in
+// UTC, numbers are numbers.
 var exportSettings = clickhouse.Settings{
 	"max_threads":                                  1,
 	"max_block_size":                               128,
@@ -62,11 +60,9 @@ var exportSettings = clickhouse.Settings{
 	"cancel_http_readonly_queries_on_client_close": 1,
 }
 
-// Export writes rows to w as they come, each as the server formats it; neither side
-// holds more than some of them at a time. NDJSON is read month by month, each as it is
-// at one moment; answers come by day. A Parquet file is one moment's as a whole, and
-// takes the server up to 2 GB: where there is more to merge, it is an error. After any
-// error what was written is of no use.
+// Export writes rows to w as they come, each as the server formats it; neither side holds more than some of them. NDJSON is
+// read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment and takes the
+// server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
 func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) (err error) {
 	conn, err := openHTTP(ctx, c)
 	if err != nil {
@@ -81,7 +77,7 @@ func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Ex
 		return err
 	}
 	for _, m := range months {
-		if !m.has(what) {
+		if facts := map[string]bool{ExportedAnswers.Name: m.Answers, ExportedVisits.Name: m.Visits, ExportedCrawls.Name: m.Crawls}; !facts[what.Name] {
 			continue
 		}
 		part := of
@@ -102,20 +98,11 @@ type exportMonth struct {
 
 var exportMonths = query[Exported, exportMonth]("exported_months")
 
-func (m exportMonth) has(what Query[Exported, struct{}]) bool {
-	switch what.Name {
-	case ExportedAnswers.Name:
-		return m.Answers
-	case ExportedVisits.Name:
-		return m.Visits
-	}
-	return m.Crawls
-}
-
 func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) error {
 	settings := clickhouse.Settings{"log_comment": what.Name}
 	maps.Copy(settings, exportSettings)
-	rows, err := conn.QueryFormat(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), string(as), what.Text, Bind(of)...)
+	// openHTTP has opened one server, not replicas.
+	rows, err := conn.Server.(driver.Conn).QueryFormat(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), string(as), what.Text, Bind(of)...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", what.Name, err)
 	}
@@ -125,66 +112,55 @@ func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of 
 	return rows.Close()
 }
 
-// openHTTP connects to the HTTP interface of c's server, which alone writes formats;
-// of a cluster to the first that answers, since any knows the whole.
+// openHTTP connects to the HTTP interface of c's server, which alone writes formats; of a cluster to the first that answers.
 func openHTTP(ctx context.Context, c Config) (*Conn, error) {
+	c.ReadTimeout = exportTimeout
 	var errs []error
 	for _, dsn := range c.Servers() {
-		conn, err := openHTTPAt(ctx, c.At(dsn))
+		over, err := overHTTP(ctx, c.At(dsn))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		conn, err := Open(ctx, over)
 		if err == nil {
 			return conn, nil
 		}
-		errs = append(errs, err)
+		errs = append(errs, fmt.Errorf("over HTTP, which exports are read from: %w", err))
 	}
 	return nil, errors.Join(errs...)
-}
-
-// openHTTPAt connects to one server. Of an address of the native protocol the server
-// itself says on which port HTTP is.
-func openHTTPAt(ctx context.Context, c Config) (*Conn, error) {
-	c.ReadTimeout = exportTimeout
-	o, err := options(c)
-	if err != nil {
-		return nil, err
-	}
-	if o.Protocol != clickhouse.HTTP {
-		if c.DSN, err = overHTTP(ctx, c, o); err != nil {
-			return nil, err
-		}
-	}
-	conn, err := Open(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("over HTTP, which exports are read from: %w", err)
-	}
-	return conn, nil
 }
 
 // exportTimeout is how long the server may take for a whole export.
 const exportTimeout = 24 * time.Hour
 
-// overHTTP is c's address with the protocol and the port of HTTP.
-func overHTTP(ctx context.Context, c Config, o *clickhouse.Options) (dsn string, err error) {
-	scheme, name := "http", "http_port"
+// overHTTP is c with the protocol of HTTP. The server of an address of the native protocol says on which port that is.
+func overHTTP(ctx context.Context, c Config) (over Config, err error) {
+	o, err := options(c)
+	if err != nil || o.Protocol == clickhouse.HTTP {
+		return c, err
+	}
+	scheme := "http"
 	if o.TLS != nil {
-		scheme, name = "https", "https_port"
+		scheme = "https"
 	}
 	conn, err := Open(ctx, c)
 	if err != nil {
-		return "", err
+		return c, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	var port uint16
-	if err := conn.QueryRow(ctx, "SELECT getServerPort({name:String})", clickhouse.Named("name", name)).Scan(&port); err != nil {
-		return "", fmt.Errorf("ask clickhouse for its %s, which exports are read from: %w", name, err)
+	if err := conn.QueryRow(ctx, "SELECT getServerPort({name:String})", clickhouse.Named("name", scheme+"_port")).Scan(&port); err != nil {
+		return c, fmt.Errorf("read clickhouse's %s_port, which exports are read from: %w", scheme, err)
 	}
 	address, err := url.Parse(c.DSN)
 	if err != nil {
-		return "", fmt.Errorf("parse clickhouse dsn: %w", err)
+		return c, fmt.Errorf("parse clickhouse dsn: %w", err)
 	}
 	host, _, err := net.SplitHostPort(o.Addr[0])
 	if err != nil {
-		return "", fmt.Errorf("clickhouse address %s: %w", o.Addr[0], err)
+		return c, fmt.Errorf("clickhouse address %s: %w", o.Addr[0], err)
 	}
 	address.Scheme, address.Host = scheme, net.JoinHostPort(host, strconv.Itoa(int(port)))
-	return address.String(), nil
+	return c.At(address.String()), nil
 }

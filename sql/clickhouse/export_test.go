@@ -13,10 +13,9 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// exported is one line of an export of answers, as far as a test looks at it.
+// exported is one line of an export of answers, the fields that are tested.
 type exported struct {
 	Platform   string    `json:"platform"`
 	AnsweredAt time.Time `json:"answered_at"`
@@ -50,7 +49,7 @@ func landExported(t *testing.T, conn *clickhouse.Conn) {
 	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	for batch := range 3 { // first tellings and each reading of them in inserts of their own
+	for batch := range 3 { // the answers and each reading of them in inserts of their own
 		var rows []clickhouse.AnswerRow
 		var visits []*clickhouse.VisitRow
 		var crawls []clickhouse.CrawlRow
@@ -101,14 +100,11 @@ func export(t *testing.T, c clickhouse.Config, what clickhouse.Query[clickhouse.
 	return out.String()
 }
 
-// Every answer is there once, as it stands: with the text of its first row and the reading of its last.
+// Every answer is exported once, with the text of its first row and the reading of its last.
 func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
-	c := warehouse.Config(t)
-	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	conn := store.OpenWarehouse(t, c)
-	landExported(t, conn)
+	t.Parallel()
+	c := store.Warehouse(t)
+	landExported(t, store.OpenWarehouse(t, c))
 	always, never := warehouse.Day.AddDate(-1, 0, 0), warehouse.Day.AddDate(1, 0, 0)
 	var last time.Time
 	seen := map[string]bool{}
@@ -128,17 +124,17 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 			revision = 3
 		}
 		if e.Revision != revision || e.MentionCount != uint32(revision) || e.LogOffset != n || e.Topic != "anvils" || len(e.Competitors) == 0 {
-			t.Errorf("answer %d is told as %s", n, line)
+			t.Errorf("answer %d is exported as %s", n, line)
 		}
 		if n == 7 {
 			if e.GivenUp != "timeout" || e.Text != "" {
-				t.Errorf("the run that was given up is told as %s", line)
+				t.Errorf("the run that was given up is exported as %s", line)
 			}
 			continue
 		}
 		if e.Text != fmt.Sprintf("text %d\nof \"%d\" 語", n, n) || len(e.Citations) != 1 || e.Citations[0].URL != "https://a.example/?b=1" || !e.Citations[0].Cited ||
 			len(e.Products) != 1 || e.Products[0].Position != nil || *e.Products[0].PriceAmount != "12.50" || e.GivenUp != "" {
-			t.Errorf("answer %d is told as %s", n, line)
+			t.Errorf("answer %d is exported as %s", n, line)
 		}
 	}
 	if len(lines) != 90 {
@@ -163,6 +159,12 @@ func TestAnExportHasEachAnswerAsItStands(t *testing.T) {
 			t.Errorf("%s: %d bytes are no Parquet file", what.Name, len(file))
 		}
 	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(always), DateTo: clickhouse.DayOf(never)}
+	if err := clickhouse.Export(ctx, c, clickhouse.ExportedAnswers, of, clickhouse.NDJSON, halfway{stop}); err == nil {
+		t.Error("an export that ends early is no error")
+	}
 }
 
 // halfway ends an export after its first bytes.
@@ -170,23 +172,9 @@ type halfway struct{ stop context.CancelFunc }
 
 func (h halfway) Write(p []byte) (int, error) { h.stop(); return len(p), nil }
 
-// An export that ends early says so.
-func TestAnExportThatEndsEarlyIsAnError(t *testing.T) {
-	c := warehouse.Config(t)
-	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	landExported(t, store.OpenWarehouse(t, c))
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	of := clickhouse.Exported{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: clickhouse.DayOf(warehouse.Day), DateTo: clickhouse.DayOf(warehouse.Day.AddDate(1, 0, 0))}
-	if err := clickhouse.Export(ctx, c, clickhouse.ExportedAnswers, of, clickhouse.NDJSON, halfway{stop}); err == nil {
-		t.Error("no error")
-	}
-}
-
 // An export of a cluster has the rows of every shard.
 func TestAnExportIsOfEveryShard(t *testing.T) {
+	t.Parallel()
 	conn, c := warehouse.Sharded(t)
 	for n := range conn.Shards() {
 		a, v, c := warehouse.Answer(int64(n), warehouse.Day), warehouse.Visit(int64(n), warehouse.Day), warehouse.Crawl(int64(n), warehouse.Day)

@@ -6,16 +6,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings make an insert with a token safe to repeat: the landing table
-// and every view target take only what they lack. That holds while the same
-// rows make the same blocks, so nothing here may depend on how busy the server
-// is: one thread, no asynchronous inserts, no two-level aggregation (its
-// buckets would come as blocks of their own), blocks that are never cut.
+// insertSettings make an insert with a token safe to repeat: the landing table and every view target take only what they
+// lack. That holds while the same rows make the same blocks, so nothing here may depend on how busy the server is: one
+// thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks that are never cut.
 func insertSettings(token string) clickhouse.Settings {
 	return clickhouse.Settings{
 		"insert_deduplicate":                                 1,
@@ -33,7 +32,7 @@ func insertSettings(token string) clickhouse.Settings {
 		"min_insert_block_size_rows":                         1 << 20,
 		"min_insert_block_size_bytes":                        0,
 		"max_partitions_per_insert_block":                    0,
-		"low_cardinality_allow_in_native_format":             0, // the server makes the dictionaries: the driver takes three lookups and a box for a value
+		"low_cardinality_allow_in_native_format":             0, // the server makes the dictionaries more cheaply than the driver
 		"log_comment":                                        "insert " + token,
 	}
 }
@@ -70,19 +69,17 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 	return nil
 }
 
-// Insert sends rows, which the server takes as one block. The same token must always come with
-// the same rows in the same order: what the server saw of an earlier try is
-// then taken once, and what it lacks is added. Inserting no rows does nothing.
+// Insert sends rows, which the server takes as one block. The same token must come with the same rows in the same order: a
+// repeated insert adds only what the server lacks. Inserting no rows does nothing.
 //
-// Of a cluster, rows of facts go to one shard, whose conn must be given, and rows of
-// dimensions to every shard.
+// Of a cluster, rows of facts go to one shard, whose conn must be given, and rows of dimensions to every shard.
 func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {
 	if len(rows) == 0 {
 		return nil
 	}
 	if conn.shards != nil {
 		if !Dimension(t.Name) {
-			return fmt.Errorf("insert %d rows into %s: of a cluster, and of no shard", len(rows), t.Name)
+			return fmt.Errorf("insert %d rows into %s: want the conn of a shard", len(rows), t.Name)
 		}
 		return conn.EachShard(func(shard *Conn) error { return t.Insert(ctx, shard, token, rows) })
 	}
@@ -115,6 +112,41 @@ func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R
 	return nil
 }
 
-// SentAtOnce is how many rows of an insert are in memory as they are sent by the native
-// protocol. The server makes one block of them again.
+// SentAtOnce is how many encoded rows of an insert are in memory at once. The server makes one block of all.
 const SentAtOnce = 2048
+
+// columnar is a table whose rows are encoded a column at a time, without reflection and with little garbage.
+func columnar[R any](name string, columns ...tableColumn[R]) Table[R] {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	return Table[R]{name, names, func(batch driver.Batch, rows []R) error {
+		for i, c := range columns {
+			if err := c.append(batch.Column(i), rows); err != nil {
+				return fmt.Errorf("column %s: %w", c.name, err)
+			}
+		}
+		return nil
+	}}
+}
+
+// A tableColumn appends one column of rows.
+type tableColumn[R any] struct {
+	name   string
+	append func(to driver.BatchColumn, rows []R) error
+}
+
+func column[R, V any](name string, value func(R) V) tableColumn[R] {
+	pool := sync.Pool{New: func() any { return new([SentAtOnce]V) }} // the driver copies them
+	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
+		all := pool.Get().(*[SentAtOnce]V)
+		defer pool.Put(all)
+		values := all[:len(rows)]
+		defer clear(values)
+		for i, row := range rows {
+			values[i] = value(row)
+		}
+		return to.Append(values)
+	}}
+}

@@ -6,17 +6,16 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// What an insert of n × 2,048 rows says, in bytes, while no text of a row is longer than
-// another's:
+// What an insert of n × 2,048 rows says, in bytes, while no text of a row is longer than another's:
 //
 //	begun + n × part + end
 //
-// Inserts of 2,048 and of 4,096 rows differ by one part, and so tell where each of them
+// Inserts of 2,048 and of 4,096 rows differ by one part, which gives where each of them
 // ends; to the server, what is cut a byte before lacks the part's last row. The end is a
 // block without columns: kind, no name, 8 bytes about the block, no columns, no rows.
 const (
@@ -26,10 +25,7 @@ const (
 
 func migratedWith(t *testing.T) (*clickhouse.Conn, clickhouse.Config) {
 	t.Helper()
-	c := warehouse.Config(t)
-	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	c := store.Warehouse(t)
 	return store.OpenWarehouse(t, c), c
 }
 
@@ -41,8 +37,7 @@ func byWire(t *testing.T, c clickhouse.Config) (*testkit.Proxy, *clickhouse.Conn
 	return wire, store.OpenWarehouse(t, c)
 }
 
-// spans are the ends of the first two parts and of the whole insert, in bytes from its
-// beginning.
+// spans are the ends of the first two parts and of the whole insert, in bytes from its beginning.
 type spans struct{ first, second, all int64 }
 
 // spansOf inserts rows, and the first of them, with tokens as long as theirs will be.
@@ -87,7 +82,7 @@ func insertCut[R any](t *testing.T, c clickhouse.Config, table clickhouse.Table[
 // forgotten waits until the server has done with the inserts of a token.
 func forgotten(t *testing.T, conn *clickhouse.Conn, token string) {
 	t.Helper()
-	until(t, func() bool {
+	wait.For(t, "the server to end the inserts of a token", func() bool {
 		var n uint64
 		question := "SELECT count() FROM system.processes WHERE current_database = currentDatabase() AND query_kind = 'Insert' AND Settings['log_comment'] = 'insert " + token + "'"
 		if err := conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
@@ -131,6 +126,7 @@ func takenVisits(t *testing.T, conn *clickhouse.Conn, topic string, of byte) (ta
 // 2,048 and 1,808 visits, leaves nothing, and is there once when it is repeated: also
 // where the server had it all and could not say so, or is still at it.
 func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
+	t.Parallel()
 	conn, c := migratedWith(t)
 	of := byte(0x11)
 	at := spansOf(t, c, clickhouse.Visits, "measured", cutVisits("measured", of))
@@ -192,6 +188,7 @@ func TestVisitsThatAreCutOffAreTakenOnce(t *testing.T) {
 
 // So it is with answers, cut in the last of three parts: 2,048 + 2,048 + 904 = 5,000.
 func TestAnswersThatAreCutOffAreTakenOnce(t *testing.T) {
+	t.Parallel()
 	var batch []clickhouse.AnswerRow
 	for n := range 5_000 {
 		batch = append(batch, warehouse.Answer(int64(n), warehouse.Day.AddDate(0, n%2, 0)))

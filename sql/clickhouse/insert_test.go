@@ -12,6 +12,7 @@ import (
 // A batch of three answers in two months, sent three times with its token, and
 // another batch of one: 4 in every table, whichever it is.
 func TestInsertWithATokenIsTakenOnceEverywhere(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day.AddDate(0, 1, 0)), warehouse.Answer(2, warehouse.Day)}
 	for range 3 {
@@ -39,12 +40,12 @@ func TestInsertWithATokenIsTakenOnceEverywhere(t *testing.T) {
 // The insert of a batch may end in the server when the landing table is written
 // and some view targets are, others not. The same token again adds what is missing.
 func TestInsertAfterAHalfInsertAddsOnlyWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	mixed := 0
 	landed := uint64(0)
-	// In which order a server feeds its views is its own affair, and another in
-	// every database. A view below a target breaks when that target is written, so
-	// of one below each some break late and some early.
+	// In which order a server feeds its views is its own affair, and another in every database. A view below a target
+	// breaks when that target is written, so of one below each some break late and some early.
 	for _, target := range []string{"answers", "answer_daily", "entity_prompt_daily", "citations", "citation_daily", "shopping_cards"} {
 		breakView := "CREATE MATERIALIZED VIEW breaking TO log_progress AS SELECT '' AS log_topic, 0 AS log_partition, toInt64(throwIf(brand_id = brand_id)) AS last_offset FROM " + target
 		if err := conn.Exec(t.Context(), breakView); err != nil {
@@ -93,6 +94,7 @@ func TestInsertAfterAHalfInsertAddsOnlyWhatIsMissing(t *testing.T) {
 // Rows move it, and who says so after dead letters, which do not: they come before the
 // rows of their batch, and a consumer whose offsets the broker forgot goes on behind it.
 func TestTheLogPosition(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	position := func(partition int32, want int64) {
 		t.Helper()
@@ -128,6 +130,7 @@ func TestTheLogPosition(t *testing.T) {
 
 // The largest cost that the law of records lets pass is kept to its last digit.
 func TestTheLargestCostIsKept(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	row := warehouse.Answer(0, warehouse.Day)
 	cost := decimal.RequireFromString("999999999999.999999")
@@ -142,6 +145,7 @@ func TestTheLargestCostIsKept(t *testing.T) {
 }
 
 func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	rows := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day), warehouse.Answer(5, warehouse.Day)}
 	other := warehouse.Answer(9, warehouse.Day)
@@ -167,6 +171,7 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 }
 
 func TestEntityVisibility(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package clickhouse
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -72,32 +74,28 @@ const (
 // LandedAnswers says which of keys are in the landing table, with the newest reading of each, as far as below lets it see.
 func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]Reading, error) {
 	landed := make(map[Key]Reading)
-	for some := range slices.Chunk(keys, keysAtOnce) {
+	err := eachChunk(keys, func(some []Key) error {
 		rows, err := landedAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
-		if err != nil {
-			return nil, err
-		}
 		for _, r := range rows {
 			landed[r.Key] = r.Reading
 		}
-	}
-	return landed, nil
+		return err
+	})
+	return landed, err
 }
 
 // CurrentAnswers are the current rows of keys, without what stays on the id's first row (text, citations as returned,
 // search queries, products, usage).
 func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]*AnswerRow, error) {
 	current := make(map[Key]*AnswerRow, len(keys))
-	for some := range slices.Chunk(keys, keysAtOnce) {
+	err := eachChunk(keys, func(some []Key) error {
 		rows, err := currentAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
-		if err != nil {
-			return nil, err
-		}
 		for i := range rows {
 			current[rows[i].Origin().Key] = &rows[i]
 		}
-	}
-	return current, nil
+		return err
+	})
+	return current, err
 }
 
 // LandedVisits says which of keys are in the landing table, as far as below lets it see.
@@ -112,7 +110,7 @@ func LandedCrawls(ctx context.Context, conn *Conn, keys []Key, below Below) (map
 
 func landedByTime(ctx context.Context, conn *Conn, question Query[landedTimesParams, Key], keys []Key, beside int, below Below) (map[Key]bool, error) {
 	landed := make(map[Key]bool)
-	for some := range slices.Chunk(keys, keysAtOnce) {
+	err := eachChunk(keys, func(some []Key) error {
 		params := landedTimesParams{landedParams: lookUp(some, beside, beside, below)}
 		for _, key := range some {
 			params.Times = append(params.Times, uint64(idTime(key.ID).UnixMilli()))
@@ -120,18 +118,25 @@ func landedByTime(ctx context.Context, conn *Conn, question Query[landedTimesPar
 		slices.Sort(params.Times)
 		params.Times = slices.Compact(params.Times)
 		rows, err := question.All(ctx, conn, params)
-		if err != nil {
-			return nil, err
-		}
 		for _, key := range rows {
 			landed[key] = true
 		}
-	}
-	return landed, nil
+		return err
+	})
+	return landed, err
 }
 
-// keysAtOnce bounds one lookup: over HTTP parameters travel in the address, of
-// which the server takes a megabyte, and of one value 128 KB.
+// eachChunk looks keys up some at a time.
+func eachChunk(keys []Key, lookUp func([]Key) error) error {
+	for some := range slices.Chunk(keys, keysAtOnce) {
+		if err := lookUp(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysAtOnce bounds one lookup: over HTTP the server takes a megabyte of parameters, and 128 KB of one.
 const keysAtOnce = 2000
 
 // lookUp asks for keys on the days from so many before that of each id to so many after it.
@@ -146,10 +151,7 @@ func lookUp(keys []Key, before, after int, below Below) landedParams {
 			days[DayOf(idTime(key.ID).AddDate(0, 0, n))] = true
 		}
 	}
-	for day := range days {
-		p.Days = append(p.Days, day)
-	}
-	slices.Sort(p.Days)
+	p.Days = slices.Sorted(maps.Keys(days))
 	p.Organizations, p.Brands = distinct(p.Organizations), distinct(p.Brands)
 	return p
 }
@@ -161,4 +163,37 @@ func distinct(ids []UUID) []UUID {
 
 func idTime(id UUID) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
+}
+
+type lastVisitsParams struct {
+	Topic     string `ch:"topic"`
+	Partition int32  `ch:"partition"`
+	From      int64  `ch:"from"`
+	Below     int64  `ch:"below"`
+}
+
+var lastVisits = query[lastVisitsParams, Key]("last_visits")
+
+// LastVisits are the visits that landed from the last offsets of a partition below an offset, in their order on the log.
+func LastVisits(ctx context.Context, conn *Conn, offsets int64, below Below) ([]Key, error) {
+	rows, err := lastVisits.All(ctx, conn, lastVisitsParams{below.Topic, below.Partition, below.Offset - offsets, below.Offset})
+	if err != nil {
+		return nil, fmt.Errorf("read last visits of %s/%d: %w", below.Topic, below.Partition, err)
+	}
+	return rows, nil
+}
+
+type newestVisitRow struct {
+	Newest uint64 `ch:"newest"`
+}
+
+var newestVisit = query[struct{}, newestVisitRow]("newest_visit")
+
+// NewestVisit is the latest time in the id of any visit that has landed; ok is false when none has.
+func NewestVisit(ctx context.Context, conn *Conn) (at time.Time, ok bool, err error) {
+	rows, err := newestVisit.All(ctx, conn, struct{}{})
+	if err != nil || len(rows) == 0 {
+		return time.Time{}, false, err
+	}
+	return time.UnixMilli(int64(rows[0].Newest)).UTC(), true, nil
 }

@@ -12,16 +12,13 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // A batch may hold 20,000 answers. Over HTTP parameters travel in the address,
 // and a lookup of all at once was refused for ever.
 func TestALargeLookupPassesBothProtocols(t *testing.T) {
-	native := warehouse.Config(t)
-	if err := schema.Migrate(t.Context(), native, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	native := store.Warehouse(t)
 	database, err := url.Parse(native.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,10 @@ func (p LogPosition) Compare(q LogPosition) int {
 
 // ParseLogPosition reads what String writes.
 func ParseLogPosition(text string) (LogPosition, error) {
-	m := positionLike.FindStringSubmatch(text)
-	if m != nil {
-		partition, err := strconv.ParseInt(m[2], 10, 32)
-		offset, err2 := strconv.ParseInt(m[3], 10, 64)
-		if err == nil && err2 == nil {
+	if m := positionLike.FindStringSubmatch(text); m != nil {
+		partition, tooLarge := strconv.ParseInt(m[2], 10, 32)
+		offset, tooLong := strconv.ParseInt(m[3], 10, 64)
+		if tooLarge == nil && tooLong == nil {
 			return LogPosition{m[1], int32(partition), offset}, nil
 		}
 	}
@@ -44,7 +43,7 @@ func ParseLogPosition(text string) (LogPosition, error) {
 
 var positionLike = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([0-9]+)@([0-9]+)$`)
 
-// A RowOrigin is what a row of a landing table is known by, and the record that it is of.
+// A RowOrigin is the key of a row of a landing table, and the record that it is of.
 type RowOrigin struct {
 	Key
 	Day    time.Time // UTC midnight
@@ -52,7 +51,7 @@ type RowOrigin struct {
 }
 
 // Month is the row's as 202603.
-func (o RowOrigin) Month() uint32 { return uint32(o.Day.Year()*100 + int(o.Day.Month())) }
+func (o RowOrigin) Month() uint32 { return uint32(MonthOf(o.Day)) }
 
 // A RowMonth is a month in which a record has rows.
 type RowMonth struct {
@@ -83,7 +82,7 @@ SETTINGS log_comment = 'landed of batch'`
 		Months    []uint32 `ch:"months"`
 	}{conn.Local(t.Name), from.Topic, from.Partition, from.Offset, to.Offset, months}
 	var rows []RowMonth
-	if err := conn.Select(ctx, &rows, between, bind(params)...); err != nil {
+	if err := conn.Select(ctx, &rows, between, Bind(params)...); err != nil {
 		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
 	}
 	landed := make(map[RowMonth]bool, len(rows))
@@ -122,10 +121,10 @@ type logProgressRow struct {
 	Last      int64  `ch:"last_offset"`
 }
 
-var logProgressTable = table[logProgressRow]("log_progress")
+var logProgress = table[logProgressRow]("log_progress")
 
-// AdvanceLog notes on a shard that everything has landed up to a record, as the views of landing tables do of their rows.
-// Noted twice, or when more has landed, it changes nothing.
+// AdvanceLog writes to a shard that everything has landed up to a record, as the views of landing tables do. Written again,
+// or when more has landed, it changes nothing.
 func AdvanceLog(ctx context.Context, conn *Conn, to LogPosition) error {
-	return logProgressTable.Insert(ctx, conn, "", []logProgressRow{{to.Topic, to.Partition, to.Offset}})
+	return logProgress.Insert(ctx, conn, "", []logProgressRow{{to.Topic, to.Partition, to.Offset}})
 }

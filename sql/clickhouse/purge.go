@@ -20,19 +20,12 @@ type Deleted struct {
 // deletedAtOnce bounds the text of one statement.
 const deletedAtOnce = 500
 
-// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead
-// letters, whichever table has a column organization_id. It returns how many rows
-// it found, by table; it does nothing to a table that has none, and rewrites no month
-// that has none.
+// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead letters, of every table that has a column
+// organization_id, at every shard. It returns how many rows it found, by table, and rewrites only months that have some.
 //
-// Rows are rewritten away (a mutation), not masked (a lightweight delete): what was
-// deleted is then off the disk, and most of either is to link and sync parts anew,
-// which a table that is not replicated does with those of every month (60 parts, 1.5 M
-// rows: 11.8 s and 9.6 s; one that matches nothing, 7.9 s). Inserts go on meanwhile,
-// and the tokens of those before stay.
-//
-// Rows that are inserted while it runs may stay: purge again later. Of a cluster every
-// shard's own tables are purged, under the names that they have there.
+// Rows are rewritten away (a mutation), not masked (a lightweight delete): they are then off the disk, and most of either is
+// to link and sync parts anew (60 parts, 1.5 M rows: 11.8 s and 9.6 s). Inserts go on meanwhile, and tokens stay. Rows that
+// are inserted while it runs may stay: purge again later.
 func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
 	found = map[string]uint64{}
 	err = conn.EachShard(func(shard *Conn) error {
@@ -43,7 +36,7 @@ func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string
 		for some := range slices.Chunk(deleted, deletedAtOnce) {
 			for _, t := range tables {
 				n, err := t.purge(ctx, shard, some)
-				found[t.name] += n
+				found[t.Name] += n
 				if err != nil {
 					return err
 				}
@@ -56,41 +49,24 @@ func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string
 
 // A purgeTable is a table of which rows belong to brands.
 type purgeTable struct {
-	name  string
-	where func([]Deleted) string
+	Name  string `ch:"name"`
+	Brand string `ch:"brand"` // the column of the brand's id; "" of dead letters
 }
 
 // purgeable are all of them, the landing tables first.
-func purgeable(ctx context.Context, conn *Conn) ([]purgeTable, error) {
-	var rows []struct {
-		Name    string `ch:"name"`
-		Branded bool   `ch:"branded"`
-		Letters bool   `ch:"letters"`
-	}
-	err := conn.Select(ctx, &rows, `
+func purgeable(ctx context.Context, conn *Conn) (tables []purgeTable, err error) {
+	err = conn.Select(ctx, &tables, `
 		SELECT
 			table AS name,
-			has(groupArray(columns.name), 'brand_id') AS branded,
-			startsWith(table, 'deadletters') AS letters
+			multiIf(startsWith(table, 'deadletters'), '', has(groupArray(columns.name), 'brand_id'), 'brand_id', 'id') AS brand
 		FROM system.columns
 		WHERE database = currentDatabase()
 		  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree'))
 		GROUP BY table
-		HAVING letters OR has(groupArray(columns.name), 'organization_id')
+		HAVING brand = '' OR has(groupArray(columns.name), 'organization_id')
 		ORDER BY has(groupArray(columns.name), 'log_offset') DESC, table`)
 	if err != nil {
 		return nil, fmt.Errorf("list tables to purge: %w", err)
-	}
-	var tables []purgeTable
-	for _, r := range rows {
-		t := purgeTable{r.Name, func(deleted []Deleted) string { return ofBrands("brand_id", deleted) }}
-		switch {
-		case r.Letters:
-			t.where = lettersOf
-		case !r.Branded: // a brand's own row
-			t.where = func(deleted []Deleted) string { return ofBrands("id", deleted) }
-		}
-		tables = append(tables, t)
 	}
 	return tables, nil
 }
@@ -115,8 +91,8 @@ func ofBrands(brand string, deleted []Deleted) string {
 	return strings.Join(either, " OR ")
 }
 
-// lettersOf picks dead letters by whom their record names: by its key, by the
-// fields that say whose it is, or, where it cannot be read at all, anywhere.
+// lettersOf picks dead letters by the ids in their record: in its key, in the fields of its owner or, where it is no JSON,
+// anywhere.
 func lettersOf(deleted []Deleted) string {
 	var ids []string
 	for _, d := range deleted {
@@ -136,7 +112,10 @@ func lettersOf(deleted []Deleted) string {
 
 // purge deletes what belongs to deleted in the partitions where there is any.
 func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (found uint64, err error) {
-	where := t.where(deleted)
+	where := lettersOf(deleted)
+	if t.Brand != "" {
+		where = ofBrands(t.Brand, deleted)
+	}
 	var partitions []struct {
 		ID   string `ch:"partition_id"` // not "id": that is a column of a brand's own row, and an alias would hide it
 		Rows uint64 `ch:"rows"`
@@ -144,55 +123,51 @@ func (t purgeTable) purge(ctx context.Context, conn *Conn, deleted []Deleted) (f
 	named := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"log_comment": "purge"}))
 	err = Retry(ctx, func() error {
 		partitions = nil
-		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+quoted(t.name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
+		return conn.Select(named, &partitions, "SELECT _partition_id AS partition_id, count() AS rows FROM "+QuoteName(t.Name)+" WHERE "+where+" GROUP BY partition_id ORDER BY partition_id")
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.name, err)
+		return 0, fmt.Errorf("look for rows to purge in %s: %w", t.Name, err)
 	}
 	if len(partitions) == 0 {
 		return 0, nil
 	}
-	// One that cannot end would only get others behind it.
-	if err := mutated(ctx, conn, t.name); err != nil {
+	// Another mutation would only wait behind one that cannot end.
+	if err := mutated(ctx, conn, t.Name); err != nil {
 		return 0, err
 	}
 	for _, p := range partitions {
 		found += p.Rows
-		if err := conn.Exec(named, "ALTER TABLE "+quoted(t.name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
-			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.name, err)
+		if err := conn.Exec(named, "ALTER TABLE "+QuoteName(t.Name)+" DELETE IN PARTITION ID '"+p.ID+"' WHERE "+where+" SETTINGS mutations_sync = 0"); err != nil {
+			return found, fmt.Errorf("purge month %s of %s: %w", p.ID, t.Name, err)
 		}
 	}
-	return found, mutated(ctx, conn, t.name)
+	return found, mutated(ctx, conn, t.Name)
 }
 
-// mutated waits until no mutation of a table is under way. One that the server
-// tries in vain is an error.
+// mutated waits until no mutation of a table is under way. It is an error if the server repeats one in vain.
 func mutated(ctx context.Context, conn *Conn, table string) error {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
-		case <-pause.C:
-		}
-		var under uint64
+		var running uint64
 		var why string
 		err := Retry(ctx, func() error {
 			return conn.QueryRow(ctx, `
 				SELECT count(), max(latest_fail_reason)
 				FROM system.mutations
 				WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
-				clickhouse.Named("table", table)).Scan(&under, &why)
+				clickhouse.Named("table", table)).Scan(&running, &why)
 		})
 		switch {
 		case err != nil:
-			return fmt.Errorf("look at mutations of %s: %w", table, err)
+			return fmt.Errorf("read mutations of %s: %w", table, err)
 		case why != "":
 			return fmt.Errorf("mutate %s: %w", table, errors.New(why))
-		case under == 0:
+		case running == 0:
 			return nil
 		}
-		pause.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for mutations of %s: %w", table, ctx.Err())
+		case <-time.After(wait):
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -27,7 +28,7 @@ func purgedTables(t *testing.T, conn *clickhouse.Conn) []string {
 	return append(names, "deadletters")
 }
 
-// sumOf tells all rows of a table that a condition picks, in any order.
+// sumOf is a checksum of the rows of a table that a condition picks, in any order.
 func sumOf(t *testing.T, conn *clickhouse.Conn, table, where string) string {
 	t.Helper()
 	var text string
@@ -61,6 +62,7 @@ func lettersNaming(id clickhouse.UUID, first int64) []clickhouse.DeadLetter {
 // A brand and an organization are deleted; of every table their rows go, and no other's. A replay of the inserts brings
 // nothing back into any table, since nothing forgot their tokens.
 func TestAPurgeTakesTheRowsOfTheDeletedAndNoOther(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	other, sister := clickhouse.UUID{77}, clickhouse.UUID{78}
 	land := func() {
@@ -154,6 +156,7 @@ func values(m map[string]uint64) []uint64 {
 
 // A part without rows stays: the server would remove it within a minute, and with it the tokens of its inserts.
 func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var forgetful []string
 	err := conn.QueryRow(t.Context(), `
@@ -168,6 +171,7 @@ func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
 // Months before a day go, whole and soon, and nothing else does: not from a table that expires on, not of what views made
 // of the rows, and not for a replay of their inserts.
 func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	insert := func() {
 		t.Helper()
@@ -196,7 +200,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 		if err := clickhouse.Expire(t.Context(), conn, c.table, before); err != nil {
 			t.Fatal(err)
 		}
-		until(t, func() bool { return count(t, conn, c.table.Table, "1") == uint64(4-c.months) })
+		wait.For(t, "the months to expire", func() bool { return count(t, conn, c.table.Table, "1") == uint64(4-c.months) })
 	}
 	insert()
 	for table, want := range map[string]uint64{"answers": 1, "visits": 3, "crawls": 2, "deadletters": 3} {
@@ -212,22 +216,7 @@ func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 	for table, sums := range map[string]string{"answer_daily": "sum(runs)", "entity_prompt_daily": "sum(runs)", "citation_daily": "sum(answers)", "visit_daily": "sum(visits)", "crawl_daily": "sum(requests)"} {
 		var n int64
 		if err := conn.QueryRow(t.Context(), "SELECT toInt64("+sums+") FROM "+table).Scan(&n); err != nil || n != 4 {
-			t.Errorf("%s tells %d, %v; want 4", table, n, err)
-		}
-	}
-}
-
-// until waits for what a server does by itself.
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	bound, tick := time.NewTimer(60*time.Second), time.NewTicker(50*time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatal("waited a minute in vain")
+			t.Errorf("%s has %d, %v; want 4", table, n, err)
 		}
 	}
 }

@@ -3,10 +3,12 @@ package clickhouse
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -25,29 +27,52 @@ type Query[P, R any] struct {
 	settings clickhouse.Settings // for the server, beside its own
 }
 
-// All asks the question and returns every row; for some seconds again, while the
-// server is away. The query's name is the log_comment by which system.query_log
-// tells who asked.
+// All asks the question and returns every row. It asks again for some seconds while the server is away.
 func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, err error) {
-	ctx, span := openSpan(ctx, "SELECT", q.Name)
-	defer func() { answered(span, len(rows), err) }()
-	settings := clickhouse.Settings{"log_comment": q.Name}
-	maps.Copy(settings, q.settings)
-	maps.Copy(settings, conn.settings())
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 	err = Retry(ctx, func() error {
 		rows = []R{}
-		return conn.Select(ctx, &rows, q.Text, Bind(params)...)
+		return q.each(ctx, conn, params, nil, func(row *R) error {
+			rows = append(rows, *row)
+			return nil
+		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	return rows, err
+}
+
+// each asks the question once and gives its rows to take as they come; an error of take ends it. The query's name is its
+// log_comment in system.query_log.
+func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, more clickhouse.Settings, take func(*R) error) (err error) {
+	ctx, span := openSpan(ctx, "SELECT", q.Name)
+	count := 0
+	defer func() { answered(span, count, err) }()
+	settings := clickhouse.Settings{"log_comment": q.Name}
+	for _, some := range []clickhouse.Settings{q.settings, conn.settings(), more} {
+		maps.Copy(settings, some)
 	}
-	return rows, nil
+	rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), q.Text, Bind(params)...)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var row R
+		if err := rows.ScanStruct(&row); err != nil {
+			return fmt.Errorf("query %s: %w", q.Name, err)
+		}
+		count++
+		if err := take(&row); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return nil
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 
-// declared is what every Query says of itself, for the tests.
+// declared are all queries, for the tests.
 var declared []declaration
 
 type declaration struct {
@@ -62,23 +87,21 @@ func query[P, R any](name string) Query[P, R] {
 	return Query[P, R]{Name: name, Text: text}
 }
 
-// rollup is a query of rows that are sums already. It reads few, so that planning
-// it is most of its cost: for two threads that took a sixth longer than for one (33
-// against 28 ms of CPU), and with the optimizer's rearranging of what is flat already
-// another sixth (17 against 15). Reading by primary key needs neither.
+// rollup is a query of few rows that are sums already, so that planning is most of its cost. A second thread took a sixth
+// longer (33 against 28 ms of CPU), and the optimizer another sixth (17 against 15), since the question is flat already.
 func rollup[P, R any](name string) Query[P, R] {
 	q := query[P, R](name)
 	q.settings = clickhouse.Settings{
 		"max_threads":                       1,
 		"query_plan_enable_optimizations":   0,
 		"optimize_move_to_prewhere":         0,
-		"compile_expressions":               0, // compiling for so few rows shows in the slowest of a hundred
+		"compile_expressions":               0, // it shows in the slowest of a hundred
 		"compile_aggregate_expressions":     0,
 		"compile_sort_description":          0,
-		"optimize_use_projections":          0, // there are none here, and looking for them takes half a millisecond each time
+		"optimize_use_projections":          0, // looking for them takes half a millisecond each time
 		"optimize_use_implicit_projections": 0,
 		"optimize_syntax_fuse_functions":    0,
-		"log_queries_min_query_duration_ms": 100, // what is fast is not worth a row of query_log, which costs a millisecond
+		"log_queries_min_query_duration_ms": 100, // a row of query_log costs a millisecond
 	}
 	return q
 }
@@ -111,17 +134,9 @@ func parameter(v reflect.Value) any {
 	case UUID:
 		return x.String()
 	case []UUID:
-		texts := make([]string, len(x))
-		for i, id := range x {
-			texts[i] = id.String()
-		}
-		return texts
+		return texts(x, UUID.String)
 	case []Day:
-		texts := make([]string, len(x))
-		for i, day := range x {
-			texts[i] = string(day)
-		}
-		return texts
+		return texts(x, func(d Day) string { return string(d) })
 	}
 	switch {
 	case v.Kind() == reflect.String: // of a type of its own the driver would send the quotes too
@@ -132,5 +147,20 @@ func parameter(v reflect.Value) any {
 	return v.Interface()
 }
 
-// bind is Bind.
-func bind(params any) []any { return Bind(params) }
+func texts[T any, S ~string](all []T, text func(T) S) []S {
+	made := make([]S, len(all))
+	for i, x := range all {
+		made[i] = text(x)
+	}
+	return made
+}
+
+// QuoteText makes a text a literal.
+func QuoteText(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}
+
+// QuoteName makes a name an identifier.
+func QuoteName(name string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
+}

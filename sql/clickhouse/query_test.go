@@ -12,6 +12,7 @@ import (
 // Every file is a declared Query, starts with its own name, and binds exactly
 // the parameters that its Go type has. Needs no server.
 func TestQueriesAndTheirTypesAgree(t *testing.T) {
+	t.Parallel()
 	names, err := fs.Glob(Files, "query/*.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 // The numbers mean what the list says, on the server that we run.
 func TestCodesAreThoseOfTheServer(t *testing.T) {
+	t.Parallel()
 	c := DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
 	conn, err := Open(t.Context(), c)
@@ -31,6 +32,7 @@ func TestCodesAreThoseOfTheServer(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err     error
 		refuser string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 
@@ -12,20 +11,19 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// replicas are the servers of one shard as if they were one. All goes to the same of
-// them until that is gone: what was inserted there is seen by the next lookup, which
-// on another one it would be some time later. One that takes over catches up first.
+// replicas are the servers of one shard. One of them takes every statement until it is lost, so that a lookup sees what was
+// inserted before; the next one catches up first.
 type replicas struct {
 	shard int
 	names []string
 	nodes []driver.Conn
 
-	current atomic.Int32  // place in nodes, none: -1
-	looking chan struct{} // holds one while somebody looks which server answers
+	current  atomic.Int32  // index in nodes; none: -1
+	choosing chan struct{} // has room for the one caller that looks for a server
 }
 
 func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
-	r := &replicas{shard: shard, looking: make(chan struct{}, 1)}
+	r := &replicas{shard: shard, choosing: make(chan struct{}, 1)}
 	r.current.Store(-1)
 	for _, dsn := range dsns {
 		o, err := options(c.At(dsn))
@@ -41,15 +39,19 @@ func newReplicas(c Config, shard int, dsns []string) (*replicas, error) {
 	return r, nil
 }
 
-// use does something at the current server. An error that is not the server's
-// answer sends the next one to look which server answers.
-func (r *replicas) use(ctx context.Context, do func(driver.Conn) error) error {
+// use calls do with the current server. After an error that is not the server's answer, the next call chooses anew.
+func use[T any](ctx context.Context, r *replicas, do func(driver.Conn) (T, error)) (result T, err error) {
 	node, err := r.node(ctx)
 	if err != nil {
-		return err
+		return result, err
 	}
-	err = do(node)
+	result, err = do(node)
 	r.judge(ctx, node, err)
+	return result, err
+}
+
+func (r *replicas) do(ctx context.Context, do func(driver.Conn) error) error {
+	_, err := use(ctx, r, func(node driver.Conn) (struct{}, error) { return struct{}{}, do(node) })
 	return err
 }
 
@@ -58,10 +60,9 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 	if i := r.current.Load(); i >= 0 {
 		return r.nodes[i], nil
 	}
-	// To catch up may take minutes, and not everybody has them.
-	select {
-	case r.looking <- struct{}{}:
-		defer func() { <-r.looking }()
+	select { // to catch up may take minutes, which not every ctx has
+	case r.choosing <- struct{}{}:
+		defer func() { <-r.choosing }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("no server of shard %d yet: %w", r.shard, ctx.Err())
 	}
@@ -86,6 +87,7 @@ func (r *replicas) node(ctx context.Context) (driver.Conn, error) {
 // readOnly is the error code TABLE_IS_READ_ONLY, of a replica that has lost Keeper.
 const readOnly = 242
 
+// judge gives up the current server after an error that is not its answer.
 func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -97,11 +99,10 @@ func (r *replicas) judge(ctx context.Context, node driver.Conn, err error) {
 }
 
 func (r *replicas) catchUp(ctx context.Context) error {
-	return r.use(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
+	return r.do(ctx, func(node driver.Conn) error { return syncReplica(ctx, node) })
 }
 
-// syncReplica waits until a server has fetched what its tables lack of other
-// replicas. LIGHTWEIGHT waits for parts, not for merges.
+// syncReplica waits until a server has fetched what its tables lack of other replicas: parts, not merges (LIGHTWEIGHT).
 func syncReplica(ctx context.Context, node driver.Conn) error {
 	var tables []string
 	err := node.QueryRow(ctx, "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND startsWith(engine, 'Replicated')").Scan(&tables)
@@ -109,7 +110,7 @@ func syncReplica(ctx context.Context, node driver.Conn) error {
 		return fmt.Errorf("list replicated tables: %w", err)
 	}
 	for _, table := range tables {
-		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+quoted(table)+" LIGHTWEIGHT"); err != nil {
+		if err := node.Exec(ctx, "SYSTEM SYNC REPLICA "+QuoteName(table)+" LIGHTWEIGHT"); err != nil {
 			return fmt.Errorf("sync replica of %s: %w", table, err)
 		}
 	}
@@ -117,17 +118,13 @@ func syncReplica(ctx context.Context, node driver.Conn) error {
 }
 
 // Query asks the current server.
-func (r *replicas) Query(ctx context.Context, query string, args ...any) (rows driver.Rows, err error) {
-	err = r.use(ctx, func(node driver.Conn) error {
-		rows, err = node.Query(ctx, query, args...)
-		return err
-	})
-	return rows, err
+func (r *replicas) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	return use(ctx, r, func(node driver.Conn) (driver.Rows, error) { return node.Query(ctx, query, args...) })
 }
 
 // Select asks the current server for all rows.
 func (r *replicas) Select(ctx context.Context, dest any, query string, args ...any) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
+	return r.do(ctx, func(node driver.Conn) error { return node.Select(ctx, dest, query, args...) })
 }
 
 // QueryRow asks the current server for one row.
@@ -142,34 +139,24 @@ func (r *replicas) QueryRow(ctx context.Context, query string, args ...any) driv
 }
 
 // PrepareBatch begins an insert at the current server.
-func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (batch driver.Batch, err error) {
-	err = r.use(ctx, func(node driver.Conn) error {
-		prepared, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
-		if err == nil {
-			batch = judged{prepared, func(err error) { r.judge(ctx, node, err) }} //nolint:clickhouselint // likewise
+func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	return use(ctx, r, func(node driver.Conn) (driver.Batch, error) {
+		batch, err := node.PrepareBatch(ctx, query, opts...) //nolint:clickhouselint // the caller closes it
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return judged{batch, func(err error) { r.judge(ctx, node, err) }}, nil //nolint:clickhouselint // likewise
 	})
-	return batch, err
 }
 
 // Exec runs a statement at the current server.
 func (r *replicas) Exec(ctx context.Context, query string, args ...any) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
-}
-
-// QueryFormat asks the current server for text.
-func (r *replicas) QueryFormat(ctx context.Context, format, query string, args ...any) (text io.ReadCloser, err error) {
-	err = r.use(ctx, func(node driver.Conn) error {
-		text, err = node.QueryFormat(ctx, format, query, args...)
-		return err
-	})
-	return text, err
+	return r.do(ctx, func(node driver.Conn) error { return node.Exec(ctx, query, args...) })
 }
 
 // Ping asks the current server.
 func (r *replicas) Ping(ctx context.Context) error {
-	return r.use(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
+	return r.do(ctx, func(node driver.Conn) error { return node.Ping(ctx) })
 }
 
 // Close closes the connections to all servers of the shard.
@@ -181,7 +168,7 @@ func (r *replicas) Close() error {
 	return errors.Join(errs...)
 }
 
-// judged is a batch whose sending tells whether its server is still there.
+// judged is a batch whose sending shows whether its server is lost.
 type judged struct {
 	driver.Batch
 	judge func(error)
@@ -201,14 +188,14 @@ func (b judged) Send() error {
 	return err
 }
 
-// noRow is the row of a server that is not there.
+// noRow is the row of a shard without a server.
 type noRow struct{ err error }
 
-// Err is why.
+// Err is the cause.
 func (r noRow) Err() error { return r.err }
 
-// Scan is why.
+// Scan is the cause.
 func (r noRow) Scan(...any) error { return r.err }
 
-// ScanStruct is why.
+// ScanStruct is the cause.
 func (r noRow) ScanStruct(any) error { return r.err }

@@ -59,6 +59,7 @@ func (l *line) cut() {
 // What was inserted at one replica is looked up there: all goes to the same one until it is gone, and then stays with the
 // other. (The embedded engines copy nothing from each other; here they show where statements go.)
 func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
+	t.Parallel()
 	servers := testkit.ClickHouseShards(t)
 	first, err := url.Parse(servers[0])
 	if err != nil {
@@ -121,6 +122,7 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 
 // An export is read from any server of a cluster that answers.
 func TestAnExportDoesWithoutALostServer(t *testing.T) {
+	t.Parallel()
 	c := DefaultConfig()
 	servers := testkit.ClickHouseShards(t)
 	lost, err := url.Parse(servers[0])

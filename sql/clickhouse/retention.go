@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// An Expiring table lets go of its oldest months.
+// An Expiring table drops its oldest months.
 type Expiring struct {
 	Table string
 	day   string // expression of the day of a row
@@ -23,12 +23,8 @@ var (
 	ExpiringDeadLetters = Expiring{"deadletters", "toDate(appended_at)"}
 )
 
-// Expire lets every row before a day go, the first of a month, and no other; that
-// was said before, it only looks after what has not gone yet. The rows go
-// within minutes, by the server itself, whole parts at a time.
-//
-// The TTL names the day and not an age: what expires was decided by the caller and
-// frozen before, and nothing expires by itself while nobody looks.
+// Expire lets every row before a day expire, the first of a month, and no other. The server drops whole parts within
+// minutes. The TTL names the day and not an age, so that only what the caller decided and froze before expires.
 func Expire(ctx context.Context, conn *Conn, e Expiring, before time.Time) error {
 	return conn.EachShard(func(shard *Conn) error {
 		return Expiring{conn.Local(e.Table), e.day}.at(ctx, shard, before)
@@ -47,16 +43,15 @@ func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
 	}
 	if !strings.Contains(engine, " TTL "+ttl+" ") {
 		// Without materialize_ttl_after_modify = 0 every part of every month is mutated.
-		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MODIFY TTL "+ttl+" SETTINGS materialize_ttl_after_modify = 0"); err != nil {
 			return fmt.Errorf("set TTL of %s: %w", e.Table, err)
 		}
 	}
 	return e.materialize(ctx, conn, before)
 }
 
-// expired and kept are when rows expire: long ago, or not in the time of any row.
-// Far from a turn of the year, whatever the server's time zone; and below 2106: what
-// is beyond wraps around into the past, and all would go.
+// Rows expire on one of these days: long ago, or after any row. Both are far from a turn of the year, for any time zone of
+// the server, and before 2106, beyond which a TTL wraps around into the past.
 const (
 	expiredDay = "1971-07-01"
 	keptDay    = "2100-07-01"
@@ -66,8 +61,7 @@ func (e Expiring) ttl(before Day) string {
 	return fmt.Sprintf("if(%s < toDate('%s'), toDate('%s'), toDate('%s'))", e.day, before, expiredDay, keptDay)
 }
 
-// materialize tells the parts of expired months, which were written under another
-// TTL, of the one that they have now.
+// materialize gives the parts of expired months the TTL that the table has now.
 func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time) error {
 	var partitions []string
 	err := Retry(ctx, func() error {
@@ -89,7 +83,7 @@ func (e Expiring) materialize(ctx context.Context, conn *Conn, before time.Time)
 		return err
 	}
 	for _, id := range partitions {
-		if err := conn.Exec(ctx, "ALTER TABLE "+quoted(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE "+QuoteName(e.Table)+" MATERIALIZE TTL IN PARTITION ID '"+id+"' SETTINGS mutations_sync = 0"); err != nil {
 			return fmt.Errorf("expire month %s of %s: %w", id, e.Table, err)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 const spanLog = `<clickhouse><opentelemetry_span_log><database>system</database><table>opentelemetry_span_log</table>
@@ -50,11 +49,12 @@ func spanning(t *testing.T) clickhouse.Config {
 }
 
 func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
+	t.Parallel()
 	c := spanning(t)
-	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
+	conn := store.OpenWarehouse(t, c)
+	if err := conn.Exec(t.Context(), "CREATE TABLE log_progress (log_topic String, log_partition Int32, last_offset Int64) ENGINE = Memory"); err != nil {
 		t.Fatal(err)
 	}
-	conn := store.OpenWarehouse(t, c)
 	asked, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	ask := func(sampler sdk.Sampler) (trace.TraceID, []sdk.ReadOnlySpan) {
@@ -100,7 +100,8 @@ func TestTheServerJoinsTheTraceOfAQuery(t *testing.T) {
 }
 
 func TestAFailedQueryIsAFailedSpan(t *testing.T) {
-	conn := store.OpenWarehouse(t, warehouse.Config(t)) // not migrated: there is no such table
+	t.Parallel()
+	conn := store.OpenWarehouse(t, warehouse.Config(t)) // empty: there is no such table
 	recorder := tracetest.NewSpanRecorder()
 	ctx, root := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "root")
 	defer root.End()

@@ -3,17 +3,18 @@ package clickhouse
 import (
 	"context"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// OutdatedBrand is a brand with the oldest reading that stands of any of its answers.
+// OutdatedBrand is a brand with the oldest current reading of its answers.
 type OutdatedBrand struct {
-	OrganizationID UUID   `ch:"organization_id"`
-	BrandID        UUID   `ch:"brand_id"`
-	Revision       int64  `ch:"revision"`
-	ExtractVersion uint16 `ch:"extract_version"`
+	OrganizationID UUID `ch:"organization_id"`
+	BrandID        UUID `ch:"brand_id"`
+	Reading
 }
 
-// A Renewal asks for answers of a brand that stand with a reading older than this one.
+// A Renewal asks for answers of a brand whose current reading is older than this one.
 type Renewal struct {
 	OrganizationID UUID   `ch:"organization"`
 	BrandID        UUID   `ch:"brand"`
@@ -21,26 +22,23 @@ type Renewal struct {
 	ExtractVersion uint16 `ch:"reading_version"`
 }
 
-// StaleDay is a day on which answers stand with an older reading.
+// StaleDay is a day with answers whose current reading is older.
 type StaleDay struct {
 	Day     time.Time `ch:"day"`
 	Answers uint64    `ch:"answers"`
 }
 
-// AnswerPlace is where an answer stands in the order of StaleAnswers; the zero value
-// is before all.
+// AnswerPlace is the cursor of a page of StaleAnswers; the zero value is before all.
 type AnswerPlace struct {
 	Day time.Time
 	ID  UUID
 }
 
-// StaleAnswer is an answer that stands with an older reading, and the reading of its
-// first row.
+// StaleAnswer is an answer whose current reading is older, with the reading of its first row.
 type StaleAnswer struct {
-	Day            time.Time `ch:"day"`
-	ID             UUID      `ch:"id"`
-	Revision       int64     `ch:"revision"`
-	ExtractVersion uint16    `ch:"extract_version"`
+	Day time.Time `ch:"day"`
+	ID  UUID      `ch:"id"`
+	Reading
 }
 
 type (
@@ -72,25 +70,45 @@ func StaleBrands(ctx context.Context, conn *Conn, since time.Time) ([]OutdatedBr
 	return staleBrands.All(ctx, conn, sinceDay{DayOf(since)})
 }
 
-// StaleDays are the days from first to last on which a brand has answers to renew,
-// in order.
+// StaleDays are the days from first to last on which a brand has answers to renew, in order.
 func StaleDays(ctx context.Context, conn *Conn, of Renewal, first, last time.Time) ([]StaleDay, error) {
 	return staleDays.All(ctx, conn, staleDaysParams{of, DayOf(first), DayOf(last)})
 }
 
-// StaleAnswers are at most most answers to renew on the given days, behind a place,
-// in order of their days and, on a day, in the server's order of their ids.
+// StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a day, in
+// the server's order of their ids.
 func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time, after AnswerPlace, most int) ([]StaleAnswer, error) {
 	if after.Day.IsZero() {
 		after.Day = time.Unix(0, 0)
 	}
-	return staleAnswers.All(ctx, conn, staleAnswersParams{of, daysOf(days), DayOf(after.Day), after.ID, uint32(most)})
+	return staleAnswers.All(ctx, conn, staleAnswersParams{of, texts(days, DayOf), DayOf(after.Day), after.ID, uint32(most)})
 }
 
-func daysOf(times []time.Time) []Day {
-	days := make([]Day, len(times))
-	for i, t := range times {
-		days[i] = DayOf(t)
+type keptParams struct {
+	OrganizationID UUID   `ch:"organization"`
+	BrandID        UUID   `ch:"brand"`
+	Days           []Day  `ch:"days"`
+	IDs            []UUID `ch:"ids"`
+}
+
+var keptAnswers = query[keptParams, AnswerRow]("kept_answers")
+
+// KeptAnswers gives the first rows of answers to take, one after the other, in order of their days and ids; it holds a few
+// at a time. They have what was returned and no reading but its revision and version. An error of take ends it.
+func KeptAnswers(ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error) error {
+	p := keptParams{OrganizationID: organization, BrandID: brand}
+	first := make(map[UUID]Reading, len(answers))
+	for _, a := range answers {
+		if day := DayOf(a.Day); len(p.Days) == 0 || p.Days[len(p.Days)-1] != day {
+			p.Days = append(p.Days, day)
+		}
+		p.IDs = append(p.IDs, a.ID)
+		first[a.ID] = a.Reading
 	}
-	return days
+	return keptAnswers.each(ctx, conn, p, clickhouse.Settings{"max_threads": 1}, func(row *AnswerRow) error {
+		if first[row.ID] != (Reading{row.Revision, row.ExtractVersion}) {
+			return nil // a correction, which has no texts
+		}
+		return take(row)
+	})
 }

@@ -14,6 +14,7 @@ import (
 // The sweep asks of the whole table, however old a day is, and reads no row of an
 // answer for it: parts that were there before the projection have it too.
 func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	old, late := clickhouse.UUID{7}, clickhouse.UUID{8}
 	var rows []clickhouse.AnswerRow
@@ -27,7 +28,7 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 		add(old, n, warehouse.Day, -1, 1)
 		add(old, n, warehouse.Day, 1, 2)
 	}
-	add(late, 40, warehouse.Day.AddDate(-3, 0, 0), 1, 1) // an old answer, told late
+	add(late, 40, warehouse.Day.AddDate(-3, 0, 0), 1, 1) // an old answer that landed late
 	add(late, 41, warehouse.Day, 1, 2)
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-41/1", rows); err != nil {
 		t.Fatal(err)

@@ -11,12 +11,8 @@ type TrafficFilter struct {
 	DateTo         Day  `ch:"date_to"`
 }
 
-// AITraffic gives the views, sessions and goals of the window by facet; within one
-// the most visited first, or the most reached, of landing pages those with the most
-// sessions; then by name and currency in code-point order. Without any it gives
-// nothing. (Six grouping sets with five fields more took 30 % more of the server's
-// CPU than four with one did, for 90 days of some 2,300 rows; with a condition in
-// each sum, and facet and name by multiIf, 65 % more.)
+// AITraffic gives the views, sessions and goals of the window by facet; within one the most visited or most reached first, of
+// landing pages those with the most sessions; then by name and currency in code-point order. Without any it gives nothing.
 var AITraffic = rollup[TrafficFilter, Traffic]("ai_traffic")
 
 // The facets of AITraffic: what a row is about.
@@ -29,12 +25,11 @@ const (
 	FacetGoal     = "goal"
 )
 
-// Traffic is what one platform, path, country or landing page brought, one goal in
-// one currency, or all did.
+// Traffic is what one platform, path, country or landing page brought, one goal in one currency, or all did.
 type Traffic struct {
 	Facet    string          `ch:"facet"`
 	Name     string          `ch:"name"`     // "" is all, or an unknown country
-	Currency string          `ch:"currency"` // of a goal's value, ISO 4217, "" where none was told
+	Currency string          `ch:"currency"` // of a goal's value, ISO 4217, "" where none was sent
 	Visits   int64           `ch:"visits"`   // views, or how often a goal was reached
 	Sessions int64           `ch:"sessions"` // views that began one
 	Value    decimal.Decimal `ch:"value"`    // exact sum of a goal's values, 0 of all else

@@ -2,8 +2,7 @@ package clickhouse
 
 import "time"
 
-// Filter is the brand, the inclusive UTC days and the answers a question is
-// about. An empty list lets everything pass.
+// Filter is the brand, the inclusive UTC days and the answers a question is about. An empty list lets everything pass.
 type Filter struct {
 	OrganizationID UUID     `ch:"organization_id"`
 	BrandID        UUID     `ch:"brand_id"`
@@ -25,7 +24,7 @@ const (
 	ByWindow Granularity = "window" // one bucket, dated by the window's first day
 )
 
-// BucketFilter is a Filter whose answers are told by bucket.
+// BucketFilter is a Filter whose answers are summed by bucket.
 type BucketFilter struct {
 	Filter
 	Granularity Granularity `ch:"granularity"`
@@ -44,30 +43,26 @@ type PromptFilter struct {
 	Order  string `ch:"order"`   // desc, asc
 }
 
-// EntityVisibility gives the brand's row, then one of each live competitor by
-// name in code-point order.
+// EntityVisibility gives the brand's row, then one of each live competitor by name in code-point order.
 var EntityVisibility = rollup[Filter, Entity]("entity_visibility")
 
 // BrandVisibility gives one row per bucket that has answers, ascending.
 var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
 
-// ShareOfVoice gives one row per bucket, and before those of a bucket the one
-// that sums it up.
+// ShareOfVoice gives one row per bucket, and before those of a bucket the one that sums it up.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 
 // PromptPerformance gives the prompts that have answers in the window.
 var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
-// DegradedPlatforms gives the platforms of which over a fifth of the runs were
-// given up.
+// DegradedPlatforms gives the platforms of which over a fifth of the runs were given up.
 var DegradedPlatforms = rollup[Filter, DegradedPlatform]("degraded_platforms")
 
 // ModelChanges gives the buckets in which served models changed.
 var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 
-// Visibility is what a set of answers says of the brand or of a competitor.
-// Percentages, scores and averages are rounded to one decimal, the factor to
-// four; nil is where there is nothing to divide by. The interval is nil under 5
+// Visibility is what a set of answers says of the brand or of a competitor. Percentages, scores and averages are
+// rounded to one decimal, the factor to four; nil is where there is nothing to divide by. The interval is nil under 5
 // prompts.
 type Visibility struct {
 	Answers           int64    `ch:"answers"`
@@ -114,8 +109,7 @@ type Voice struct {
 	Pct                *float64  `ch:"sov_pct"` // one decimal, nil without mentions
 }
 
-// Prompt is the brand over the answers to one prompt. SortedBy is the figure
-// that the list is in the order of.
+// Prompt is the brand over the answers to one prompt. SortedBy is the figure that the list is in the order of.
 type Prompt struct {
 	ID                 UUID     `ch:"prompt_id"`
 	Text               string   `ch:"prompt_text"`

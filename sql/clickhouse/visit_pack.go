@@ -8,10 +8,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A PackedVisit is a VisitRow that waits to be inserted, in half of its room and
-// without a pointer: of a backlog hundreds of thousands wait, and the garbage collector
-// follows each pointer. First come the numbers, then where the texts end, then the
-// texts. The zero value is no visit.
+// A PackedVisit is a VisitRow that waits to be inserted, in half of its room and without a pointer: of a backlog
+// hundreds of thousands wait, and the garbage collector follows each pointer. First come the numbers, then where the
+// texts end, then the texts. The zero value is no visit.
 type PackedVisit string
 
 // Where the numbers of a PackedVisit begin, little-endian; then the ends of its texts,
@@ -112,8 +111,7 @@ func (p PackedVisit) value() *decimal.Decimal {
 // valueScale is how many digits behind the point goal_value has.
 const valueScale = 6
 
-// A VisitPacker packs visits. Some share what it allocates at once, which is free when
-// none of them is used any more.
+// A VisitPacker packs visits. Some share what it allocates at once, which is free when none of them is used any more.
 type VisitPacker struct {
 	packed strings.Builder
 }
@@ -121,8 +119,7 @@ type VisitPacker struct {
 // packedAtOnce is how many bytes are allocated at once.
 const packedAtOnce = 32 << 10
 
-// Pack keeps nothing of r, whose At is of whole milliseconds and whose GoalValue is
-// one that the column holds.
+// Pack keeps nothing of r, whose At is of whole milliseconds and whose GoalValue is one that the column holds.
 func (p *VisitPacker) Pack(r *VisitRow) PackedVisit {
 	texts := r.texts()
 	head, size := r.head(&texts)

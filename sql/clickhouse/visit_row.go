@@ -6,8 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// VisitRow is one row of the landing table visits: a beacon that was accepted. It is
-// inserted as a PackedVisit.
+// VisitRow is one row of the landing table visits: a beacon that was accepted. It is inserted as a PackedVisit.
 type VisitRow struct {
 	OrganizationID UUID
 	BrandID        UUID
@@ -32,7 +31,7 @@ type VisitRow struct {
 	NewSession   bool
 	Visitor      uint64
 	GoalName     string
-	GoalValue    *decimal.Decimal // nil: none was told
+	GoalValue    *decimal.Decimal // nil: none was sent
 	GoalCurrency string
 	Simulated    bool
 }

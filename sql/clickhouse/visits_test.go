@@ -24,6 +24,7 @@ func made(id clickhouse.UUID) time.Time { return event.IDTime(uuid.UUID(id)) }
 // A batch of three visits in two months, one of them a goal, sent three times
 // with its token, is there once in every table.
 func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	value := decimal.RequireFromString("-999999999999.999999")
 	goal := warehouse.Visit(2, warehouse.Day)
@@ -51,6 +52,7 @@ func TestVisitsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 
 // Every column holds what its field held.
 func TestAVisitIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	value := decimal.RequireFromString("12.345678")
 	want := warehouse.Visit(3, warehouse.Day)
@@ -75,9 +77,9 @@ func TestAVisitIsReadBackAsItWas(t *testing.T) {
 	}
 }
 
-// Texts of a page's length stand beside short ones and none, and a packer goes on after
-// them.
+// Texts of a page's length stand beside short ones and none, and a packer goes on after them.
 func TestPackedVisitsKeepTheirTexts(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range 300 {
@@ -109,9 +111,9 @@ func TestPackedVisitsKeepTheirTexts(t *testing.T) {
 	}
 }
 
-// What is sent in many parts is one block to the server: one part of a table, which
-// nobody has merged, under one token.
+// What is sent in many parts is one block to the server: one unmerged part of a table, under one token.
 func TestManyVisitsAreOneBlock(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range 10_000 {
@@ -134,6 +136,7 @@ func TestManyVisitsAreOneBlock(t *testing.T) {
 
 // An insert that cannot go on leaves nothing of what was sent before.
 func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var rows []clickhouse.AnswerRow
 	for n := range 5_000 {
@@ -160,6 +163,7 @@ func TestAnInsertThatBreaksOffLeavesNothing(t *testing.T) {
 }
 
 func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	if _, ok, err := clickhouse.NewestVisit(t.Context(), conn); ok || err != nil {
 		t.Errorf("NewestVisit() without any: %v, %v", ok, err)
@@ -199,6 +203,7 @@ func TestLandedVisitsSeesOnlyWhatIsBelow(t *testing.T) {
 
 // A batch is found by the key of the table, and not by reading it.
 func TestVisitsAreLookedUpByKey(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	const each = 20_000
 	rows := make([]*clickhouse.VisitRow, 0, 5*each)
@@ -226,9 +231,9 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 	}
 }
 
-// Views are counted apart from goals, of which every currency has a row, more than
-// ten too, and exact sums.
+// Views are counted apart from goals, of which every currency has a row, more than ten too, and exact sums.
 func TestAITraffic(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	unknown, again, goal := warehouse.Visit(2, warehouse.Day), warehouse.Visit(3, warehouse.Day), warehouse.Visit(4, warehouse.Day)
 	unknown.Country, unknown.Path = "", "/b"
@@ -261,8 +266,9 @@ func TestAITraffic(t *testing.T) {
 	}
 }
 
-// Whoever writes a page may send goals and paths of any name, and as many of them: the answer stays short.
+// A page may send any number of goals and paths of any name: the answer stays short.
 func TestTrafficOfManyNamesIsShort(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	var rows []*clickhouse.VisitRow
 	for n := range int64(300) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/shopspring/decimal"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -39,27 +40,14 @@ func (r *Rollup) zero() Checksum {
 	return Checksum{make([]int64, n), make([]int64, n)}
 }
 
-// An Amount is a sum as people write it: Units of a number with so many Digits after
-// the point.
+// An Amount is a sum: Units of a number with so many Digits after the point.
 type Amount struct {
 	Units  int64
-	Digits int
+	Digits int32
 }
 
 // String writes the number.
-func (a Amount) String() string {
-	text := strconv.FormatInt(a.Units, 10)
-	if a.Digits == 0 {
-		return text
-	}
-	sign := ""
-	if a.Units < 0 {
-		sign, text = "-", text[1:]
-	}
-	text = strings.Repeat("0", max(0, a.Digits+1-len(text))) + text
-	point := len(text) - a.Digits
-	return sign + text[:point] + "." + text[point:]
-}
+func (a Amount) String() string { return decimal.New(a.Units, -a.Digits).StringFixed(a.Digits) }
 
 // MarshalJSON writes the number as one of JSON.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
@@ -94,26 +82,23 @@ func (r *Rollup) Differences(want, have Checksum) []Difference {
 // scale finds in the type of a decimal how many digits it has after the point.
 var scale = regexp.MustCompile(`^Decimal\(\d+, (\d+)\)$`)
 
-func (r *Rollup) digits(column string) int {
+func (r *Rollup) digits(column string) int32 {
 	for _, c := range r.columns {
 		if m := scale.FindStringSubmatch(c.typed); m != nil && c.name == column {
-			n, _ := strconv.Atoi(m[1]) // it is digits
-			return n
+			n, _ := strconv.ParseInt(m[1], 10, 32) // it is digits
+			return int32(n)
 		}
 	}
 	return 0
 }
 
-// marked is a SELECT of hash and measures v0, v1, … of rows that have the columns of
-// the rollup, with who they are of.
+// marked is a SELECT of organization, brand, hash and measures v0, v1, … of rows that have the columns of the rollup.
 func (r *Rollup) marked(rows string) string {
-	var keys []string
-	var measures []string
+	var keys, measures []string
 	for _, c := range r.columns {
-		switch {
-		case c.summed: // of a decimal the unscaled number, and of a wide one its last 64 bits, which add up alike
+		if c.summed { // of a decimal the unscaled number, and of a wide one its last 64 bits, which add up alike
 			measures = append(measures, fmt.Sprintf("reinterpretAsInt64(%s) AS v%d", clickhouse.QuoteName(c.name), len(measures)))
-		default:
+		} else {
 			keys = append(keys, clickhouse.QuoteName(c.name))
 		}
 	}
@@ -130,14 +115,9 @@ func (r *Rollup) expected(condition string) (text string, filters driver.Setting
 	return r.text, driver.Settings{"additional_table_filters": filter}
 }
 
-// actual is a SELECT of the rollup's rows of a condition, in its own database or another.
+// actual is a SELECT of the rollup's rows of a condition, in its own database or a shadow schema.
 func (r *Rollup) actual(database, condition string) string {
-	return "SELECT * FROM " + r.in(database) + " WHERE " + condition
-}
-
-// in is the rollup's name in a database.
-func (r *Rollup) in(database string) string {
-	return clickhouse.QuoteName(database) + "." + clickhouse.QuoteName(r.Table)
+	return "SELECT * FROM " + clickhouse.QuoteName(database) + "." + clickhouse.QuoteName(r.Table) + " WHERE " + condition
 }
 
 // limited restricts what a checksum or a rebuild takes from questions and inserts: what a view groups beyond 200 MB goes
@@ -198,8 +178,11 @@ func (r *Rollup) Brands(ctx context.Context, conn *clickhouse.Conn, month clickh
 
 func ofMonth(month clickhouse.Month, owner Owner) string {
 	condition := "_partition_id = " + clickhouse.QuoteText(month.Partition())
-	if theirs := owner.condition(); theirs != "" {
-		condition += " AND " + theirs
+	if owner.OrganizationID != (clickhouse.UUID{}) {
+		condition += " AND organization_id = toUUID('" + owner.OrganizationID.String() + "')"
+	}
+	if owner.BrandID != (clickhouse.UUID{}) {
+		condition += " AND brand_id = toUUID('" + owner.BrandID.String() + "')"
 	}
 	return condition
 }

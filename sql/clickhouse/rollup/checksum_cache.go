@@ -53,13 +53,12 @@ FROM system.parts
 WHERE database = {database:String} AND table = {table:String} AND partition_id = {partition:String} AND active
 ORDER BY rows DESC, name
 SETTINGS log_comment = 'parts of month'`
-	params := struct {
-		Database  string `ch:"database"`
-		Table     string `ch:"table"`
-		Partition string `ch:"partition"`
-	}{c.database, c.table, c.month.Partition()}
 	var parts []part
-	if err := clickhouse.Retry(ctx, func() error { return c.conn.Select(ctx, &parts, active, clickhouse.Bind(params)...) }); err != nil {
+	err := clickhouse.Retry(ctx, func() error {
+		return c.conn.Select(ctx, &parts, active,
+			driver.Named("database", c.database), driver.Named("table", c.table), driver.Named("partition", c.month.Partition()))
+	})
+	if err != nil {
 		return nil, fmt.Errorf("list parts of %s in %s: %w", c.table, c.month, err)
 	}
 	return parts, nil
@@ -101,36 +100,25 @@ func (c *ChecksumCache) Checksum(ctx context.Context, threads int) (total Checks
 
 // forget drops entries with parts that are gone, and returns the parts that were not read yet.
 func (c *ChecksumCache) forget(parts []part) (unread []part) {
-	there := make(map[string]bool, len(parts))
+	active := make(map[string]bool, len(parts))
 	for _, p := range parts {
-		there[p.Name] = true
+		active[p.Name] = true
 	}
 	c.entries = slices.DeleteFunc(c.entries, func(e entry) bool {
-		return slices.ContainsFunc(e.parts, func(name string) bool { return !there[name] })
+		return slices.ContainsFunc(e.parts, func(name string) bool { return !active[name] })
 	})
-	read := map[string]bool{}
 	for _, e := range c.entries {
 		for _, name := range e.parts {
-			read[name] = true
+			delete(active, name)
 		}
 	}
-	for _, p := range parts {
-		if !read[p.Name] {
-			unread = append(unread, p)
-		}
-	}
-	return unread
+	return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !active[p.Name] })
 }
 
 const (
-	// aloneRows is the size from which on a part is read alone, so that a small one
-	// that is merged does not take it along.
-	aloneRows = 200_000
-	// togetherRows bounds the small parts that are read at once, and what they are
-	// grouped into in memory.
-	togetherRows = 1_000_000
-	// togetherParts bounds the length of the question.
-	togetherParts = 500
+	aloneRows     = 200_000   // of a part that is read alone, so that it is not read again when a small one is merged
+	togetherRows  = 1_000_000 // of small parts that are read at once: it bounds the memory for them
+	togetherParts = 500       // bounds the length of the question
 )
 
 // portions are parts, the largest first, in groups that are read at once.

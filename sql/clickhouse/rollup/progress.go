@@ -14,6 +14,12 @@ import (
 // logProgress is the rollup that has no months: the largest offset of each log.
 const logProgress = "log_progress"
 
+// A Log is one partition of a topic.
+type Log struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+}
+
 // Progress is the largest offset of each log that has landed.
 type Progress map[Log]int64
 
@@ -56,31 +62,23 @@ func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress
 	return p, nil
 }
 
-// ReplaceProgress puts other offsets in the place of those of a shard's log_progress.
-// The caller has the exclusive sink lock.
+// ReplaceProgress replaces the offsets of a shard's log_progress. The caller has the exclusive sink lock.
 func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (err error) {
-	shadow := newRebuild()
-	database, err := clickhouse.Twin(ctx, conn, shadow)
-	if err != nil {
-		return fmt.Errorf("rebuild %s: %w", logProgress, err)
-	}
-	defer func() { err = errors.Join(err, clickhouse.DropTwin(context.WithoutCancel(ctx), conn, shadow)) }()
 	table := conn.Local(logProgress)
-	rebuilt := clickhouse.QuoteName(database) + "." + table
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+rebuilt+" (log_topic, log_partition, last_offset)")
+	rebuilt, err := newShadow(ctx, conn, table)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	defer batch.Close()
+	defer func() { err = errors.Join(err, rebuilt.drop(context.WithoutCancel(ctx))) }()
+	var rows []string
 	for log, last := range p {
-		if err := batch.Append(log.Topic, log.Partition, last); err != nil {
-			return fmt.Errorf("rebuild %s: %w", logProgress, err)
-		}
+		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(log.Topic), log.Partition, last))
 	}
-	if err := batch.Send(); err != nil {
+	insert := "INSERT INTO " + rebuilt.table + " (log_topic, log_partition, last_offset) SETTINGS async_insert = 0 VALUES " + strings.Join(rows, ", ")
+	if err := conn.Exec(ctx, insert); err != nil {
 		return fmt.Errorf("rebuild %s: %w", logProgress, err)
 	}
-	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+rebuilt+" SETTINGS alter_sync = 1"); err != nil {
+	if err := finished(ctx, conn, "ALTER TABLE "+table+" REPLACE PARTITION tuple() FROM "+rebuilt.table+" SETTINGS alter_sync = 1"); err != nil {
 		return fmt.Errorf("replace %s: %w", logProgress, err)
 	}
 	return nil

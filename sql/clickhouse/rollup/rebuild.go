@@ -15,37 +15,22 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Fence is the offset of each log up to which, inclusive, landing rows of a month are meant. A batch lands in a month as
-// one part, and the batches of a partition in their order, so that nothing is added below a fence later.
-type Fence map[Log]int64
-
-// A Log is one partition of a topic.
-type Log struct {
-	Topic     string `ch:"log_topic"`
-	Partition int32  `ch:"log_partition"`
-}
-
 // A Rebuild makes a month of a rollup again in a shadow schema, and replaces the month. It is not safe for concurrent use.
 type Rebuild struct {
 	conn   *clickhouse.Conn
 	rollup *Rollup
 	month  clickhouse.Month
-	shadow string // the name of its shadow schema
-	in     string // the database of the shadow schema
-	filled Fence
+	shadow *shadow
+	filled Progress // of the landing rows that are in it
 }
-
-// rebuilds begins the names of the shadow schemas of rebuilds.
-const rebuilds = "rebuild_"
 
 // Rebuild begins with an empty month.
 func (r *Rollup) Rebuild(ctx context.Context, conn *clickhouse.Conn, month clickhouse.Month) (*Rebuild, error) {
-	b := &Rebuild{conn: conn, rollup: r, month: month, shadow: newRebuild(), filled: Fence{}}
-	var err error
-	if b.in, err = clickhouse.Twin(ctx, conn, b.shadow); err != nil {
+	s, err := newShadow(ctx, conn, r.Table)
+	if err != nil {
 		return nil, fmt.Errorf("rebuild %s of %s: %w", month, r.Table, err)
 	}
-	return b, nil
+	return &Rebuild{conn, r, month, s, Progress{}}, nil
 }
 
 // RebuildTable rebuilds a rollup whose view was changed, each month that has landing rows and does not expire. No sink
@@ -91,35 +76,12 @@ func (r *Rollup) rebuildMonth(ctx context.Context, conn *clickhouse.Conn, month 
 	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
 }
 
-// newRebuild is a name of its own for each rebuild: two at once must not replace a month by what the other still fills.
-func newRebuild() string { return fmt.Sprintf("%s%08x", rebuilds, rand.Uint32()) }
-
 // Close drops what was made.
-func (b *Rebuild) Close(ctx context.Context) error { return clickhouse.DropTwin(ctx, b.conn, b.shadow) }
-
-// DropRebuilds drops the shadow schemas that interrupted rebuilds have left. One that is still running fails.
-func DropRebuilds(ctx context.Context, conn *clickhouse.Conn) error {
-	here, err := clickhouse.CurrentDatabase(ctx, conn)
-	if err != nil {
-		return err
-	}
-	var left []struct {
-		Name string `ch:"name"`
-	}
-	if err := conn.Select(ctx, &left, "SELECT name FROM system.databases WHERE startsWith(name, {begin:String})", driver.Named("begin", here+"_"+rebuilds)); err != nil {
-		return fmt.Errorf("list rebuilds: %w", err)
-	}
-	for _, database := range left {
-		if err := clickhouse.DropTwin(ctx, conn, strings.TrimPrefix(database.Name, here+"_")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (b *Rebuild) Close(ctx context.Context) error { return b.shadow.drop(ctx) }
 
 // Checksums is of what has been rebuilt.
 func (b *Rebuild) Checksums() *ChecksumCache {
-	return &ChecksumCache{conn: b.conn, rollup: b.rollup, month: b.month, database: b.in, table: b.rollup.Table}
+	return &ChecksumCache{conn: b.conn, rollup: b.rollup, month: b.month, database: b.shadow.database, table: b.rollup.Table}
 }
 
 // MissingRows is how many landing rows of the month are not in the rebuild yet.
@@ -128,39 +90,19 @@ func (b *Rebuild) MissingRows(ctx context.Context) (rows uint64, err error) {
 	if err != nil || len(fence) == 0 {
 		return 0, err
 	}
-	question := fmt.Sprintf("SELECT count() FROM %s.%s WHERE %s SETTINGS log_comment = 'missing of rebuild', max_query_size = 16777216",
-		clickhouse.QuoteName(b.rollup.database), clickhouse.QuoteName(b.rollup.Source), b.between(fence))
+	question := fmt.Sprintf("SELECT count() FROM %s WHERE %s SETTINGS log_comment = 'missing of rebuild', max_query_size = 16777216",
+		clickhouse.QuoteName(b.rollup.Source), b.between(fence))
 	if err := b.conn.QueryRow(ctx, question).Scan(&rows); err != nil {
 		return 0, fmt.Errorf("count rows that the rebuild of %s in %s lacks: %w", b.rollup.Table, b.month, err)
 	}
 	return rows, nil
 }
 
-// fence is where the landing rows of the month end now.
-func (b *Rebuild) fence(ctx context.Context) (Fence, error) {
-	const ends = `
-SELECT log_topic, log_partition, max(log_offset) AS last
-FROM {table:Identifier}
-WHERE _partition_id = {partition:String}
-GROUP BY log_topic, log_partition
-SETTINGS log_comment = 'fence of rebuild'`
-	params := struct {
-		Table     string `ch:"table"`
-		Partition string `ch:"partition"`
-	}{b.rollup.Source, b.month.Partition()}
-	var rows []struct {
-		Topic     string `ch:"log_topic"`
-		Partition int32  `ch:"log_partition"`
-		Last      int64  `ch:"last"`
-	}
-	if err := b.conn.Select(ctx, &rows, ends, clickhouse.Bind(params)...); err != nil {
-		return nil, fmt.Errorf("read fence of %s in %s: %w", b.rollup.Source, b.month, err)
-	}
-	fence := Fence{}
-	for _, row := range rows {
-		fence[Log{row.Topic, row.Partition}] = row.Last
-	}
-	return fence, nil
+// fence is the offset of each log up to which, inclusive, the landing rows of the month go now. A batch lands in a month as
+// one part, and the batches of a partition in their order, so nothing is added below a fence later.
+func (b *Rebuild) fence(ctx context.Context) (Progress, error) {
+	return progress(ctx, b.conn, fmt.Sprintf("SELECT log_topic, log_partition, log_offset AS last_offset FROM %s WHERE %s",
+		clickhouse.QuoteName(b.rollup.Source), ofMonth(b.month, Owner{})))
 }
 
 // Fill adds what has landed since it was last called, through the view's SELECT.
@@ -172,7 +114,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 	text, filters := b.rollup.expected(b.between(fence))
 	settings := limited("rebuild "+b.rollup.Table, threads)
 	maps.Copy(settings, filters)
-	maps.Copy(settings, driver.Settings{ // equal blocks both count: a shadow schema has no deduplication window
+	maps.Copy(settings, driver.Settings{
 		"async_insert":                0,
 		"max_insert_threads":          1,
 		"min_insert_block_size_rows":  1 << 20,
@@ -183,7 +125,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 		columns = append(columns, clickhouse.QuoteName(c.name))
 	}
 	list := strings.Join(columns, ", ")
-	fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM (%s)", b.rollup.in(b.in), list, text)
+	fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM (%s)", b.shadow.table, list, text)
 	if err := b.conn.Exec(driver.Context(ctx, driver.WithSettings(settings)), fill); err != nil {
 		return fmt.Errorf("rebuild %s of %s: %w", b.month, b.rollup.Table, err)
 	}
@@ -192,7 +134,7 @@ func (b *Rebuild) Fill(ctx context.Context, threads int) error {
 }
 
 // between is the condition of the month's rows at or below a fence that are not filled in yet.
-func (b *Rebuild) between(fence Fence) string {
+func (b *Rebuild) between(fence Progress) string {
 	var logs []string
 	for log, last := range fence {
 		condition := fmt.Sprintf("log_topic = %s AND log_partition = %d AND log_offset <= %d", clickhouse.QuoteText(log.Topic), log.Partition, last)
@@ -212,10 +154,10 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	partition := "PARTITION ID " + clickhouse.QuoteText(b.month.Partition())
-	replace := fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s SETTINGS alter_sync = 1", b.rollup.in(b.rollup.database), partition, b.rollup.in(b.in))
+	table, partition := clickhouse.QuoteName(b.rollup.Table), "PARTITION ID "+clickhouse.QuoteText(b.month.Partition())
+	replace := fmt.Sprintf("ALTER TABLE %s REPLACE %s FROM %s SETTINGS alter_sync = 1", table, partition, b.shadow.table)
 	if len(parts) == 0 { // by nothing no partition can be replaced, and one that is dropped forgets its tokens
-		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", b.rollup.in(b.rollup.database), partition)
+		replace = fmt.Sprintf("ALTER TABLE %s DELETE IN %s WHERE 1 SETTINGS mutations_sync = 1", table, partition)
 	}
 	if err := finished(ctx, b.conn, replace); err != nil {
 		return fmt.Errorf("replace %s of %s: %w", b.month, b.rollup.Table, err)

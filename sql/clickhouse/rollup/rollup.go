@@ -1,25 +1,28 @@
+// Package rollup compares the rollups, which are the tables that views fill from landing tables, with what their
+// views make of the landing rows, and rebuilds a month of one that differs.
 package rollup
 
 import (
 	"context"
+	_ "embed" // view_targets.sql
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Rollup is a table that a materialized view fills from a landing table, each row
-// in the month of the rows that it comes from. All of it is as the server has it, so
-// that what a figure is stays written in one place: the migration of its view.
+// A Rollup is a table that a materialized view fills from a landing table, each row in the month of the rows that it comes
+// from. All of it is read from the server, so that the migration of the view is the one definition.
 type Rollup struct {
 	Table  string // that the view fills
 	Source string // the landing table
 
 	database string
 	text     string // the view's SELECT
-	engine   string // of Table, with all that is said of it
 	columns  []rollupColumn
 	summed   bool // merges of Table sum rows up; else they leave them alone
 }
@@ -42,42 +45,10 @@ type rollupRow struct {
 	Keys         []bool   `ch:"keys"`
 }
 
-// viewTargets is not among the named views: what tables there are is no question of
-// an analyst's.
-const viewTargets = `
-SELECT
-    target.name AS table,
-    source.name AS source,
-    currentDatabase() AS database,
-    view.as_select AS text,
-    target.engine_full AS engine,
-    target.partition_key AS partition_key,
-    columns.names AS names,
-    columns.types AS types,
-    columns.keys AS keys
-FROM
-(
-    SELECT
-        name,
-        arrayJoin(arrayZip(dependencies_database, dependencies_table)) AS dependent
-    FROM system.tables
-    WHERE database = currentDatabase()
-) AS source
-INNER JOIN system.tables AS view ON view.database = source.dependent.1 AND view.name = source.dependent.2
-INNER JOIN system.tables AS target ON target.database = view.target_database AND target.name = view.target_table
-INNER JOIN
-(
-    SELECT
-        table,
-        groupArray(name) AS names,
-        groupArray(type) AS types,
-        groupArray(toBool(is_in_sorting_key OR is_in_partition_key)) AS keys
-    FROM (SELECT * FROM system.columns WHERE database = currentDatabase() ORDER BY table, position)
-    GROUP BY table
-) AS columns ON columns.table = target.name
-WHERE view.database = currentDatabase() AND target.database = currentDatabase()
-ORDER BY source, table
-SETTINGS log_comment = 'view targets'`
+// viewTargets is no named view, since analysts do not ask it.
+//
+//go:embed view_targets.sql
+var viewTargets string
 
 // List is all the rollups that there are, but for log_progress, which has no months.
 func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
@@ -102,15 +73,15 @@ func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 	return rollups, nil
 }
 
-// summing reads of an engine which columns it sums: those that it lists, after the
-// two names that a replicated table has, or every number beside the key.
+// summing finds the columns that an engine lists to sum, after the two names of a replicated table; without a list it sums
+// every number beside the key.
 var summing = regexp.MustCompile(`^(?:Replicated)?SummingMergeTree(?:\((?:'[^']*', '[^']*'(?:, )?)?(?:\(([^)]*)\))?\))? `)
 
 func rollupOf(row rollupRow) (*Rollup, error) {
 	if row.PartitionKey != "toYYYYMM(day)" {
 		return nil, fmt.Errorf("partitioned by %q: want toYYYYMM(day)", row.PartitionKey)
 	}
-	r := &Rollup{Table: row.Table, Source: row.Source, database: row.Database, text: row.Text, engine: row.Engine}
+	r := &Rollup{Table: row.Table, Source: row.Source, database: row.Database, text: row.Text}
 	var listed []string
 	if match := summing.FindStringSubmatch(row.Engine); match != nil {
 		r.summed = true
@@ -143,8 +114,7 @@ func (r *Rollup) Sums() []string {
 	return names
 }
 
-// cast is the columns as the table has them: a view's may be of wider types, and a
-// row is compared as it was inserted.
+// cast is the columns in the types of the table: a view's may be wider, and a row is compared as it was inserted.
 func (r *Rollup) cast() string {
 	var list []string
 	for _, c := range r.columns {
@@ -159,39 +129,23 @@ type Owner struct {
 	BrandID        clickhouse.UUID
 }
 
-// condition is of the owner's rows; "" for all.
-func (o Owner) condition() string {
-	var conditions []string
-	if o.OrganizationID != (clickhouse.UUID{}) {
-		conditions = append(conditions, "organization_id = toUUID('"+o.OrganizationID.String()+"')")
-	}
-	if o.BrandID != (clickhouse.UUID{}) {
-		conditions = append(conditions, "brand_id = toUUID('"+o.BrandID.String()+"')")
-	}
-	return strings.Join(conditions, " AND ")
-}
-
 // Months are those of which the rollup or its source has rows, the earliest first.
 func (r *Rollup) Months(ctx context.Context, conn *clickhouse.Conn) ([]clickhouse.Month, error) {
 	const partitions = `
-SELECT DISTINCT toInt64(partition_id) AS month
+SELECT arraySort(groupUniqArray(toInt64(partition_id)))
 FROM system.parts
 WHERE database = currentDatabase() AND table IN ({table:String}, {source:String}) AND active AND rows > 0
-ORDER BY month
 SETTINGS log_comment = 'months of rollup'`
-	params := struct {
-		Table  string `ch:"table"`
-		Source string `ch:"source"`
-	}{r.Table, r.Source}
-	var rows []struct {
-		Month int64 `ch:"month"`
-	}
-	if err := clickhouse.Retry(ctx, func() error { return conn.Select(ctx, &rows, partitions, clickhouse.Bind(params)...) }); err != nil {
+	var numbers []int64
+	err := clickhouse.Retry(ctx, func() error {
+		return conn.QueryRow(ctx, partitions, driver.Named("table", r.Table), driver.Named("source", r.Source)).Scan(&numbers)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("list months of %s: %w", r.Table, err)
 	}
 	var months []clickhouse.Month
-	for _, row := range rows {
-		months = append(months, clickhouse.Month(row.Month))
+	for _, n := range numbers {
+		months = append(months, clickhouse.Month(n))
 	}
 	return months, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of
-// visits and crawls: whatever feeds a rollup is in it.
+// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of visits and crawls, which feed
+// every rollup.
 func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
@@ -65,7 +65,7 @@ func rollups(t *testing.T, conn *clickhouse.Conn) []*rollup.Rollup {
 	return all
 }
 
-// tallied is what a checksum cache comes to once no merge comes between.
+// checksum asks a cache until no merge comes between.
 func checksum(t *testing.T, l *rollup.ChecksumCache) rollup.Checksum {
 	t.Helper()
 	for range 100 {
@@ -81,8 +81,9 @@ func checksum(t *testing.T, l *rollup.ChecksumCache) rollup.Checksum {
 	panic("unreachable")
 }
 
-// A view that is added is compared without anybody thinking of it.
+// A new view is compared without further code.
 func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
+	t.Parallel()
 	got := map[string][]string{}
 	for _, r := range rollups(t, warehouse.Migrated(t)) {
 		got[r.Source+" "+r.Table] = r.Sums()
@@ -103,15 +104,16 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 	}
 }
 
-// However rows are split into parts and merged, a rollup checksums to what its view
-// makes of the landing rows; and a checksum cache that has read before to what a new one does.
-func TestARollupTalliesToItsLandingRows(t *testing.T) {
+// However rows are split into parts and merged, a rollup has the checksum of what its view makes of the landing rows, and a
+// used cache has that of a new one.
+func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	type sides struct{ expected, kept *rollup.ChecksumCache }
 	caches := map[string]sides{}
 	for batch := range int64(3) {
-		insertBatch(t, conn, r, batch*500, 500)
+		insertBatch(t, conn, r, batch*150, 150)
 		for _, of := range rollups(t, conn) {
 			if batch == 1 {
 				if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+of.Table+" FINAL"); err != nil {
@@ -144,9 +146,10 @@ func TestARollupTalliesToItsLandingRows(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a rollup is seen, told apart by column and brand, and gone
-// once its month has been rebuilt; inserts go on until the last of it.
+// Each kind of difference is found, by column and brand, and is gone once the month has been rebuilt; inserts go on until the
+// last fill.
 func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
+	t.Parallel()
 	spoils := map[string]string{
 		"missing": "DELETE IN PARTITION ID '202603' WHERE brand_id = '02010000-0000-0000-0000-000000000000'",
 		"all":     "DELETE IN PARTITION ID '202603' WHERE 1",
@@ -155,7 +158,7 @@ func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	conn := warehouse.Migrated(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	offset := int64(0)
-	next := func() { insertBatch(t, conn, r, offset, 300); offset += 300 }
+	next := func() { insertBatch(t, conn, r, offset, 80); offset += 80 }
 	next()
 	for _, of := range rollups(t, conn) {
 		for _, spoil := range []string{"missing", "all", "changed", "doubled", "orphaned"} {
@@ -199,7 +202,7 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil strin
 	}
 	expected, kept := of.Expected(conn, month, rollup.Owner{}), of.Actual(conn, month, rollup.Owner{})
 	if d := of.Differences(checksum(t, expected), checksum(t, kept)); d == nil {
-		t.Error("nothing is seen")
+		t.Error("no difference is found")
 	}
 	brands, err := of.Brands(t.Context(), conn, month, rollup.Owner{}, 100)
 	if err != nil || (len(brands) != 1 || brands[0].BrandID != clickhouse.UUID{2, 1}) && spoil != "all" {
@@ -216,7 +219,7 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil strin
 		next()
 	}
 	if n, err := rebuilt.MissingRows(t.Context()); err != nil || (n == 0) != (spoil == "orphaned") {
-		t.Errorf("Behind() = %d, %v", n, err)
+		t.Errorf("MissingRows() = %d, %v", n, err)
 	}
 	if err := rebuilt.Fill(t.Context(), 2); err != nil {
 		t.Fatal(err)
@@ -235,9 +238,9 @@ func rebuilt(t *testing.T, conn *clickhouse.Conn, of *rollup.Rollup, spoil strin
 	}
 }
 
-// A batch that is inserted again after its months were rebuilt is known by its token
-// still, in the rollup too.
+// A batch that is inserted again after its months were rebuilt is recognized by its token, in the rollup too.
 func TestTokensOutliveARebuild(t *testing.T) {
+	t.Parallel()
 	conn := warehouse.Migrated(t)
 	batch := []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day), warehouse.Answer(2, warehouse.Day)}
 	insert := func() {

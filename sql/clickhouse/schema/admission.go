@@ -7,11 +7,14 @@ import (
 	"net/url"
 	"time"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// admissionTimeout is how long a server may take to read its users: the embedded one is restarted, others look every few
-// seconds.
+// admissionTimeout is how long a server may take to read its users: the embedded one is restarted, others read them every
+// few seconds.
 const admissionTimeout = 30 * time.Second
 
 // Admit adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed again.
@@ -42,8 +45,9 @@ func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, n
 		return err
 	}
 	err = untilServed(ctx, func(ctx context.Context) error {
-		there, err := HasUser(ctx, conn, removed.Login())
-		if err == nil && there {
+		var users uint64
+		err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", driver.Named("login", removed.Login())).Scan(&users)
+		if err == nil && users > 0 {
 			err = errors.New("the server still has the user")
 		}
 		return err
@@ -56,25 +60,13 @@ func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, n
 
 // untilServed tries until the server has read its users, and returns the error of the last try.
 func untilServed(ctx context.Context, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
-	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := try(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return err
-		}
-	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, try(ctx) },
+		backoff.WithBackOff(backoff.NewConstantBackOff(100*time.Millisecond)), backoff.WithMaxElapsedTime(admissionTimeout))
+	return err
 }
 
-// AddressFor is the address of the warehouse for another user, of a cluster that of its first server. Of the parameters it
-// keeps those of TLS alone.
+// AddressFor is the address of the warehouse, or of a cluster's first server, for another user. It keeps only the parameters
+// of TLS.
 func AddressFor(cfg clickhouse.Config, login, password string) string {
 	address, err := url.Parse(cfg.Servers()[0])
 	if err != nil {

@@ -249,7 +249,7 @@ func (s *stage) findNoUnknownTableFunction(t *testing.T) {
 		"SQLStandardValues", "fuzzJSON", "fuzzQuery", "generateRandom", "generateSeries", "generate_series", "null", "numbers", "numbers_mt",
 		"primes", "values", "view", "viewIfPermitted", "zeros", "zeros_mt", "merge",
 	}
-	emptied := []string{ // they would tell keys of everybody's rows; see the next test
+	emptied := []string{ // they would return keys of all rows; see the next test
 		"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
 	}
 	otherwise := map[string]string{
@@ -265,7 +265,7 @@ func (s *stage) findNoUnknownTableFunction(t *testing.T) {
 	}
 }
 
-// mergeTreeIndex told the keys of other organizations' rows to whoever might read a table through a filter.
+// mergeTreeIndex returned the keys of other organizations' rows to users who read the table through a filter.
 func (s *stage) doNotReadIndexes(t *testing.T) {
 	uuid := strings.TrimSpace(s.must(t, s.owner, "SELECT uuid FROM system.tables WHERE database = currentDatabase() AND name = 'answers'"))
 	for _, from := range []string{
@@ -273,7 +273,7 @@ func (s *stage) doNotReadIndexes(t *testing.T) {
 		"mergeTreeAnalyzeIndexesUUID('" + uuid + "')",
 	} {
 		if got := s.must(t, s.owner, "SELECT count() > 0 FROM "+from); got != "1\n" {
-			t.Errorf("%s tells its owner nothing: this proves nothing", from)
+			t.Errorf("%s returns nothing to its owner: this proves nothing", from)
 		}
 		for _, query := range []string{
 			"SELECT * FROM " + from,
@@ -284,7 +284,7 @@ func (s *stage) doNotReadIndexes(t *testing.T) {
 			"SELECT * FROM numbers(1) AS n INNER JOIN " + from + " AS m ON 1",
 		} {
 			if got := s.must(t, s.ana, query); got != "" && got != "[]\n" {
-				t.Errorf("%s told %s", query, got)
+				t.Errorf("%s returned %s", query, got)
 			}
 		}
 	}
@@ -321,12 +321,12 @@ func (s *stage) learnNothingOfOthers(t *testing.T) {
 		got := s.must(t, s.ana, query)
 		for _, secret := range []string{organizationB, brandB, "globex", s.bob.user, hash(s.ana.password), s.owner.password} {
 			if strings.Contains(got, secret) {
-				t.Errorf("%s tells %s", query, secret)
+				t.Errorf("%s returned %s", query, secret)
 			}
 		}
 	}
 	if got := s.must(t, s.ana, "EXPLAIN ESTIMATE SELECT * FROM answers WHERE organization_id = '"+organizationB+"'"); strings.HasPrefix(got, "answerscope\tanswers\t") && !strings.HasSuffix(got, "\t0\t0\t0\n") {
-		t.Errorf("an estimate tells of B: %s", got)
+		t.Errorf("an estimate shows B: %s", got)
 	}
 }
 

@@ -129,7 +129,7 @@ func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 		}
 		for _, around := range []string{"cluster('answerscope', answerscope.answers_local)", "clusterAllReplicas('answerscope', answerscope.answers)", "remote('" + address.Host + "', answerscope.answers_local)"} {
 			if rows, _, err := ask("SELECT count(), [''] FROM " + around); err == nil {
-				t.Errorf("%s told of %d rows", around, rows)
+				t.Errorf("%s returned %d rows", around, rows)
 			}
 		}
 		march := "organization_id = '" + ana.OrganizationID.String() + "', brand_id = '01010000-0000-0000-0000-000000000000', date_from = '2026-03-01', date_to = '2026-03-31', models = [], regions = [], topics = [], branded = []"

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,13 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
-	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// ErrNoAnalyst and ErrAnalystExists are why a directory of users stays as it is.
+// Errors of AddAnalyst and RemoveAnalyst.
 var (
 	ErrNoAnalyst     = errors.New("there is no such analyst")
 	ErrAnalystExists = errors.New("the analyst exists already")
@@ -28,20 +23,18 @@ func AddAnalyst(dir string, a Analyst) error {
 	if err != nil {
 		return err
 	}
-	switch _, err := os.Stat(analystPath(dir, a)); {
-	case err == nil:
-		return fmt.Errorf("add analyst %s: %w", a.Login(), ErrAnalystExists)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
+	if _, err = os.Stat(analystPath(dir, a)); err == nil {
+		err = ErrAnalystExists
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = writeAnalyst(dir, a, text)
 	}
-	if err := writeAnalyst(dir, a, text); err != nil {
+	if err != nil {
 		return fmt.Errorf("add analyst %s: %w", a.Login(), err)
 	}
 	return nil
 }
 
-// RemoveAnalyst removes the file of the analyst with a name in the organization
-// with a slug, and returns who that was.
+// RemoveAnalyst removes the file of an analyst, by name and the slug of the organization.
 func RemoveAnalyst(dir, organization, name string) (Analyst, error) {
 	analysts, err := ListAnalysts(dir)
 	if err != nil {
@@ -57,8 +50,7 @@ func RemoveAnalyst(dir, organization, name string) (Analyst, error) {
 	return analysts[i], nil
 }
 
-// ListAnalysts reads every analyst's file of a users.d, by login; none where there
-// is no such directory.
+// ListAnalysts reads every analyst's file of a users.d, by login; none where there is no such directory.
 func ListAnalysts(dir string) ([]Analyst, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +68,7 @@ func ListAnalysts(dir string) ([]Analyst, error) {
 		}
 		a, err := readAnalyst(text)
 		switch {
-		case errors.Is(err, errNotOurs):
+		case errors.Is(err, errForeign):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("read analyst %s: %w", path, err)
@@ -88,9 +80,8 @@ func ListAnalysts(dir string) ([]Analyst, error) {
 	return analysts, nil
 }
 
-// RenewAnalysts writes every analyst's file of a users.d again as this release
-// would, where it is another, and returns the logins of those: tables and views come
-// with a release, and so do limits.
+// RenewAnalysts writes every analyst's file of a users.d again that differs in this release, and returns their logins:
+// tables, views and limits come with a release.
 func RenewAnalysts(dir string) ([]string, error) {
 	analysts, err := ListAnalysts(dir)
 	if err != nil {
@@ -114,20 +105,9 @@ func RenewAnalysts(dir string) ([]string, error) {
 	return renewed, nil
 }
 
-// HasUser tells whether the server knows a login. Whoever asks must be allowed to
-// see users.
-func HasUser(ctx context.Context, conn *clickhouse.Conn, login string) (bool, error) {
-	var n uint64
-	err := conn.QueryRow(ctx, "SELECT count() FROM system.users WHERE name = {login:String}", driver.Named("login", login)).Scan(&n)
-	if err != nil {
-		return false, fmt.Errorf("find user %s: %w", login, err)
-	}
-	return n > 0, nil
-}
-
 func analystPath(dir string, a Analyst) string { return filepath.Join(dir, a.Login()+".xml") }
 
-// writeAnalyst puts a file into place whole: the server may look at any time.
+// writeAnalyst writes a file in one step, since the server may read it at any time.
 func writeAnalyst(dir string, a Analyst, text []byte) error {
 	f, err := os.CreateTemp(dir, ".analyst-*") // no name that a server reads
 	if err != nil {
@@ -135,8 +115,7 @@ func writeAnalyst(dir string, a Analyst, text []byte) error {
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
-	// A server of another user must read it; nobody can make a password of the hash
-	// of a long one, and no other is taken.
+	// A server of another system user must read it. Only long random passwords are used, whose hash is of no use.
 	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}

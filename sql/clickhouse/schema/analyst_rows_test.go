@@ -21,8 +21,8 @@ func (s *stage) readTheirRowsOfEveryTableAndNoOthers(t *testing.T) {
 		table, engine, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		tables, engines[table] = append(tables, table), engine
 	}
-	if ours := schema.OrganizationTables(); !slices.Equal(ours, tables) || len(ours) < 10 {
-		t.Errorf("tables of organizations are %q by our files, %q by the server", ours, tables)
+	if files := schema.OrganizationTables(); !slices.Equal(files, tables) || len(files) < 10 {
+		t.Errorf("tables of organizations are %q in the files, %q on the server", files, tables)
 	}
 	for _, table := range tables {
 		readings := []string{table}
@@ -71,10 +71,10 @@ func (s *stage) callEveryViewForTheirOrganizationAlone(t *testing.T) {
 		t.Run(view, func(t *testing.T) {
 			call, ofA := viewCall(t, view, organizationA, brandA)
 			ofB, mixed := viewParams(t, view, organizationB, brandB), viewParams(t, view, organizationA, brandB)
-			ofNobody := viewParams(t, view, nobody, brandB)
-			told, nothing := s.must(t, s.owner, call, ofB...), s.must(t, s.owner, call, ofNobody...)
-			if told == nothing {
-				t.Fatal("there is nothing to tell of B: what an analyst sees proves nothing")
+			ofNone := viewParams(t, view, unknown, brandB)
+			rows, none := s.must(t, s.owner, call, ofB...), s.must(t, s.owner, call, ofNone...)
+			if rows == none {
+				t.Fatal("there are no rows of B: what an analyst sees proves nothing")
 			}
 			for _, c := range []struct {
 				who  login
@@ -82,13 +82,13 @@ func (s *stage) callEveryViewForTheirOrganizationAlone(t *testing.T) {
 				want string
 			}{
 				{s.ana, ofA, s.must(t, s.owner, call, ofA...)},
-				{s.bob, ofB, told},
-				{s.ana, ofB, nothing},
+				{s.bob, ofB, rows},
+				{s.ana, ofB, none},
 				{s.ana, mixed, s.must(t, s.owner, call, mixed...)},
-				{s.bob, ofA, s.must(t, s.owner, call, viewParams(t, view, nobody, brandA)...)},
+				{s.bob, ofA, s.must(t, s.owner, call, viewParams(t, view, unknown, brandA)...)},
 			} {
 				if got := s.must(t, c.who, call, c.of...); got != c.want {
-					t.Errorf("%s is told\n%sof %q, want\n%s", c.who.user, got, c.of, c.want)
+					t.Errorf("%s sees\n%sof %q, want\n%s", c.who.user, got, c.of, c.want)
 				}
 			}
 		})

@@ -53,7 +53,7 @@ func TestAnalysts(t *testing.T) {
 const (
 	organizationA, brandA = "0199c2f0-aaaa-7abc-8def-00000000000a", "0199c2f0-aaaa-7abc-8def-0000000000b1"
 	organizationB, brandB = "0199c2f0-bbbb-7abc-8def-00000000000b", "0199c2f0-bbbb-7abc-8def-0000000000b2"
-	nobody                = "0199c2f0-cccc-7abc-8def-00000000000c"
+	unknown               = "0199c2f0-cccc-7abc-8def-00000000000c"
 )
 
 const elsewhere = `<clickhouse><remote_servers><elsewhere><shard><replica><host>127.0.0.1</host><port>9</port></replica></shard></elsewhere></remote_servers></clickhouse>`
@@ -74,7 +74,7 @@ func setStage(t *testing.T) *stage {
 			t.Fatal(err)
 		}
 	}
-	// A server may know others, whose users are not ours to filter.
+	// A server may have other clusters configured, where the row filters do not apply.
 	if err := os.MkdirAll(filepath.Join(s.dir, "clickhouse", "config.d"), 0o700); err != nil {
 		t.Fatal(err)
 	}

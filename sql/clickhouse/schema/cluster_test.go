@@ -10,6 +10,7 @@ import (
 )
 
 func TestAClusterIsBroughtUpOnce(t *testing.T) {
+	t.Parallel()
 	_, c := warehouse.Sharded(t)
 	pending, err := schema.Pending(t.Context(), c)
 	if err != nil || len(pending) > 0 {
@@ -24,6 +25,7 @@ func TestAClusterIsBroughtUpOnce(t *testing.T) {
 // A shard that was put in front of the others, in the addresses and in remote_servers alike, would be given what was planned for
 // them: the first server has the number of the second here.
 func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
+	t.Parallel()
 	conn, c := warehouse.Sharded(t)
 	comment := func(text string) {
 		t.Helper()

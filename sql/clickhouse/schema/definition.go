@@ -7,54 +7,44 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A definition is a function or a named view, and what gives the server the one
-// that it should have.
+// A definition is a function or a named view, and what gives the server the one that it should have.
 type definition struct {
 	name      string
 	statement string
 }
 
-// outdatedDefinitions are the functions and views that the server lacks or has in
-// another text, in an order in which each finds what it uses.
-func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) ([]definition, error) {
-	outdated, err := leftoverViews(ctx, conn)
+// outdatedDefinitions are the functions and views that the server lacks, has in another text, or has of an earlier
+// release's files, in an order in which they can be made.
+func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (outdated []definition, err error) {
+	var views []struct {
+		Name    string `ch:"name"`
+		Comment string `ch:"comment"`
+	}
+	if err := conn.Select(ctx, &views, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name"); err != nil {
+		return nil, fmt.Errorf("list views: %w", err)
+	}
+	names, comments := definitionNames("query"), map[string]string{}
+	for _, view := range views {
+		comments[view.Name] = view.Comment
+		if hashed.MatchString(view.Comment) && !slices.Contains(names, view.Name) {
+			outdated = append(outdated, definition{view.Name, "DROP VIEW IF EXISTS " + view.Name})
+		}
+	}
+	functions, err := outdatedFunctions(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range definitionNames("function") {
-		d := definition{name, "CREATE OR REPLACE FUNCTION " + name + " AS " + mustRead("function/"+name+".sql")}
-		var fresh uint64
-		// A function belongs to the whole server: leaving a right one alone keeps
-		// databases that migrate at the same time out of each other's way.
-		err := conn.QueryRow(ctx,
-			"SELECT count() FROM system.functions WHERE name = {name:String} AND create_query = formatQuerySingleLine({text:String})",
-			driver.Named("name", name), driver.Named("text", strings.Replace(d.statement, "OR REPLACE ", "", 1))).Scan(&fresh)
-		if err != nil {
-			return nil, fmt.Errorf("read function %s: %w", name, err)
-		}
-		if fresh == 0 {
-			outdated = append(outdated, d)
-		}
-	}
-	for _, name := range byUse(definitionNames("query")) {
+	outdated = append(outdated, functions...)
+	for _, name := range names {
 		text := l.question(mustRead("query/" + name + ".sql"))
-		comment := comment(text)
-		var fresh uint64
-		err := conn.QueryRow(ctx,
-			"SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {name:String} AND comment = {comment:String}",
-			driver.Named("name", name), driver.Named("comment", comment)).Scan(&fresh)
-		if err != nil {
-			return nil, fmt.Errorf("read view %s: %w", name, err)
-		}
-		if fresh == 0 {
+		if comment := comment(text); comments[name] != comment {
 			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
 			outdated = append(outdated, definition{name, create})
 		}
@@ -62,26 +52,29 @@ func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (
 	return outdated, nil
 }
 
-// leftoverViews are those of an earlier release's files: left behind, they would keep answering by an old definition.
-func leftoverViews(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
-	var names []string
-	err := conn.QueryRow(ctx,
-		"SELECT arraySort(groupArray(name)) FROM system.tables WHERE database = currentDatabase() AND engine = 'View' AND match(comment, '\\[[0-9a-f]{12}\\]$')").Scan(&names)
+// outdatedFunctions leaves a right function alone: functions belong to the whole server, and databases may migrate at the
+// same time.
+func outdatedFunctions(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
+	var all []definition
+	var texts []string
+	for _, name := range definitionNames("function") {
+		text := "FUNCTION " + name + " AS " + mustRead("function/"+name+".sql")
+		all = append(all, definition{name, "CREATE OR REPLACE " + text})
+		texts = append(texts, "formatQuerySingleLine("+clickhouse.QuoteText("CREATE "+text)+")")
+	}
+	var current []string
+	err := conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.functions WHERE create_query IN ("+strings.Join(texts, ", ")+")").Scan(&current)
 	if err != nil {
-		return nil, fmt.Errorf("list views: %w", err)
+		return nil, fmt.Errorf("list functions: %w", err)
 	}
-	var leftover []definition
-	for _, name := range names {
-		if !slices.Contains(definitionNames("query"), name) {
-			leftover = append(leftover, definition{name, "DROP VIEW IF EXISTS " + name})
-		}
-	}
-	return leftover, nil
+	return slices.DeleteFunc(all, func(d definition) bool { return slices.Contains(current, d.name) }), nil
 }
 
-// comment is what the server shows beside a view: what it answers, and a hash of the texts that it depends on, so that a
-// changed one is noticed. These are its own and those of the functions, which the server copies into a view when it is
-// created; the views that it calls are looked up by name with every question.
+// hashed is the end of a comment that comment has made.
+var hashed = regexp.MustCompile(`\[[0-9a-f]{12}\]$`)
+
+// comment is what the server shows beside a view: what it answers, and a hash of its text and of those of all functions,
+// which the server copies into a view when it is created.
 func comment(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))
@@ -103,26 +96,4 @@ func definitionNames(dir string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// byUse orders views so that each comes after those that it calls.
-func byUse(names []string) []string {
-	var ordered []string
-	var add func(name string)
-	add = func(name string) {
-		if slices.Contains(ordered, name) {
-			return
-		}
-		text := mustRead("query/" + name + ".sql")
-		for _, other := range names {
-			if other != name && strings.Contains(text, " "+other+"(") {
-				add(other)
-			}
-		}
-		ordered = append(ordered, name)
-	}
-	for _, name := range names {
-		add(name)
-	}
-	return ordered
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Dump is the schema as the server tells it, in one text: tables, views and
-// our functions, by name.
+// Dump is the schema as the server has it, in one text: tables, views and our functions, by name.
 func Dump(ctx context.Context, conn *clickhouse.Conn) (string, error) {
 	var objects []struct {
 		Name   string `ch:"name"`

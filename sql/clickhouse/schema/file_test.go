@@ -48,9 +48,8 @@ func TestEveryTableOfFactsHasADeduplicationWindow(t *testing.T) {
 	}
 }
 
-// What is acknowledged is forgotten elsewhere: offsets are committed after an
-// insert, changes leave the outbox. A server that lost power must have it still,
-// whatever its own configuration says.
+// What is acknowledged is forgotten elsewhere: offsets are committed after an insert, changes leave the outbox. A
+// server that lost power must have it still, whatever its own configuration says.
 func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
 	for _, name := range numbered() {
 		for statement := range strings.SplitSeq(mustRead("migrate/"+name), ";") {
@@ -61,9 +60,8 @@ func TestEveryTableIsOnTheDiskBeforeAnInsertReturns(t *testing.T) {
 	}
 }
 
-// What a session has set must change no figure: an analyst's client that asks for
-// NULL where a join finds nothing got NULL for a rival that nobody names, where
-// the API has 0.
+// What a session has set must change no figure: an analyst's client that asks for NULL where a join finds nothing got
+// NULL for a rival without mentions, where the API has 0.
 func TestQuestionsOfOrganizationsSayWhatSettingsMayNotChange(t *testing.T) {
 	const pinned = "\nSETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0\n"
 	for _, name := range organizationViews() {

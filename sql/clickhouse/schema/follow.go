@@ -10,26 +10,21 @@ import (
 )
 
 // follow gives a replica what its leader has and it lacks.
-func follow(ctx context.Context, c clickhouse.Config, l layout, leader, follower string, progress func(step string)) error {
-	steps, err := behind(ctx, c, l, leader, follower)
+func follow(ctx context.Context, l layout, leader, follower *clickhouse.Conn, progress func(step string)) error {
+	steps, err := behind(ctx, l, leader, follower)
 	if err != nil {
 		return err
 	}
-	to, err := clickhouse.Open(ctx, c.At(follower))
-	if err != nil {
-		return err
-	}
-	defer to.Close()
 	for _, d := range steps {
 		if d.statement == "" {
 			continue // a function or a view: define knows their order
 		}
 		progress("replica " + d.name)
-		if err := to.Exec(ctx, d.statement); err != nil {
+		if err := follower.Exec(ctx, d.statement); err != nil {
 			return fmt.Errorf("make %s: %w", d.name, err)
 		}
 	}
-	return define(ctx, to, l, func(step string) { progress("replica " + step) })
+	return define(ctx, follower, l, func(step string) { progress("replica " + step) })
 }
 
 // An object is a table or a materialized view of a database.
@@ -41,39 +36,23 @@ type object struct {
 	Create  string `ch:"create_table_query"`
 }
 
-// keeps tells a table that holds rows; others can be made anew.
-func (o object) keeps() bool { return strings.HasSuffix(o.Engine, "MergeTree") }
-
-// behind lists what a replica lacks of its leader, in an order in which it can be
-// made. What is a function or a named view has no statement.
-func behind(ctx context.Context, c clickhouse.Config, l layout, leader, follower string) ([]definition, error) {
-	from, err := clickhouse.Open(ctx, c.At(leader))
-	if err != nil {
+// behind lists what a replica lacks of its leader, in an order in which it can be made. A function or a named view has no
+// statement.
+func behind(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([]definition, error) {
+	want, err := objects(ctx, leader)
+	if err != nil || len(want) == 0 { // the leader itself has yet to begin
 		return nil, err
 	}
-	defer from.Close()
-	to, err := clickhouse.Open(ctx, c.At(follower))
+	have, err := objects(ctx, follower)
 	if err != nil {
 		return nil, err
-	}
-	defer to.Close()
-	want, err := objects(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	have, err := objects(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	if len(want) == 0 {
-		return nil, nil // the leader itself has yet to begin
 	}
 	steps := lackingObjects(want, have)
-	version, dirty, err := appliedVersion(ctx, from)
+	version, dirty, err := appliedVersion(ctx, leader)
 	if err != nil {
 		return nil, err
 	}
-	known, _, err := appliedVersion(ctx, to)
+	known, _, err := appliedVersion(ctx, follower)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +60,7 @@ func behind(ctx context.Context, c clickhouse.Config, l layout, leader, follower
 		steps = append(steps, definition{"schema_migrations", fmt.Sprintf(
 			"INSERT INTO schema_migrations (version, dirty, sequence) SELECT %d, 0, max(sequence) + 1 FROM schema_migrations", version)})
 	}
-	outdated, err := outdatedDefinitions(ctx, to, l)
+	outdated, err := outdatedDefinitions(ctx, follower, l)
 	for _, d := range outdated {
 		steps = append(steps, definition{name: d.name})
 	}
@@ -101,54 +80,54 @@ func objects(ctx context.Context, conn *clickhouse.Conn) (all []object, err erro
 	return all, nil
 }
 
+// lackingObjects are steps. A table with rows is only changed, others are made again where they differ.
 func lackingObjects(want, have []object) []definition {
 	var steps []definition
-	gone := map[string]bool{}
+	left := map[string]bool{} // of have, after the steps
 	for _, o := range have {
+		left[o.Name] = true
 		i := slices.IndexFunc(want, func(w object) bool { return w.Name == o.Name })
+		rows := strings.HasSuffix(o.Engine, "MergeTree")
 		switch {
-		case o.keeps() && i >= 0:
+		case rows && i >= 0:
 			steps = append(steps, ownChanges(want[i], o)...)
-		case o.keeps() && !dropped(o.Name): // whoever's it is
+		case rows && !dropped(o.Name): // a table that is not of this schema
 		case i < 0 || want[i].Create != o.Create:
 			steps = append(steps, definition{"drop " + o.Name, "DROP TABLE " + clickhouse.QuoteName(o.Name) + " SYNC"})
-			gone[o.Name] = true
+			left[o.Name] = false
 		}
 	}
 	for _, w := range want {
-		if gone[w.Name] || !slices.ContainsFunc(have, func(o object) bool { return o.Name == w.Name }) {
+		if !left[w.Name] {
 			steps = append(steps, definition{w.Name, w.Create})
 		}
 	}
 	return steps
 }
 
-// ownChanges are those that a replicated table does not tell its replicas: settings
-// and its comment.
+// ownChanges are those that a replicated table does not copy to its replicas: settings and its comment.
 func ownChanges(want, have object) []definition {
 	var steps []definition
+	alter := "ALTER TABLE " + clickhouse.QuoteName(want.Name)
 	settings := func(o object) []string {
 		_, list, _ := strings.Cut(o.Full, " SETTINGS ")
 		return strings.Split(list, ", ")
 	}
 	others := slices.DeleteFunc(settings(want), func(s string) bool { return slices.Contains(settings(have), s) })
 	if len(others) > 0 {
-		steps = append(steps, definition{"settings of " + want.Name, "ALTER TABLE " + clickhouse.QuoteName(want.Name) + " MODIFY SETTING " + strings.Join(others, ", ")})
+		steps = append(steps, definition{"settings of " + want.Name, alter + " MODIFY SETTING " + strings.Join(others, ", ")})
 	}
 	if want.Comment != have.Comment {
-		steps = append(steps, definition{"comment of " + want.Name, "ALTER TABLE " + clickhouse.QuoteName(want.Name) + " MODIFY COMMENT " + clickhouse.QuoteText(want.Comment)})
+		steps = append(steps, definition{"comment of " + want.Name, alter + " MODIFY COMMENT " + clickhouse.QuoteText(want.Comment)})
 	}
 	return steps
 }
 
-// dropped tells a shard's own table that some migration drops.
+// dropped reports whether some migration drops the table of which a shard has this part.
 func dropped(local string) bool {
-	for _, name := range numbered() {
-		for statement := range strings.SplitSeq(commentLines.ReplaceAllString(mustRead("migrate/"+name), ""), ";") {
-			m := dropTable.FindStringSubmatch(strings.TrimSpace(statement))
-			if m != nil && m[1]+clickhouse.LocalSuffix == local {
-				return true
-			}
+	for _, s := range allStatements() {
+		if m := dropTable.FindStringSubmatch(s); m != nil && m[1]+clickhouse.LocalSuffix == local {
+			return true
 		}
 	}
 	return false

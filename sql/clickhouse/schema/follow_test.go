@@ -9,41 +9,35 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A replica that is new gets what its leader has as it is now, not the way there; later what replicated tables do not tell
-// each other. (On the embedded engines no table copies anything by itself, so that columns stay as they are.)
+// A new replica gets what its leader has now, without the steps in between; later what replicated tables do not copy. (On the embedded engines no table copies anything by itself, so that columns stay as they are.)
 func TestAReplicaFollowsItsLeader(t *testing.T) {
 	c := clickhouse.DefaultConfig()
 	servers := testkit.ClickHouseShards(t)
 	c.Cluster, c.Shards = testkit.Cluster, strings.Join(servers, ";")
 	l := layout{cluster: testkit.Cluster}
 	quiet := func(string) {}
-	leader, follower := servers[0], servers[1]
+	all, err := openServers(t.Context(), c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.close()
+	leader, from, to := all[0][0], all[0][0].conn, all[1][0].conn
 	follows := func() {
 		t.Helper()
-		if err := follow(t.Context(), c, l, leader, follower, quiet); err != nil {
+		if err := follow(t.Context(), l, from, to, quiet); err != nil {
 			t.Fatal(err)
 		}
-		if steps, err := behind(t.Context(), c, l, leader, follower); err != nil || len(steps) > 0 {
+		if steps, err := behind(t.Context(), l, from, to); err != nil || len(steps) > 0 {
 			t.Fatalf("behind by %v, %v after it has followed", steps, err)
 		}
 	}
-	if steps, err := behind(t.Context(), c, l, leader, follower); err != nil || len(steps) > 0 {
+	if steps, err := behind(t.Context(), l, from, to); err != nil || len(steps) > 0 {
 		t.Errorf("behind by %v, %v before there is anything", steps, err)
 	}
-	if err := migrateServer(t.Context(), c.At(leader), l, quiet); err != nil {
+	if err := migrateServer(t.Context(), leader.Config, l, quiet); err != nil {
 		t.Fatal(err)
 	}
 	follows()
-	to, err := clickhouse.Open(t.Context(), c.At(follower))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer to.Close()
-	from, err := clickhouse.Open(t.Context(), c.At(leader))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
 	if a, err := Dump(t.Context(), from); err != nil {
 		t.Fatal(err)
 	} else if b, err := Dump(t.Context(), to); err != nil || a != b {
@@ -60,8 +54,8 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 		}
 	}
 	for _, statement := range []string{
-		"CREATE TABLE somebodys (n UInt8) ENGINE = MergeTree ORDER BY n",
-		"CREATE TABLE prompt_daily_local (n UInt8) ENGINE = MergeTree ORDER BY n", // that a migration has dropped
+		"CREATE TABLE foreign (n UInt8) ENGINE = MergeTree ORDER BY n",
+		"CREATE TABLE prompt_daily_local (n UInt8) ENGINE = MergeTree ORDER BY n", // dropped by a migration
 	} {
 		if err := to.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
@@ -69,52 +63,58 @@ func TestAReplicaFollowsItsLeader(t *testing.T) {
 	}
 	files = release{"migrate/9999_drop.up.sql": "DROP TABLE IF EXISTS prompt_daily;\n"}
 	defer func() { files = clickhouse.Files }()
-	steps, err := behind(t.Context(), c, l, leader, follower)
+	steps, err := behind(t.Context(), l, from, to)
 	if err != nil || len(steps) != 5 {
 		t.Errorf("behind by %v, %v", steps, err)
 	}
 	follows()
 	var left uint64
-	if err := to.QueryRow(t.Context(), "SELECT sum(name = 'somebodys') + 10 * sum(name = 'prompt_daily_local') FROM system.tables WHERE database = currentDatabase()").Scan(&left); err != nil || left != 1 {
-		t.Errorf("left are %d, %v; want only what is somebody's", left, err)
+	if err := to.QueryRow(t.Context(), "SELECT sum(name = 'foreign') + 10 * sum(name = 'prompt_daily_local') FROM system.tables WHERE database = currentDatabase()").Scan(&left); err != nil || left != 1 {
+		t.Errorf("left are %d, %v; want only the table that is not of this schema", left, err)
 	}
 }
 
-func TestAClusterIsWhatItsServersSay(t *testing.T) {
+func TestTheAddressesAreTheServersOfTheCluster(t *testing.T) {
 	c := clickhouse.DefaultConfig()
 	servers := testkit.ClickHouseShards(t)
-	c.Cluster = testkit.Cluster
-	for shards, says := range map[string]string{
-		servers[0] + ";" + servers[1]: "",
-		servers[1] + ";" + servers[0]: "knows cluster",
-		servers[0]:                    "knows cluster",
-		servers[0] + "," + servers[1]: "want macros shard and replica",
+	check := func(shards, cluster string) error {
+		c.Shards, c.Cluster = shards, cluster
+		all, err := openServers(t.Context(), c, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer all.close()
+		return all.check(t.Context(), layoutOf(c))
+	}
+	for _, given := range []struct{ shards, cluster, want string }{
+		{servers[0] + ";" + servers[1], testkit.Cluster, ""},
+		{servers[1] + ";" + servers[0], testkit.Cluster, "knows cluster"},
+		{servers[0], testkit.Cluster, "knows cluster"},
+		{servers[0] + "," + servers[1], testkit.Cluster, "want macros shard and replica"},
+		{servers[0] + ";" + servers[1], "unheard_of", "no such cluster"},
 	} {
-		c.Shards = shards
-		if err := checkCluster(t.Context(), c); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
-			t.Errorf("%v; want %q", err, says)
+		if err := check(given.shards, given.cluster); (err == nil) != (given.want == "") || err != nil && !strings.Contains(err.Error(), given.want) {
+			t.Errorf("%v; want %q", err, given.want)
 		}
 	}
-	c.Shards, c.Cluster = servers[0]+";"+servers[1], "unheard_of"
-	if err := checkCluster(t.Context(), c); err == nil || !strings.Contains(err.Error(), "no such cluster") {
-		t.Error(err)
-	}
-	for paths, want := range map[string]bool{
-		"0/a/1 0/a/2 1/b/1 1/b/2": true,
-		"0/a/1 0/a/1 1/b/1 1/b/2": false,
-		"0/a/1 0/a/2 1/a/3 1/a/4": false,
-		"0/a/1 0/b/2 1/c/1 1/c/2": false,
-		"0/a/1 0/a/ 1/b/1 1/b/2":  false,
+	for _, given := range []struct {
+		macros [][]macros
+		ok     bool
+	}{
+		{[][]macros{{{"a", "1"}, {"a", "2"}}, {{"b", "1"}, {"b", "2"}}}, true},
+		{[][]macros{{{"a", "1"}, {"a", "1"}}, {{"b", "1"}, {"b", "2"}}}, false},
+		{[][]macros{{{"a", "1"}, {"a", "2"}}, {{"a", "3"}, {"a", "4"}}}, false},
+		{[][]macros{{{"a", "1"}, {"b", "2"}}, {{"c", "1"}, {"c", "2"}}}, false},
+		{[][]macros{{{"a", "1"}, {"a", ""}}, {{"b", "1"}, {"b", "2"}}}, false},
 	} {
-		c.Shards = "a,b;c,d"
-		if err := checkMacros(c, strings.Fields(paths)); (err == nil) != want {
-			t.Errorf("%s: %v", paths, err)
+		if err := checkMacros(given.macros); (err == nil) != given.ok {
+			t.Errorf("%v: %v", given.macros, err)
 		}
 	}
 }
 
-// A replica that is lost keeps nobody from starting; a shard that is, does, and so do shards in another order.
-func TestWhoStartsDoesWithoutALostReplica(t *testing.T) {
+// A process starts without a lost replica, but not without a shard, and not with the shards in another order.
+func TestALostReplicaIsLeftOut(t *testing.T) {
 	c := clickhouse.DefaultConfig()
 	servers := testkit.ClickHouseShards(t)
 	c.Cluster, c.Shards = testkit.Cluster, strings.Join(servers, ";")
@@ -137,10 +137,15 @@ func TestWhoStartsDoesWithoutALostReplica(t *testing.T) {
 		}
 	}
 	c.Shards = lost.String() + "," + servers[0] + ";" + servers[1]
-	if _, err := (layout{cluster: c.Cluster, replicated: true}).asFound(t.Context(), c.At(servers[0])); err == nil || !strings.Contains(err.Error(), "is not replicated") {
+	conn, err := clickhouse.Open(t.Context(), c.At(servers[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := (layout{cluster: c.Cluster, replicated: true}).asFound(t.Context(), conn); err == nil || !strings.Contains(err.Error(), "is not replicated") {
 		t.Errorf("a replica of tables that copy nothing: %v", err)
 	}
-	if stands, err := (layout{cluster: c.Cluster}).asFound(t.Context(), c.At(servers[0])); err != nil || stands.replicated {
+	if stands, err := (layout{cluster: c.Cluster}).asFound(t.Context(), conn); err != nil || stands.replicated {
 		t.Errorf("%+v, %v", stands, err)
 	}
 }

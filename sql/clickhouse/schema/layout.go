@@ -11,18 +11,15 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A layout is how the tables of the migrations stand on the servers. On one server
-// they stand as they are written. On a cluster every table of facts is a table
-// <name>_local on each shard, with the views that fill and read those, and a
-// Distributed table of the plain name over all shards, which is what questions read:
-// not a byte of them differs. Tables of dimensions are whole on every shard, so that
-// a question joins them where it is asked.
+// A layout is how the tables of the migrations are on the servers: on one server as they are written; on a cluster each table
+// of facts is a table <name>_local on each shard, with the views that fill and read those, and a Distributed table of the
+// plain name, which questions read. Tables of dimensions are whole on every shard, where questions join them.
 type layout struct {
 	cluster    string // what the servers call the cluster; empty: one server
 	replicated bool   // a shard is several servers, which copy from each other
 }
 
-// layoutOf is how the schema stands on these servers.
+// layoutOf is the layout of these servers.
 func layoutOf(c clickhouse.Config) layout {
 	if c.Shards == "" {
 		return layout{}
@@ -34,8 +31,7 @@ func layoutOf(c clickhouse.Config) layout {
 	return l
 }
 
-// global answers a question within a question of Distributed tables first, and sends
-// its rows to every shard.
+// global makes a server answer a subquery of Distributed tables first, and send its rows to every shard.
 const global = "distributed_product_mode = 'global'"
 
 var (
@@ -61,18 +57,12 @@ func (l layout) local(table string) string {
 	return table + clickhouse.LocalSuffix
 }
 
-// derive makes of a migration's text what brings one server of the cluster up.
-// Whatever it does not know it refuses: a release whose migration says something new
-// teaches it here first.
+// derive makes the text of a migration for one server of the cluster. It refuses a statement that it does not know.
 func (l layout) derive(text string) (string, error) {
 	facts := factTables()
 	var derived []string
-	for statement := range strings.SplitSeq(commentLines.ReplaceAllString(text+"\n", ""), ";") {
-		s := strings.TrimSpace(statement)
-		if s == "" {
-			continue
-		}
-		made, err := l.statements(s, facts)
+	for _, s := range statements(text) {
+		made, err := l.statement(s, facts)
 		if err != nil {
 			return "", err
 		}
@@ -81,7 +71,7 @@ func (l layout) derive(text string) (string, error) {
 	return strings.Join(derived, ";\n\n") + ";\n", nil
 }
 
-func (l layout) statements(s string, facts map[string]bool) ([]string, error) {
+func (l layout) statement(s string, facts map[string]bool) ([]string, error) {
 	switch {
 	case createTable.MatchString(s):
 		return l.table(s)
@@ -106,7 +96,7 @@ func (l layout) table(s string) ([]string, error) {
 		return nil, fmt.Errorf("lay out table %s: want a line ENGINE = …MergeTree", name)
 	}
 	if l.replicated {
-		// By macros of the server: whoever reorders the addresses moves no table.
+		// By macros of the server: another order of the addresses moves no table.
 		path := fmt.Sprintf("'/clickhouse/answerscope/{database}/{shard}/%s', '{replica}'", name)
 		if engine[2] != "" {
 			path += ", " + engine[2]
@@ -124,8 +114,7 @@ func (l layout) table(s string) ([]string, error) {
 	return []string{s, over}, nil
 }
 
-// alter changes a shard's own table, and the one over all shards as far as it has
-// what is changed.
+// alter changes a shard's own table and, where columns change, the one over all shards.
 func (l layout) alter(s string) ([]string, error) {
 	name := alterTable.FindStringSubmatch(s)[1]
 	if clickhouse.Dimension(name) {
@@ -144,8 +133,7 @@ func (l layout) alter(s string) ([]string, error) {
 
 var quotedOrCommentText = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
 
-// drop waits until the name is free: a replicated table keeps its place in Keeper
-// for a while otherwise.
+// drop waits until the name is free: a replicated table stays in Keeper for a while otherwise.
 func (l layout) drop(name string) []string {
 	if clickhouse.Dimension(name) {
 		return []string{"DROP TABLE IF EXISTS " + name + " SYNC"}
@@ -153,7 +141,7 @@ func (l layout) drop(name string) []string {
 	return []string{"DROP TABLE IF EXISTS " + name, "DROP TABLE IF EXISTS " + l.local(name) + " SYNC"}
 }
 
-// reading lets a view read what its own shard has.
+// reading makes a view read the tables of its own shard.
 func (l layout) reading(text string, facts map[string]bool) string {
 	return readsTable.ReplaceAllStringFunc(text, func(from string) string {
 		name := strings.TrimPrefix(from, "FROM ")
@@ -164,8 +152,8 @@ func (l layout) reading(text string, facts map[string]bool) string {
 	})
 }
 
-// question is the text of a named view on these servers. What a file says it says
-// here too; the setting lets whoever calls the view do without.
+// question is the text of a named view on these servers: that of its file, with the setting global, which its callers then
+// need not send.
 func (l layout) question(text string) string {
 	if l.cluster == "" {
 		return text
@@ -180,15 +168,30 @@ func (l layout) question(text string) string {
 // settings is the clause that ends a question, if it has one.
 var settings = regexp.MustCompile(`\nSETTINGS [^\n]*$`)
 
-// factTables are the tables of all migrations but dimensions, also those that are
-// no more.
+// statements are those of a migration's text, without comments.
+func statements(text string) (all []string) {
+	for statement := range strings.SplitSeq(commentLines.ReplaceAllString(text+"\n", ""), ";") {
+		if s := strings.TrimSpace(statement); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// allStatements are those of every migration.
+func allStatements() (all []string) {
+	for _, name := range numbered() {
+		all = append(all, statements(mustRead("migrate/"+name))...)
+	}
+	return all
+}
+
+// factTables are the tables of all migrations but dimensions, also dropped ones.
 func factTables() map[string]bool {
 	facts := map[string]bool{}
-	for _, name := range numbered() {
-		for statement := range strings.SplitSeq(commentLines.ReplaceAllString(mustRead("migrate/"+name), ""), ";") {
-			if m := createTable.FindStringSubmatch(strings.TrimSpace(statement)); m != nil && !clickhouse.Dimension(m[1]) {
-				facts[m[1]] = true
-			}
+	for _, s := range allStatements() {
+		if m := createTable.FindStringSubmatch(s); m != nil && !clickhouse.Dimension(m[1]) {
+			facts[m[1]] = true
 		}
 	}
 	return facts

@@ -65,15 +65,15 @@ func Pending(ctx context.Context, c clickhouse.Config) (pending []string, err er
 	if c.Shards != "" {
 		return pendingOfCluster(ctx, c)
 	}
-	return pendingOfServer(ctx, c, layout{})
-}
-
-func pendingOfServer(ctx context.Context, c clickhouse.Config, l layout) (pending []string, err error) {
 	conn, err := clickhouse.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
+	return pendingOfServer(ctx, conn, layout{})
+}
+
+func pendingOfServer(ctx context.Context, conn *clickhouse.Conn, l layout) (pending []string, err error) {
 	err = clickhouse.Retry(ctx, func() error {
 		pending, err = lacking(ctx, conn, l)
 		return err
@@ -119,22 +119,29 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 		return errors.Join(err, db.Close())
 	}
 	defer m.Close() // closes db too
-	if err := stepBack(m); err != nil {
-		return err
+	version, dirty, err := m.Version()
+	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {
+		return fmt.Errorf("read clickhouse schema version: %w", err)
 	}
-	for {
-		switch err := m.Steps(1); {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, migrate.ErrNoChange):
-			return nil
-		case err != nil:
+	before := -1 // none
+	for _, name := range numbered() {
+		v := versionOf(name)
+		if v < version || v == version && !dirty {
+			before = int(v)
+			continue
+		}
+		if dirty { // it did not end, and is run again from its start: every statement can be run twice
+			if err := m.Force(before); err != nil {
+				return fmt.Errorf("step back from half a migration %d: %w", version, err)
+			}
+			dirty = false
+		}
+		if err := m.Migrate(v); err != nil {
 			return fmt.Errorf("migrate clickhouse: %w", err)
 		}
-		version, _, err := m.Version()
-		if err != nil {
-			return fmt.Errorf("migrate clickhouse: read version: %w", err)
-		}
-		progress(nameOf(version))
+		progress(strings.TrimSuffix(name, ".up.sql"))
 	}
+	return nil
 }
 
 func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
@@ -142,8 +149,7 @@ func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read clickhouse migrations: %w", err)
 	}
-	// The driver splits a file at every semicolon, in quotes and comments too:
-	// a test holds our files to semicolons that end statements.
+	// The driver splits a file at every semicolon, in quotes and comments too: a test allows them only after statements.
 	database, err := target.WithInstance(db, &target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse for migration: %w", err)
@@ -153,28 +159,6 @@ func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
 		return nil, fmt.Errorf("prepare clickhouse migrations: %w", err)
 	}
 	return m, nil
-}
-
-// stepBack steps back from a migration that did not end. Every statement of ours
-// can be run twice, so that the file can be run again from its start.
-func stepBack(m *migrate.Migrate) error {
-	version, dirty, err := m.Version()
-	if errors.Is(err, migrate.ErrNilVersion) || err == nil && !dirty {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read clickhouse schema version: %w", err)
-	}
-	before := -1 // golang-migrate's word for none
-	for _, name := range numbered() {
-		if v := versionOf(name); v < version {
-			before = int(v)
-		}
-	}
-	if err := m.Force(before); err != nil {
-		return fmt.Errorf("step back from half a migration %d: %w", version, err)
-	}
-	return nil
 }
 
 func numbered() []string {
@@ -195,15 +179,6 @@ func versionOf(name string) uint {
 		panic(err) // a misnamed embedded file is a build mistake
 	}
 	return m.Version
-}
-
-func nameOf(version uint) string {
-	for _, name := range numbered() {
-		if versionOf(name) == version {
-			return strings.TrimSuffix(name, ".up.sql")
-		}
-	}
-	return fmt.Sprint(version)
 }
 
 func appliedVersion(ctx context.Context, conn *clickhouse.Conn) (version uint, dirty bool, err error) {

@@ -23,7 +23,10 @@ func Rebuilds(pending []string) bool {
 		if _, ofServer, found := strings.Cut(step, stepOf); found {
 			step = ofServer
 		}
-		return strings.HasPrefix(step, rebuildStep) || slices.Contains(numbered(), step+".up.sql") && strings.Contains(mustRead("migrate/"+step+".up.sql"), rebuildMark)
+		if name := step + ".up.sql"; slices.Contains(numbered(), name) {
+			return strings.Contains(mustRead("migrate/"+name), rebuildMark)
+		}
+		return strings.HasPrefix(step, rebuildStep)
 	})
 }
 

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite schema.golden.sql")
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestSchemaIsTheGolden(t *testing.T) {
+	t.Parallel()
 	got, err := schema.Dump(t.Context(), warehouse.Migrated(t))
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,7 @@ func TestSchemaIsTheGolden(t *testing.T) {
 }
 
 func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
+	t.Parallel()
 	c := warehouse.Config(t)
 	before, err := schema.Pending(t.Context(), c)
 	if err != nil {
@@ -60,9 +62,9 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	}
 }
 
-// A migration that was killed leaves its version dirty: the next run must pick
-// it up without help.
-func TestMigrateMendsAHalfMigration(t *testing.T) {
+// A migration that was killed leaves its version dirty: the next run must pick it up without help.
+func TestMigrateRepeatsAHalfMigration(t *testing.T) {
+	t.Parallel()
 	c := warehouse.Config(t)
 	conn := store.OpenWarehouse(t, c)
 	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
@@ -90,11 +92,11 @@ func TestMigrateMendsAHalfMigration(t *testing.T) {
 	}
 }
 
-// Functions belong to the server: databases that migrate at once must not trip
-// over each other.
+// Functions belong to the server: databases that migrate at once must not trip over each other.
 func TestDatabasesMigrateAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	var wg sync.WaitGroup
-	for range 4 {
+	for range 2 {
 		c := warehouse.Config(t)
 		wg.Go(func() {
 			if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
