@@ -53,8 +53,8 @@ func withMarks(page []clickhouse.DeadLetterLine, marks []clickhouse.MarkRead) []
 	lines := make([]Line, len(page))
 	for i, letter := range page {
 		lines[i] = Line{DeadLetterLine: letter}
-		for len(marks) > 0 && marks[0].Position().Compare(letter.LogPosition) <= 0 {
-			if marks[0].Position() == letter.LogPosition && marks[0].Mark.Mark == clickhouse.MarkReplayed {
+		for len(marks) > 0 && marks[0].LogPosition.Compare(letter.LogPosition) <= 0 {
+			if marks[0].LogPosition == letter.LogPosition && marks[0].Mark.Mark == clickhouse.MarkReplayed {
 				lines[i].ReplayedAt = marks[0].At
 			}
 			marks = marks[1:]

@@ -14,7 +14,7 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 		return clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Reason: reason}
 	}
 	mark := func(partition int32, offset int64, mark string, month uint32) clickhouse.MarkRead {
-		return clickhouse.MarkRead{Mark: clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: mark, Landing: "answers", Month: month}, At: at}
+		return clickhouse.MarkRead{Mark: clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: month}, At: at}
 	}
 	lines := withMarks(
 		[]clickhouse.DeadLetterLine{letter(0, 1, "malformed"), letter(0, 3, "malformed"), letter(0, 5, "month frozen"), letter(2, 0, "malformed"), letter(2, 9, "malformed")},

@@ -132,7 +132,7 @@ func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, er
 	marks := make([]clickhouse.Mark, len(letters))
 	for i := range letters {
 		records[i] = record(&letters[i])
-		marks[i] = clickhouse.Mark{Topic: topic, Partition: id, Offset: letters[i].LogOffset, Mark: clickhouse.MarkReplayed}
+		marks[i] = clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: topic, Partition: id, Offset: letters[i].LogOffset}, Mark: clickhouse.MarkReplayed}
 	}
 	appended, err = r.log.AppendTo(ctx, strings.TrimPrefix(topic, r.prefix), int(id), records)
 	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTimeout)

@@ -202,7 +202,7 @@ func TestSuspectMonthsAreRepaired(t *testing.T) {
 	f.land(t, 0, 100)
 	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	mark := clickhouse.Mark{Topic: "answers", Offset: 500, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
+	mark := clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
 	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.Mark{mark}); err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ import (
 type page struct {
 	begun time.Time
 	names *postgres.Snapshot
-	ids   []clickhouse.UUID      // in the order of the log
-	left  int                    // answers that could not be appended
-	end   clickhouse.AnswerPlace // of its last answer
+	ids   []clickhouse.UUID       // in the order of the log
+	left  int                     // answers that could not be appended
+	end   clickhouse.AnswerCursor // of its last answer
 }
 
 const (
@@ -48,7 +48,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 		if bytes >= pageBytes {
 			return errFull
 		}
-		p.end = clickhouse.AnswerPlace{Day: kept.Day, ID: kept.ID}
+		p.end = clickhouse.AnswerCursor{Day: kept.Day, ID: kept.ID}
 		value, err := r.encode(kept, names)
 		if err != nil {
 			if p.left++; p.left == 1 {
@@ -70,7 +70,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 	switch {
 	case err == nil: // the last answer may have been deleted meanwhile
 		last := outdated[len(outdated)-1]
-		p.end = clickhouse.AnswerPlace{Day: last.Day, ID: last.ID}
+		p.end = clickhouse.AnswerCursor{Day: last.Day, ID: last.ID}
 	case !errors.Is(err, errFull):
 		return p, err
 	}

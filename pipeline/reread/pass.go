@@ -58,7 +58,7 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 		}
 		if len(outdated) == 0 {
 			if left == 0 && cursor.Day.After(time.Time{}) {
-				cursor = clickhouse.AnswerPlace{} // once more, for what was inserted before the cursor meanwhile
+				cursor = clickhouse.AnswerCursor{} // once more, for what was inserted before the cursor meanwhile
 				continue
 			}
 			return "", 0, r.finish(ctx, run, left)
@@ -86,11 +86,11 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 }
 
 // cursorOf is the position after which a run goes on.
-func cursorOf(run postgres.Reread) clickhouse.AnswerPlace {
+func cursorOf(run postgres.Reread) clickhouse.AnswerCursor {
 	if run.CursorDay == nil || run.CursorID == nil {
-		return clickhouse.AnswerPlace{}
+		return clickhouse.AnswerCursor{}
 	}
-	return clickhouse.AnswerPlace{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
+	return clickhouse.AnswerCursor{Day: *run.CursorDay, ID: clickhouse.UUID(*run.CursorID)}
 }
 
 // begin records at a run's start how many answers it is about.

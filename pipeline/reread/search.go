@@ -22,8 +22,8 @@ type search struct {
 }
 
 // next gives the next page of outdated answers after a cursor; none when no day after it has any.
-func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot, cursor clickhouse.AnswerPlace) ([]clickhouse.StaleAnswer, error) {
-	if than := r.current(names); s.than != than || cursor == (clickhouse.AnswerPlace{}) {
+func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot, cursor clickhouse.AnswerCursor) ([]clickhouse.StaleAnswer, error) {
+	if than := r.current(names); s.than != than || cursor == (clickhouse.AnswerCursor{}) {
 		s.than = than
 		if err := r.findDays(ctx, s, cursor); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (r *Rereader) next(ctx context.Context, s *search, names *postgres.Snapshot
 }
 
 // findDays asks for the days from a cursor on.
-func (r *Rereader) findDays(ctx context.Context, s *search, cursor clickhouse.AnswerPlace) error {
+func (r *Rereader) findDays(ctx context.Context, s *search, cursor clickhouse.AnswerCursor) error {
 	first, err := r.firstKept(ctx)
 	if err != nil {
 		return err

@@ -47,12 +47,10 @@ func (l *landing[R]) unseenProgress() int64 {
 }
 
 func (l *landing[R]) markSuspects(ctx context.Context) error {
+	first := clickhouse.LogPosition{Topic: l.Batch.Topic, Partition: l.Partition, Offset: l.First}
 	var marks []clickhouse.Mark
 	for _, month := range monthsOf(l.rows) {
-		marks = append(marks, clickhouse.Mark{
-			Topic: l.Batch.Topic, Partition: l.Partition, Offset: l.First,
-			Mark: clickhouse.MarkExpired, Landing: l.topic.table.Name, Month: month,
-		})
+		marks = append(marks, clickhouse.Mark{LogPosition: first, Mark: clickhouse.MarkExpired, Landing: l.topic.table.Name, Month: month})
 	}
 	return clickhouse.MarkRecords(ctx, l.conn, marks)
 }

@@ -44,11 +44,11 @@ func cursorAfter(c clickhouse.Card, about question) string {
 }
 
 // cursor reads where a page starts; without the parameter, before all cards.
-func (q *query) cursor(about question) clickhouse.CardPlace {
+func (q *query) cursor(about question) clickhouse.CardCursor {
 	const want = "the next_cursor of a page that was asked with the same brand and filters"
 	text, ok := q.text("cursor", want)
 	if !ok {
-		return clickhouse.CardPlace{}
+		return clickhouse.CardCursor{}
 	}
 	place, ok := placeOf(text, about)
 	if !ok {
@@ -57,7 +57,7 @@ func (q *query) cursor(about question) clickhouse.CardPlace {
 	return place
 }
 
-func placeOf(cursor string, about question) (place clickhouse.CardPlace, ok bool) {
+func placeOf(cursor string, about question) (place clickhouse.CardCursor, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	known := err == nil && len(b) == cursorLength && b[0] == cursorVersion && question(b[45:]) == about
 	if !known || len(cursor) != base64.RawURLEncoding.EncodedLen(cursorLength) { // the decoder skips line ends
@@ -67,5 +67,5 @@ func placeOf(cursor string, about question) (place clickhouse.CardPlace, ok bool
 	if at.Before(firstDate) || at.After(lastDate) {
 		return place, false
 	}
-	return clickhouse.PlaceOf(at, clickhouse.UUID(b[9:25]), binary.BigEndian.Uint32(b[25:29]), clickhouse.UUID(b[29:45])), true
+	return clickhouse.CardCursorAt(at, clickhouse.UUID(b[9:25]), binary.BigEndian.Uint32(b[25:29]), clickhouse.UUID(b[29:45])), true
 }

@@ -22,7 +22,7 @@ var (
 func TestACursorIsThePlaceOfACard(t *testing.T) {
 	q := parseQuery("cursor=" + cursorAfter(aCard, about))
 	got := q.cursor(about)
-	want := clickhouse.CardPlace{
+	want := clickhouse.CardCursor{
 		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3, ID: "01000000-0000-0000-0000-000000000000",
 	}
 	if q.err() != nil || got != want {
@@ -43,12 +43,12 @@ func TestWhatIsNoCursorIsRefused(t *testing.T) {
 		"another version": with(0, 2), "a time that no card has": with(1, 0x7f), "before all times": with(1, 0xff), "another digest": with(len(raw)-1, raw[len(raw)-1]+1),
 	} {
 		q := parseQuery("cursor=" + url.QueryEscape(cursor))
-		if place := q.cursor(about); q.err() == nil || place != (clickhouse.CardPlace{}) {
+		if place := q.cursor(about); q.err() == nil || place != (clickhouse.CardCursor{}) {
 			t.Errorf("%s: let through %+v", name, place)
 		}
 	}
 	for _, query := range []string{"cursor=", "cursor=" + whole + "&cursor=" + whole} {
-		if q := parseQuery(query); q.cursor(about) != (clickhouse.CardPlace{}) || q.err() == nil {
+		if q := parseQuery(query); q.cursor(about) != (clickhouse.CardCursor{}) || q.err() == nil {
 			t.Errorf("%s is let through", query)
 		}
 	}

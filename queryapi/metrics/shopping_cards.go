@@ -47,7 +47,7 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 	}
 	limit := q.limit(50, 200)
 	about := digest(filter)
-	filter.CardPlace = q.cursor(about)
+	filter.CardCursor = q.cursor(about)
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}

@@ -6,26 +6,26 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// CardFilter is a Filter of at most Limit cards after a place in their order.
+// CardFilter is a Filter of at most Limit cards after a cursor.
 type CardFilter struct {
 	Filter
-	CardPlace
+	CardCursor
 	Platforms []string `ch:"platforms"`
 	Roles     []string `ch:"roles"`
 	Limit     uint32   `ch:"limit"`
 }
 
-// CardPlace is where a card stands in the order of NewestCards; the zero value is before all.
-type CardPlace struct {
+// CardCursor is the position of a card in the order of NewestCards; the zero value is before all.
+type CardCursor struct {
 	AnsweredAt string `ch:"before"`       // 2006-01-02 15:04:05.000, UTC
 	AnswerID   string `ch:"after_answer"` // lower-case text, as ID
 	Position   uint32 `ch:"after_position"`
 	ID         string `ch:"after_card"`
 }
 
-// PlaceOf is where a card stands.
-func PlaceOf(answeredAt time.Time, answer UUID, position uint32, id UUID) CardPlace {
-	return CardPlace{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), answer.String(), position, id.String()}
+// CardCursorAt is the position of a card.
+func CardCursorAt(answeredAt time.Time, answer UUID, position uint32, id UUID) CardCursor {
+	return CardCursor{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), answer.String(), position, id.String()}
 }
 
 // NewestCards gives shopping cards, newest first; those of one instant by answer id, position and id.

@@ -93,18 +93,13 @@ const (
 
 // A Mark is something that became of a record. Equal marks are one.
 type Mark struct {
-	Topic     string `ch:"log_topic"`
-	Partition int32  `ch:"log_partition"`
-	Offset    int64  `ch:"log_offset"`
-	Mark      string `ch:"mark"`
-	Landing   string `ch:"landing"` // table that its row is for; "" of MarkReplayed
-	Month     uint32 `ch:"month"`   // of its row, as 202603; 0 of MarkReplayed
+	LogPosition
+	Mark    string `ch:"mark"`
+	Landing string `ch:"landing"` // table that its row is for; "" of MarkReplayed
+	Month   uint32 `ch:"month"`   // of its row, as 202603; 0 of MarkReplayed
 }
 
 var deadLetterMarks = table[Mark]("deadletter_marks")
-
-// Position is that of the record.
-func (m Mark) Position() LogPosition { return LogPosition{m.Topic, m.Partition, m.Offset} }
 
 // MarkRecords inserts marks, of a cluster on its first shard.
 func MarkRecords(ctx context.Context, conn *Conn, marks []Mark) error {
@@ -167,7 +162,7 @@ WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_o
 	}
 	var marks []Mark
 	for _, month := range months {
-		marks = append(marks, Mark{from.Topic, from.Partition, from.Offset, MarkExpired, landing, month})
+		marks = append(marks, Mark{from, MarkExpired, landing, month})
 	}
 	return MarkRecords(ctx, conn, marks)
 }
@@ -177,7 +172,7 @@ WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_o
 func ClearSuspects(ctx context.Context, conn *Conn, suspects []Suspect) error {
 	var marks []Mark
 	for _, s := range suspects {
-		marks = append(marks, Mark{s.Topic, s.Partition, s.Offset, MarkReconciled, s.Landing, s.Month})
+		marks = append(marks, Mark{s.LogPosition, MarkReconciled, s.Landing, s.Month})
 	}
 	return MarkRecords(ctx, conn, marks)
 }

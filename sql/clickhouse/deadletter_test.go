@@ -93,7 +93,7 @@ func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
 	at := func(partition int32, offset int64, mark string) clickhouse.Mark {
-		return clickhouse.Mark{Topic: "answers", Partition: partition, Offset: offset, Mark: mark, Landing: "answers", Month: 202603}
+		return clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
 	}
 	marks := []clickhouse.Mark{at(1, 10, clickhouse.MarkExpired), at(10, 2, clickhouse.MarkExpired), at(1, 11, clickhouse.MarkReplayed)}
 	for range 2 { // marked again after a crash

@@ -50,7 +50,9 @@ var Answers = table[AnswerRow]("answers")
 func table[R any](name string) Table[R] {
 	var columns []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
-		columns = append(columns, "`"+f.Tag.Get("ch")+"`")
+		if !f.Anonymous {
+			columns = append(columns, "`"+f.Tag.Get("ch")+"`")
+		}
 	}
 	return Table[R]{name, columns, fillRows[R]}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A LogPosition is that of a record. Positions are ordered by topic, then partition, then offset; BeforeAll is before
@@ -73,16 +75,11 @@ SELECT DISTINCT log_offset, toYYYYMM(day) AS month
 FROM {table:Identifier}
 WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
 SETTINGS log_comment = 'landed of batch'`
-	params := struct {
-		Table     string   `ch:"table"`
-		Topic     string   `ch:"topic"`
-		Partition int32    `ch:"partition"`
-		First     int64    `ch:"first"`
-		Last      int64    `ch:"last"`
-		Months    []uint32 `ch:"months"`
-	}{conn.Local(t.Name), from.Topic, from.Partition, from.Offset, to.Offset, months}
 	var rows []RowMonth
-	if err := conn.Select(ctx, &rows, between, Bind(params)...); err != nil {
+	err := conn.Select(ctx, &rows, between, clickhouse.Named("table", conn.Local(t.Name)), clickhouse.Named("topic", from.Topic),
+		clickhouse.Named("partition", from.Partition), clickhouse.Named("first", from.Offset), clickhouse.Named("last", to.Offset),
+		clickhouse.Named("months", months))
+	if err != nil {
 		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
 	}
 	landed := make(map[RowMonth]bool, len(rows))

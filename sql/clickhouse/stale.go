@@ -28,8 +28,8 @@ type StaleDay struct {
 	Answers uint64    `ch:"answers"`
 }
 
-// AnswerPlace is the cursor of a page of StaleAnswers; the zero value is before all.
-type AnswerPlace struct {
+// AnswerCursor is the position of an answer in the order of StaleAnswers; the zero value is before all.
+type AnswerCursor struct {
 	Day time.Time
 	ID  UUID
 }
@@ -77,7 +77,7 @@ func StaleDays(ctx context.Context, conn *Conn, of Renewal, first, last time.Tim
 
 // StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a day, in
 // the server's order of their ids.
-func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time, after AnswerPlace, most int) ([]StaleAnswer, error) {
+func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time, after AnswerCursor, most int) ([]StaleAnswer, error) {
 	if after.Day.IsZero() {
 		after.Day = time.Unix(0, 0)
 	}

@@ -110,13 +110,22 @@ func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, er
 }
 
 func runNumbered(c clickhouse.Config, l layout, progress func(step string)) error {
+	source, err := iofs.New(files, "migrate")
+	if err != nil {
+		return fmt.Errorf("read clickhouse migrations: %w", err)
+	}
 	db, err := clickhouse.OpenDB(c)
 	if err != nil {
 		return err
 	}
-	m, err := migrator(db, l)
+	// The driver splits a file at every semicolon, in quotes and comments too: a test allows them only after statements.
+	database, err := target.WithInstance(db, &target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(fmt.Errorf("open clickhouse for migration: %w", err), db.Close())
+	}
+	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", database)
+	if err != nil {
+		return errors.Join(fmt.Errorf("prepare clickhouse migrations: %w", err), db.Close())
 	}
 	defer m.Close() // closes db too
 	version, dirty, err := m.Version()
@@ -142,23 +151,6 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 		progress(strings.TrimSuffix(name, ".up.sql"))
 	}
 	return nil
-}
-
-func migrator(db *sql.DB, l layout) (*migrate.Migrate, error) {
-	source, err := iofs.New(files, "migrate")
-	if err != nil {
-		return nil, fmt.Errorf("read clickhouse migrations: %w", err)
-	}
-	// The driver splits a file at every semicolon, in quotes and comments too: a test allows them only after statements.
-	database, err := target.WithInstance(db, &target.Config{MigrationsTableEngine: "MergeTree", MultiStatementEnabled: true})
-	if err != nil {
-		return nil, fmt.Errorf("open clickhouse for migration: %w", err)
-	}
-	m, err := migrate.NewWithInstance("iofs", laidOut{source, l}, "clickhouse", database)
-	if err != nil {
-		return nil, fmt.Errorf("prepare clickhouse migrations: %w", err)
-	}
-	return m, nil
 }
 
 func numbered() []string {
