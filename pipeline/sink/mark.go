@@ -47,7 +47,7 @@ func (l *landing[R]) unseenProgress() int64 {
 }
 
 func (l *landing[R]) markSuspects(ctx context.Context) error {
-	first := clickhouse.LogPosition{Topic: l.Batch.Topic, Partition: l.Partition, Offset: l.First}
+	first := l.position(l.First)
 	var marks []clickhouse.Mark
 	for _, month := range monthsOf(l.rows) {
 		marks = append(marks, clickhouse.Mark{LogPosition: first, Mark: clickhouse.MarkExpired, Landing: l.topic.table.Name, Month: month})
