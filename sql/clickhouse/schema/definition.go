@@ -86,13 +86,16 @@ func comment(text string) string {
 	return strings.ReplaceAll(says, "'", "’") + " [" + hex.EncodeToString(sum.Sum(nil)[:6]) + "]"
 }
 
-func definitionNames(dir string) []string {
-	names, err := fs.Glob(files, dir+"/*.sql")
+func definitionNames(dir string) []string { return fileNames(dir+"/*.sql", ".sql") }
+
+// fileNames are those of a pattern, without their folder and a suffix.
+func fileNames(pattern, suffix string) []string {
+	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
 	for i, name := range names {
-		names[i] = strings.TrimSuffix(path.Base(name), ".sql")
+		names[i] = strings.TrimSuffix(path.Base(name), suffix)
 	}
 	slices.Sort(names)
 	return names

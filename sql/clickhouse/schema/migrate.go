@@ -5,9 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -153,17 +150,8 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 	return nil
 }
 
-func numbered() []string {
-	names, err := fs.Glob(files, "migrate/*.up.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	for i, name := range names {
-		names[i] = path.Base(name)
-	}
-	slices.Sort(names)
-	return names
-}
+// numbered are the names of the migrations, in their order.
+func numbered() []string { return fileNames("migrate/*.up.sql", "") }
 
 func versionOf(name string) uint {
 	m, err := source.Parse(name)
