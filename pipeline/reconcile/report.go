@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,12 +61,7 @@ func (r *Report) leave(table string, month clickhouse.Month) {
 
 // open says whether anything of a month is not as it should be.
 func (r *Report) open(month clickhouse.Month) bool {
-	for _, f := range r.Findings {
-		if f.Month == month && f.State != Repaired {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Month == month && f.State != Repaired })
 }
 
 // add notes the outcome of one month; a nil finding is no difference.
