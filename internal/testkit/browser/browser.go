@@ -6,7 +6,6 @@ package browser
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -42,8 +41,7 @@ type Page struct {
 // A protocol drives one kind of browser.
 type protocol interface {
 	start(dir, proxy string, secure []string) []string // arguments of the command
-	listening() *regexp.Regexp                         // the line of stderr that has the address
-	path() string                                      // appended to that address
+	listening() (line *regexp.Regexp, path string)     // of stderr, with the address; and what is appended to that
 	handshake(c *conn) error
 	open(c *conn) (page string, err error)
 	visit(c *conn, page, url string) error
@@ -71,13 +69,11 @@ func Start(t testing.TB, kind, proxy string, secure ...string) *Browser {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a browser's last process may still write there
 	address := launch(t, command, p, p.start(dir, proxy, secure), dir)
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	c, err := dial(ctx, address+p.path())
+	c, err := dial(address)
 	if err != nil {
 		t.Fatalf("connect to %s: %v", kind, err)
 	}
-	t.Cleanup(c.close)
+	t.Cleanup(func() { _ = c.socket.CloseNow() }) // the browser is killed next
 	if err := p.handshake(c); err != nil {
 		t.Fatalf("shake hands with %s: %v", kind, err)
 	}
@@ -112,12 +108,13 @@ func launch(t testing.TB, command string, p protocol, arguments []string, dir st
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has nothing to save
 		_ = cmd.Wait()
 	})
+	line, path := p.listening()
 	found, ended := make(chan string, 1), make(chan string, 1)
 	go func() {
 		var said strings.Builder
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if m := p.listening().FindStringSubmatch(lines.Text()); m != nil {
-				found <- m[1]
+			if m := line.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1] + path
 			}
 			if said.Len() < 16<<10 {
 				fmt.Fprintln(&said, lines.Text())
@@ -154,7 +151,7 @@ func (p *Page) Visit(t testing.TB, url string) {
 	if err := p.browser.protocol.visit(p.browser.conn, p.id, url); err != nil {
 		t.Fatalf("visit %s: %v", url, err)
 	}
-	p.Await(t, `document.readyState == "complete" && location.href.startsWith(`+quoted(url)+`)`)
+	p.Await(t, fmt.Sprintf(`document.readyState == "complete" && location.href.startsWith(%q)`, url))
 }
 
 // Eval evaluates an expression, of which a promise is awaited, and reads its value as JSON into value; nil wants none.
@@ -191,9 +188,4 @@ func (p *Page) Await(t testing.TB, expression string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-func quoted(text string) string {
-	b, _ := json.Marshal(text) // a string is always JSON
-	return string(b)
 }

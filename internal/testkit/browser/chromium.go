@@ -9,9 +9,6 @@ import (
 // devtools is Chromium's protocol, https://chromedevtools.github.io/devtools-protocol.
 type devtools struct{}
 
-// props are the parameters of a command.
-type props map[string]any
-
 func (*devtools) start(dir, proxy string, secure []string) []string {
 	return []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--mute-audio",
@@ -23,11 +20,9 @@ func (*devtools) start(dir, proxy string, secure []string) []string {
 	}
 }
 
-func (*devtools) listening() *regexp.Regexp {
-	return regexp.MustCompile(`^DevTools listening on (ws://\S+)`)
+func (*devtools) listening() (line *regexp.Regexp, path string) {
+	return regexp.MustCompile(`^DevTools listening on (ws://\S+)`), ""
 }
-
-func (*devtools) path() string { return "" }
 
 func (*devtools) handshake(*conn) error { return nil }
 
@@ -61,18 +56,8 @@ func (*devtools) visit(c *conn, page, url string) error {
 
 func (*devtools) eval(c *conn, page, expression string) (string, error) {
 	_, session, _ := strings.Cut(page, " ")
-	var evaluated struct {
-		Result           struct{ Value string }
-		ExceptionDetails *struct {
-			Text      string
-			Exception struct{ Description string }
-		}
-	}
-	err := c.call(session, "Runtime.evaluate", props{"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true}, &evaluated)
-	if err == nil && evaluated.ExceptionDetails != nil {
-		err = errors.New(evaluated.ExceptionDetails.Text + " " + evaluated.ExceptionDetails.Exception.Description)
-	}
-	return evaluated.Result.Value, err
+	return c.evaluate(session, "Runtime.evaluate",
+		props{"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true})
 }
 
 func (*devtools) close(c *conn, page string) error {

@@ -10,14 +10,11 @@ import (
 	"github.com/coder/websocket"
 )
 
-// conn sends commands and matches their answers; events of the browser are dropped.
+// conn sends one command after the other and reads its answer; events of the browser are dropped.
 type conn struct {
+	mu     sync.Mutex
 	socket *websocket.Conn
-
-	mu      sync.Mutex
-	last    int
-	waiting map[int]chan answer
-	broken  error
+	last   int
 }
 
 // An answer is what either protocol sends back: CDP has an object in error, BiDi a word beside a message.
@@ -28,7 +25,9 @@ type answer struct {
 	Message string          `json:"message"`
 }
 
-func dial(ctx context.Context, address string) (*conn, error) {
+func dial(address string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
 	socket, response, err := websocket.Dial(ctx, address, nil)
 	if response != nil && response.Body != nil {
 		_ = response.Body.Close() // a switched connection has none
@@ -37,55 +36,23 @@ func dial(ctx context.Context, address string) (*conn, error) {
 		return nil, err
 	}
 	socket.SetReadLimit(16 << 20)
-	c := &conn{socket: socket, waiting: map[int]chan answer{}}
-	go c.read(context.WithoutCancel(ctx)) // until close
-	return c, nil
+	return &conn{socket: socket}, nil
 }
 
-func (c *conn) close() { _ = c.socket.CloseNow() } // the browser is killed next
-
-func (c *conn) read(ctx context.Context) {
-	for {
-		_, text, err := c.socket.Read(ctx)
-		var a answer
-		if err == nil {
-			err = json.Unmarshal(text, &a)
-		}
-		c.mu.Lock()
-		if err != nil {
-			c.broken = err
-			for _, waits := range c.waiting {
-				close(waits)
-			}
-			c.waiting = nil
-			c.mu.Unlock()
-			return
-		}
-		if waits, ok := c.waiting[a.ID]; ok {
-			delete(c.waiting, a.ID)
-			waits <- a
-		}
-		c.mu.Unlock()
-	}
-}
+// props are the parameters of a command.
+type props map[string]any
 
 // call sends a command and reads its result into value, or drops it where value is nil.
-func (c *conn) call(session, method string, params, value any) error {
+func (c *conn) call(session, method string, params props, value any) error {
 	c.mu.Lock()
-	if c.broken != nil {
-		defer c.mu.Unlock()
-		return c.broken
-	}
+	defer c.mu.Unlock()
 	c.last++
-	id, waits := c.last, make(chan answer, 1)
-	c.waiting[id] = waits
-	c.mu.Unlock()
 	text, err := json.Marshal(struct {
 		ID      int    `json:"id"`
 		Session string `json:"sessionId,omitempty"`
 		Method  string `json:"method"`
-		Params  any    `json:"params"`
-	}{id, session, method, params})
+		Params  props  `json:"params"`
+	}{c.last, session, method, params})
 	if err != nil {
 		return err
 	}
@@ -94,18 +61,38 @@ func (c *conn) call(session, method string, params, value any) error {
 	if err := c.socket.Write(ctx, websocket.MessageText, text); err != nil {
 		return err
 	}
-	select {
-	case a, ok := <-waits:
-		switch {
-		case !ok:
-			return errors.New("the browser ended")
-		case len(a.Error) > 0:
-			return fmt.Errorf("%s: %s %s", method, a.Error, a.Message)
-		case value == nil:
-			return nil
+	var a answer
+	for a.ID != c.last {
+		a = answer{}
+		_, text, err := c.socket.Read(ctx)
+		if err == nil {
+			err = json.Unmarshal(text, &a)
 		}
-		return json.Unmarshal(a.Result, value)
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", method, ctx.Err())
+		if err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
 	}
+	if len(a.Error) > 0 {
+		return fmt.Errorf("%s: %s %s", method, a.Error, a.Message)
+	}
+	if value == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Result, value)
+}
+
+// evaluate calls a method that evaluates an expression, and returns the text that it gives.
+func (c *conn) evaluate(session, method string, params props) (string, error) {
+	var evaluated struct {
+		Result           struct{ Value string }
+		ExceptionDetails *struct {
+			Text      string
+			Exception json.RawMessage
+		}
+	}
+	err := c.call(session, method, params, &evaluated)
+	if thrown := evaluated.ExceptionDetails; err == nil && thrown != nil {
+		err = errors.New(thrown.Text + " " + string(thrown.Exception))
+	}
+	return evaluated.Result.Value, err
 }

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,11 +30,9 @@ user_pref("extensions.update.enabled", false);
 	return []string{"--headless", "--no-remote", "--profile", dir, "--remote-debugging-port=0", "about:blank"}
 }
 
-func (*bidi) listening() *regexp.Regexp {
-	return regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)`)
+func (*bidi) listening() (line *regexp.Regexp, path string) {
+	return regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)`), "/session"
 }
-
-func (*bidi) path() string { return "/session" }
 
 func (b *bidi) handshake(c *conn) error {
 	if b.profile != nil {
@@ -59,15 +56,8 @@ func (*bidi) visit(c *conn, page, url string) error {
 }
 
 func (*bidi) eval(c *conn, page, expression string) (string, error) {
-	var evaluated struct {
-		Result           struct{ Value string }
-		ExceptionDetails *struct{ Text string }
-	}
-	err := c.call("", "script.evaluate", props{"expression": expression, "target": props{"context": page}, "awaitPromise": true, "userActivation": true}, &evaluated)
-	if err == nil && evaluated.ExceptionDetails != nil {
-		err = errors.New(evaluated.ExceptionDetails.Text)
-	}
-	return evaluated.Result.Value, err
+	return c.evaluate("", "script.evaluate",
+		props{"expression": expression, "target": props{"context": page}, "awaitPromise": true, "userActivation": true})
 }
 
 func (*bidi) close(c *conn, page string) error {
