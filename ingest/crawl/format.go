@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -92,23 +93,19 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 	}
 	return agent, func() (request, error) {
 		q := request{agent: agent}
-		var errs []error
 		q.host, q.address = hostAndAddress(head)
-		var err error
-		if q.at, err = time.Parse("02/Jan/2006:15:04:05 -0700", when); err != nil {
-			errs = append(errs, errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000"))
+		var timeErr, targetErr error
+		if q.at, timeErr = time.Parse("02/Jan/2006:15:04:05 -0700", when); timeErr != nil {
+			timeErr = errors.New("time: want one such as 02/Mar/2026:12:00:00 +0000")
 		}
-		if q.path, err = target(asked); err != nil {
-			errs = append(errs, err)
+		target := "/"
+		if parts := strings.Fields(asked); len(parts) > 1 {
+			target = parts[1]
+		} else {
+			targetErr = errors.New("request: want one such as GET /path HTTP/1.1")
 		}
 		status, size, _ := strings.Cut(strings.TrimSpace(numbers), " ")
-		if q.status, err = statusOf(status); err != nil {
-			errs = append(errs, err)
-		}
-		if q.bytes, err = sizeOf(size); err != nil {
-			errs = append(errs, err)
-		}
-		return q, errors.Join(errs...)
+		return q.with(target, status, size, timeErr, targetErr)
 	}, nil
 }
 
@@ -149,15 +146,6 @@ func quoted(s string) (text, rest string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// target is the path of a request line.
-func target(asked string) (string, error) {
-	parts := strings.Fields(asked)
-	if len(parts) < 2 {
-		return "", errors.New("request: want one such as GET /path HTTP/1.1")
-	}
-	return pathOf(parts[1])
 }
 
 // pathOf is the path of a request's target, without its query.
@@ -203,17 +191,13 @@ type member string
 // UnmarshalJSON reads texts and numbers; null is "".
 func (m *member) UnmarshalJSON(b []byte) error {
 	*m = ""
-	if len(b) > 0 && b[0] == '"' {
-		var text string
-		err := json.Unmarshal(b, &text)
-		*m = member(text)
-		return err
-	}
-	if string(b) != "null" && (len(b) == 0 || !strings.ContainsRune("-0123456789", rune(b[0]))) {
-		return errors.New("neither text nor a number")
-	}
-	if string(b) != "null" {
+	switch {
+	case b[0] == '"':
+		return json.Unmarshal(b, (*string)(m))
+	case strings.IndexByte("-0123456789", b[0]) >= 0:
 		*m = member(b)
+	case string(b) != "null":
+		return errors.New("neither text nor a number")
 	}
 	return nil
 }
@@ -326,40 +310,22 @@ func (r *reader) tabbed(line []byte) (agent string, rest func() (request, error)
 	}
 	var l cloudfrontLine
 	for i, name := range r.fields {
-		if to := l.field(name); to != nil && (values[i] != "-" || to == &l.Agent) { // a request may have no agent, the log has its field
-			*to = member(values[i])
+		// A request may have no agent; its log has the field.
+		if index, known := cloudfrontFields[name]; known && (values[i] != "-" || name == "cs(User-Agent)") {
+			reflect.ValueOf(&l).Elem().Field(index).SetString(values[i])
 		}
 	}
 	return l.rest()
 }
 
-func (l *cloudfrontLine) field(name string) *member {
-	switch name {
-	case "timestamp":
-		return &l.Stamp
-	case "timestamp(ms)":
-		return &l.Millis
-	case "date":
-		return &l.Date
-	case "time":
-		return &l.Time
-	case "cs(User-Agent)":
-		return &l.Agent
-	case "c-ip":
-		return &l.IP
-	case "x-host-header":
-		return &l.Header
-	case "cs(Host)":
-		return &l.Host
-	case "cs-uri-stem":
-		return &l.Path
-	case "sc-status":
-		return &l.Status
-	case "sc-bytes":
-		return &l.Bytes
+// cloudfrontFields are the indexes of cloudfrontLine's fields, by their names in a log.
+var cloudfrontFields = func() map[string]int {
+	indexes := map[string]int{}
+	for i, line := 0, reflect.TypeFor[cloudfrontLine](); i < line.NumField(); i++ {
+		indexes[line.Field(i).Tag.Get("json")] = i
 	}
-	return nil
-}
+	return indexes
+}()
 
 // instant reads RFC 3339, or a number of seconds, milliseconds or nanoseconds since 1970, by its size.
 func instant(text string) (time.Time, error) {
@@ -380,19 +346,18 @@ func instant(text string) (time.Time, error) {
 }
 
 func newRequest(at time.Time, err error, ip, host, path, status, size member, agent string) (request, error) {
-	errs := []error{err}
 	q := request{at: at, agent: agent, host: string(host)}
 	if a, err := netip.ParseAddr(string(ip)); err == nil {
 		q.address = a.Unmap()
 	}
-	if q.path, err = pathOf(string(path)); err != nil {
-		errs = append(errs, err)
-	}
-	if q.status, err = statusOf(string(status)); err != nil {
-		errs = append(errs, err)
-	}
-	if q.bytes, err = sizeOf(string(size)); err != nil {
-		errs = append(errs, err)
-	}
-	return q, errors.Join(errs...)
+	return q.with(string(path), string(status), string(size), err)
+}
+
+// with reads the rest of a request; errs are what else is wrong with its line.
+func (q request) with(target, status, size string, errs ...error) (request, error) {
+	var pathErr, statusErr, sizeErr error
+	q.path, pathErr = pathOf(target)
+	q.status, statusErr = statusOf(status)
+	q.bytes, sizeErr = sizeOf(size)
+	return q, errors.Join(append(errs, pathErr, statusErr, sizeErr)...)
 }
