@@ -19,7 +19,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// realAnswers is where real captured answers lie beside a checkout. They are not ours to copy into it.
+// realAnswers is where real captured answers lie beside a checkout. They may not be copied into it.
 const realAnswers = "../../../shared/data/real-answers/"
 
 // open returns nil, and says so, where the folder is missing.

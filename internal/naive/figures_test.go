@@ -81,7 +81,7 @@ func (s *stack) asStored(answers []event.Answer) {
 	}
 	prompts, err := s.db.EnsurePrompts(s.t.Context(), answers[0].Brand.ID, wanted)
 	s.must(err)
-	topics := map[uuid.UUID]uuid.UUID{} // ours → stored
+	topics := map[uuid.UUID]uuid.UUID{} // generated → stored
 	for i := range answers {
 		a := &answers[i]
 		if stored, known := topics[*a.Prompt.TopicID]; known && stored != *prompts[i].TopicID {

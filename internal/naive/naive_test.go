@@ -60,7 +60,7 @@ func TestCitationsAsDefined(t *testing.T) {
 
 // Five prompts. Prompt 0 has two answers, of which the first names Brand at position 2 (two mentions, behind Rival),
 // cites it once among two URLs, positive: visibility 20 + 15 + round(7.5) + 15 = 58; points 60 + 25 + 7.5 = 92.5. All
-// else names nobody. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833, average visibility 58/6 =
+// else names none of them. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833, average visibility 58/6 =
 // 9.667 → 9.7, visible 1 of 5 prompts. R = 15.41667; Σ(y−R·n)² = (92.5−30.83333)² + 4·15.41667² = 3802.778 + 950.694
 // = 4753.472; 1.96·√(5/4·4753.472)/6 = 25.180; so −9.8 and 40.6, clamped to 0 and 40.6. Rival: one mention first (60
 // + 15)/6 = 12.5; visibility 10 + 7 = 17, 17/6 = 2.8. Of platform "b" one of two runs was given up.
@@ -78,18 +78,18 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	first.Citations = []event.Citation{{URL: "https://www.brand.example/", Cited: true}, {URL: "https://x.example", Cited: true}, {URL: "https://brand.example/y"}}
 	readings := []Reading{Read(first, "positive")}
 	for _, prompt := range []string{"0", "1", "2", "3"} {
-		readings = append(readings, Read(make(prompt, "a", "m1", "nobody"), "unknown"))
+		readings = append(readings, Read(make(prompt, "a", "m1", "neither"), "unknown"))
 	}
-	last := make("4", "b", "m2", "nobody")
+	last := make("4", "b", "m2", "neither")
 	last.AnsweredAt = event.At(at.AddDate(0, 0, 1)) // the Monday after
 	given := make("4", "b", "", "")
 	given.GivenUp = &event.GivenUp{Class: "timeout"}
 	shop := make("4", "a-shopping", "", "Brand")
-	changed := make("1", "a", "m3", "nobody")
+	changed := make("1", "a", "m3", "neither")
 	changed.AnsweredAt = event.At(at.AddDate(0, 0, 9))
 	readings = append(readings, Read(last, "unknown"), Read(given, "unknown"), Read(shop, "positive"), Read(changed, "unknown"))
 
-	live := []Live{{rivalID, "Rival"}, {uuid.UUID{3}, "Nobody"}}
+	live := []Live{{rivalID, "Rival"}, {uuid.UUID{3}, "Unnamed"}}
 	f := Filter{From: "2026-03-01", To: "2026-03-02"}
 	same(t, Summary(readings, f, Live{brandID, "Brand"}, live), `{"brand":{"id":"01000000-0000-0000-0000-000000000000","name":"Brand"},
 		"window":{"date_from":"2026-03-01","date_to":"2026-03-02"},"totals":{"resultCount":6,"avgVisibility":9.7,"totalMentions":2,"totalCitations":1,
@@ -103,7 +103,7 @@ func TestSummaryAndTrendByHand(t *testing.T) {
 	same(t, Trend(readings, Filter{From: "2026-03-01", To: "2026-03-02"}, "week", live), `{"granularity":"week","buckets":[
 		{"date":"2026-02-23","result_count":5,"ai_visibility_score":null,"avg_visibility_score":11.6,"total_mentions":2,"total_citations":1,"avg_competitor_score":17,"interval":null,"model_changed":false},
 		{"date":"2026-03-02","result_count":1,"ai_visibility_score":null,"avg_visibility_score":0,"total_mentions":0,"total_citations":0,"avg_competitor_score":null,"interval":null,"model_changed":false}]}`)
-	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{brandID, "Brand"}, live).Totals, `{"resultCount":0,"avgVisibility":null,
+	same(t, Summary(readings, Filter{From: "2025-01-01", To: "2025-01-02"}, Live{brandID, "Brand"}, live)["totals"], `{"resultCount":0,"avgVisibility":null,
 		"totalMentions":0,"totalCitations":0,"visiblePrompts":0,"promptCount":0,"visibilityRatePct":null,"aiVisibilityScore":null,"mentionAnswers":0,
 		"citationAnswers":0,"positionFactor":null,"interval":null}`)
 }

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gofrs/uuid/v5"
@@ -13,33 +14,6 @@ type Prompt struct {
 	Topic *string // the present name of the topic that it has; nil: none, or deleted
 }
 
-// PromptsBody is the body of /api/v1/prompt-performance.
-type PromptsBody struct {
-	Brand   Live         `json:"brand"`
-	Window  PromptWindow `json:"window"`
-	Prompts []PromptRow  `json:"prompts"`
-}
-
-// PromptWindow is a Window in this endpoint's spelling.
-type PromptWindow struct {
-	From string `json:"dateFrom"`
-	To   string `json:"dateTo"`
-}
-
-// PromptRow is a prompt that has answers in the window.
-type PromptRow struct {
-	ID                 uuid.UUID `json:"prompt_id"`
-	Text               string    `json:"prompt_text"`
-	Topic              *string   `json:"topic_name"`
-	ResultCount        int       `json:"result_count"`
-	AppearanceCount    int       `json:"appearance_count"`
-	AvgVisibility      figure    `json:"avg_visibility"`
-	TotalMentions      int       `json:"total_mentions"`
-	TotalCitations     int       `json:"total_citations"`
-	AvgCompetitorScore figure    `json:"avg_competitor_score"`
-	AIVisibilityScore  figure    `json:"ai_visibility_score"`
-}
-
 // PromptOrder is what the parameters of the list say.
 type PromptOrder struct {
 	SortBy string // visibility, mentions, citations or appearances
@@ -47,41 +21,36 @@ type PromptOrder struct {
 	Limit  int
 }
 
-// Prompts computes the performance of a brand's prompts. known has their names.
-func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known map[uuid.UUID]Prompt, o PromptOrder) PromptsBody {
-	of := map[uuid.UUID][]Reading{}
+// Prompts computes /api/v1/prompt-performance of a brand. known has the names of prompts.
+func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known map[uuid.UUID]Prompt, o PromptOrder) Body {
+	of, sortedBy := map[string][]Reading{}, map[string]float64{}
 	for _, r := range answers(f.runs(readings)) {
-		of[r.Answer.Prompt.ID] = append(of[r.Answer.Prompt.ID], r)
+		id := r.Answer.Prompt.ID.String()
+		of[id] = append(of[id], r)
 	}
-	body := PromptsBody{Brand: who, Window: PromptWindow{f.From, f.To}, Prompts: []PromptRow{}}
+	rows := map[string]Body{}
 	for id, some := range of {
-		t := count(some, brand)
-		body.Prompts = append(body.Prompts, PromptRow{
-			ID: id, Text: known[id].Text, Topic: known[id].Topic, ResultCount: t.answers, AppearanceCount: t.mentionAnswers,
-			AvgVisibility: t.averageVisibility(), TotalMentions: t.mentions, TotalCitations: t.citations,
-			AvgCompetitorScore: competitorScore(some, competitors), AIVisibilityScore: t.score(),
-		})
-	}
-	slices.SortFunc(body.Prompts, func(a, b PromptRow) int {
-		by := cmp.Compare(a.sortedBy(o.SortBy), b.sortedBy(o.SortBy))
-		if o.Order == "desc" {
-			by = -by
+		t, prompt := count(some, brand), known[some[0].Answer.Prompt.ID]
+		rows[id] = Body{
+			"prompt_id": id, "prompt_text": prompt.Text, "topic_name": prompt.Topic, "result_count": t.answers,
+			"appearance_count": t.mentionAnswers, "avg_visibility": t.averageVisibility(), "total_mentions": t.mentions,
+			"total_citations": t.citations, "avg_competitor_score": competitorScore(some, competitors), "ai_visibility_score": t.score(),
 		}
-		return cmp.Or(by, cmp.Compare(a.ID.String(), b.ID.String()))
-	})
-	body.Prompts = body.Prompts[:min(len(body.Prompts), o.Limit)]
-	return body
-}
-
-// sortedBy is the shown value of what the list is sorted by.
-func (p PromptRow) sortedBy(what string) float64 {
-	switch what {
-	case "mentions":
-		return float64(p.TotalMentions)
-	case "citations":
-		return float64(p.TotalCitations)
-	case "appearances":
-		return float64(p.AppearanceCount)
+		sortedBy[id] = map[string]float64{
+			"visibility": *t.averageVisibility(), "mentions": float64(t.mentions), "citations": float64(t.citations),
+			"appearances": float64(t.mentionAnswers),
+		}[o.SortBy]
+		if o.Order == "desc" {
+			sortedBy[id] *= -1
+		}
 	}
-	return *p.AvgVisibility
+	listed := []Body{}
+	for _, id := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sortedBy[a], sortedBy[b]), cmp.Compare(a, b))
+	}) {
+		listed = append(listed, rows[id])
+	}
+	return Body{
+		"brand": who, "window": Body{"dateFrom": f.From, "dateTo": f.To}, "prompts": listed[:min(len(listed), o.Limit)],
+	}
 }

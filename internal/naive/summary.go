@@ -13,73 +13,42 @@ type Live struct {
 	Name string    `json:"name"`
 }
 
-// SummaryBody is the body of /api/v1/visibility-summary.
-type SummaryBody struct {
-	Brand             Live            `json:"brand"`
-	Window            Window          `json:"window"`
-	Totals            Totals          `json:"totals"`
-	TopCompetitors    []TopCompetitor `json:"topCompetitors"`
-	DegradedPlatforms []string        `json:"degraded_platforms"`
-}
-
-// Window is inclusive UTC days.
-type Window struct {
-	From string `json:"date_from"`
-	To   string `json:"date_to"`
-}
-
-// Totals are the brand's figures over the window.
-type Totals struct {
-	ResultCount       int       `json:"resultCount"`
-	AvgVisibility     figure    `json:"avgVisibility"`
-	TotalMentions     int       `json:"totalMentions"`
-	TotalCitations    int       `json:"totalCitations"`
-	VisiblePrompts    int       `json:"visiblePrompts"`
-	PromptCount       int       `json:"promptCount"`
-	VisibilityRatePct figure    `json:"visibilityRatePct"`
-	AIVisibilityScore figure    `json:"aiVisibilityScore"`
-	MentionAnswers    int       `json:"mentionAnswers"`
-	CitationAnswers   int       `json:"citationAnswers"`
-	PositionFactor    figure    `json:"positionFactor"`
-	Interval          *Interval `json:"interval"`
-}
-
-// TopCompetitor is one of at most five.
-type TopCompetitor struct {
-	Name          string `json:"name"`
-	Mentions      int    `json:"mentions"`
-	AvgVisibility figure `json:"avgVisibility"`
-	Score         figure `json:"score"`
-}
-
-// Summary computes the summary of a brand over all its readings. competitors are those that live.
-func Summary(readings []Reading, f Filter, who Live, competitors []Live) SummaryBody {
+// Summary computes /api/v1/visibility-summary of a brand over all its readings. competitors are those that live.
+func Summary(readings []Reading, f Filter, who Live, competitors []Live) Body {
 	runs := f.runs(readings)
 	t := count(answers(runs), brand)
-	return SummaryBody{
-		Brand: who, Window: Window{f.From, f.To},
-		Totals: Totals{
-			ResultCount: t.answers, AvgVisibility: t.averageVisibility(), TotalMentions: t.mentions, TotalCitations: t.citations,
-			VisiblePrompts: len(t.visible), PromptCount: len(t.asked), VisibilityRatePct: t.visibilityRate(),
-			AIVisibilityScore: t.score(), MentionAnswers: t.mentionAnswers, CitationAnswers: t.citationAnswers,
-			PositionFactor: t.positionFactor(), Interval: t.interval(),
+	return Body{
+		"brand": who, "window": Body{"date_from": f.From, "date_to": f.To},
+		"totals": Body{
+			"resultCount": t.answers, "avgVisibility": t.averageVisibility(), "totalMentions": t.mentions, "totalCitations": t.citations,
+			"visiblePrompts": len(t.visible), "promptCount": len(t.asked), "visibilityRatePct": t.visibilityRate(),
+			"aiVisibilityScore": t.score(), "mentionAnswers": t.mentionAnswers, "citationAnswers": t.citationAnswers,
+			"positionFactor": t.positionFactor(), "interval": t.interval(),
 		},
-		TopCompetitors:    top(answers(runs), competitors),
-		DegradedPlatforms: degraded(runs),
+		"topCompetitors": top(answers(runs), competitors), "degraded_platforms": degraded(runs),
 	}
 }
 
-func top(answers []Reading, competitors []Live) []TopCompetitor {
-	named := []TopCompetitor{}
+// top are at most five competitors, of the most mentions first, then by name.
+func top(answers []Reading, competitors []Live) []Body {
+	type figures struct {
+		name string
+		counts
+	}
+	var named []figures
 	for _, c := range competitors {
 		if t := count(answers, rival(c.ID)); t.mentions > 0 {
-			named = append(named, TopCompetitor{c.Name, t.mentions, t.averageVisibility(), t.score()})
+			named = append(named, figures{c.Name, t})
 		}
 	}
-	slices.SortFunc(named, func(a, b TopCompetitor) int {
-		return cmp.Or(cmp.Compare(b.Mentions, a.Mentions), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(named, func(a, b figures) int {
+		return cmp.Or(cmp.Compare(b.mentions, a.mentions), cmp.Compare(a.name, b.name))
 	})
-	return named[:min(len(named), 5)]
+	rows := []Body{}
+	for _, t := range named[:min(len(named), 5)] {
+		rows = append(rows, Body{"name": t.name, "mentions": t.mentions, "avgVisibility": t.averageVisibility(), "score": t.score()})
+	}
+	return rows
 }
 
 // degraded names the platforms of which over 20 % of the runs were given up.

@@ -6,28 +6,9 @@ import (
 	"time"
 )
 
-// TrendBody is the body of /api/v1/visibility-trend.
-type TrendBody struct {
-	Granularity string   `json:"granularity"`
-	Buckets     []Bucket `json:"buckets"`
-}
-
-// Bucket is a day, or the ISO week that begins on its date, that has answers.
-type Bucket struct {
-	Date               string    `json:"date"`
-	ResultCount        int       `json:"result_count"`
-	AIVisibilityScore  figure    `json:"ai_visibility_score"` // null for weeks
-	AvgVisibilityScore figure    `json:"avg_visibility_score"`
-	TotalMentions      int       `json:"total_mentions"`
-	TotalCitations     int       `json:"total_citations"`
-	AvgCompetitorScore figure    `json:"avg_competitor_score"`
-	Interval           *Interval `json:"interval"` // null for weeks
-	ModelChanged       bool      `json:"model_changed"`
-}
-
-// Trend computes the trend of a brand, by "day" or "week".
-func Trend(readings []Reading, f Filter, granularity string, competitors []Live) TrendBody {
-	body := TrendBody{Granularity: granularity, Buckets: []Bucket{}}
+// Trend computes /api/v1/visibility-trend of a brand, by "day" or "week": a bucket for each day, or ISO week, that has
+// answers. Weeks have no score and no interval.
+func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
 	byDate := map[string][]Reading{}
 	for _, r := range answers(f.runs(readings)) {
 		date := r.day()
@@ -36,29 +17,27 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 		}
 		byDate[date] = append(byDate[date], r)
 	}
+	buckets := []Body{}
 	serving := map[string][]string{} // platform and requested model → served models, of the last bucket that has any
 	for _, date := range slices.Sorted(maps.Keys(byDate)) {
-		b := bucket(date, byDate[date], competitors)
+		t := count(byDate[date], brand)
+		bucket := Body{
+			"date": date, "result_count": t.answers, "ai_visibility_score": t.score(), "avg_visibility_score": t.averageVisibility(),
+			"total_mentions": t.mentions, "total_citations": t.citations, "interval": t.interval(),
+			"avg_competitor_score": competitorScore(byDate[date], competitors), "model_changed": false,
+		}
 		if granularity == "week" {
-			b.AIVisibilityScore, b.Interval = nil, nil
+			bucket["ai_visibility_score"], bucket["interval"] = nil, nil
 		}
 		for who, models := range served(byDate[date]) {
 			if before, known := serving[who]; known && !slices.Equal(before, models) {
-				b.ModelChanged = true
+				bucket["model_changed"] = true
 			}
 			serving[who] = models
 		}
-		body.Buckets = append(body.Buckets, b)
+		buckets = append(buckets, bucket)
 	}
-	return body
-}
-
-func bucket(date string, answers []Reading, competitors []Live) Bucket {
-	t := count(answers, brand)
-	return Bucket{
-		Date: date, ResultCount: t.answers, AIVisibilityScore: t.score(), AvgVisibilityScore: t.averageVisibility(),
-		TotalMentions: t.mentions, TotalCitations: t.citations, AvgCompetitorScore: competitorScore(answers, competitors), Interval: t.interval(),
-	}
+	return Body{"granularity": granularity, "buckets": buckets}
 }
 
 // competitorScore is over the pairs of an answer and a live competitor that it names.
