@@ -1,3 +1,8 @@
+// Package deadletters lists dead letters, and appends them to the log again.
+//
+// A dead letter is appended to the partition that it came from, as it came, and is marked then, so that it is replayed
+// once. A crash between the two appends it again: the sink deduplicates it by its id, on that partition. A record that
+// cannot be counted this time either becomes a dead letter again, at its new position.
 package deadletters
 
 import (
@@ -18,7 +23,7 @@ import (
 type Replayer struct {
 	conn   *clickhouse.Conn
 	log    *producer.Producer
-	prefix string // of the names of our topics
+	prefix string // of the topics
 }
 
 // New does nothing yet.
@@ -51,12 +56,12 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 	err = pages(ctx, r.conn, filter, func(lines []Line) error {
 		var due []Line
 		for _, line := range lines {
-			topic, ours := strings.CutPrefix(line.Topic, r.prefix)
+			topic, prefixed := strings.CutPrefix(line.Topic, r.prefix)
 			switch {
 			case line.Offset > lastOffsets[partition{line.Topic, line.Partition}]:
 			case !line.ReplayedAt.IsZero():
 				done.Skipped++
-			case !ours || !slices.Contains(event.Topics, topic):
+			case !prefixed || !slices.Contains(event.Topics, topic):
 				done.Refused++
 				refuse(Refusal{line.LogPosition, fmt.Sprintf("topic %s is of another log: the prefix is %q here", line.Topic, r.prefix)})
 			default:

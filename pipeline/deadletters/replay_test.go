@@ -1,9 +1,7 @@
 package deadletters_test
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/deadletters"
 	"github.com/answerscope/answerscope/pipeline/sink"
@@ -24,76 +23,50 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a log with a sink that runs as long as the test.
-type world struct {
+// environment is a log with a sink that runs as long as the test.
+type environment struct {
 	conn   *clickhouse.Conn
 	log    *producer.Producer
 	prefix string
 }
 
-func newWorld(t *testing.T, brokers []string) *world {
+func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	w := &world{prefix: testkit.Prefix(t), conn: store.OpenWarehouse(t, store.Warehouse(t))}
-	var err error
+	t.Parallel()
+	e := &environment{prefix: testkit.Prefix(t), conn: store.OpenWarehouse(t, store.Warehouse(t))}
+	brokers := testkit.Kafka(t)
 	topics := producer.DefaultTopicsConfig()
-	topics.Brokers, topics.Prefix, topics.Partitions = brokers, w.prefix, 2
+	topics.Brokers, topics.Prefix, topics.Partitions = brokers, e.prefix, 2
 	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	cfg := producer.DefaultConfig()
-	cfg.Brokers, cfg.Prefix = brokers, w.prefix
-	if w.log, err = producer.New(cfg, log, prometheus.NewRegistry()); err != nil {
+	cfg.Brokers, cfg.Prefix = brokers, e.prefix
+	var err error
+	if e.log, err = producer.New(cfg, testkit.Log(t), prometheus.NewRegistry()); err != nil {
 		t.Fatal(err)
 	}
 	reading := consume.DefaultConfig()
-	reading.Brokers, reading.Group, reading.Topic = brokers, w.prefix+"sink", w.prefix+event.TopicAnswers
-	consumer, err := consume.New(reading, sink.NewAnswers(w.conn, prometheus.NewRegistry(), log), prometheus.NewRegistry(), log)
+	reading.Brokers, reading.Group, reading.Topic = brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
+	consumer, err := consume.New(reading, sink.NewAnswers(e.conn, prometheus.NewRegistry(), testkit.Log(t)), prometheus.NewRegistry(), testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.running(t, w.log.Run, consumer.Run)
-	return w
+	t.Cleanup(testkit.Start(t, e.log.Run))
+	t.Cleanup(testkit.Start(t, consumer.Run))
+	return e
 }
 
-// running runs parts until the test ends.
-func (w *world) running(t *testing.T, parts ...func(context.Context) error) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, len(parts))
-	for _, run := range parts {
-		go func() { ended <- run(ctx) }()
-	}
-	t.Cleanup(func() {
-		stop()
-		for range parts {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
-// until waits for a question's number.
-func (w *world) until(t *testing.T, want uint64, question string) {
+// wait waits until the result of a question is a number.
+func (e *environment) wait(t *testing.T, want uint64, question string) {
 	t.Helper()
-	bound := time.NewTimer(90 * time.Second)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer bound.Stop()
-	defer tick.Stop()
-	for {
+	wait.For(t, fmt.Sprintf("%s to be %d", question, want), func() bool {
 		var n uint64
-		if err := w.conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
+		if err := e.conn.QueryRow(t.Context(), question).Scan(&n); err != nil {
 			t.Fatal(question, err)
 		}
-		if n == want {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-bound.C:
-			t.Fatalf("%s: %d for 90 s, want %d", question, n, want)
-		}
-	}
+		return n == want
+	})
 }
 
 var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
@@ -120,9 +93,9 @@ func answer(t *testing.T, n int, platform string) []byte {
 }
 
 // replay replays all that there is.
-func (w *world) replay(t *testing.T, want deadletters.Summary) (refused []deadletters.Refusal) {
+func (e *environment) replay(t *testing.T, want deadletters.Summary) (refused []deadletters.Refusal) {
 	t.Helper()
-	r := deadletters.New(w.conn, w.log, w.prefix)
+	r := deadletters.New(e.conn, e.log, e.prefix)
 	got, err := r.Replay(t.Context(), clickhouse.DeadLetterFilter{}, func(f deadletters.Refusal) { refused = append(refused, f) }, func(int) {})
 	if err != nil || got != want {
 		t.Errorf("Replay() = %+v, %v; want %+v", got, err, want)
@@ -130,9 +103,9 @@ func (w *world) replay(t *testing.T, want deadletters.Summary) (refused []deadle
 	return refused
 }
 
-func (w *world) lines(t *testing.T) (all []deadletters.Line) {
+func (e *environment) lines(t *testing.T) (all []deadletters.Line) {
 	t.Helper()
-	err := deadletters.Each(t.Context(), w.conn, clickhouse.DeadLetterFilter{}, func(l deadletters.Line) error {
+	err := deadletters.Each(t.Context(), e.conn, clickhouse.DeadLetterFilter{}, func(l deadletters.Line) error {
 		all = append(all, l)
 		return nil
 	})
@@ -145,66 +118,64 @@ func (w *world) lines(t *testing.T) (all []deadletters.Line) {
 // On each partition an earlier build could not read an answer, and one record is garbage. The answers are appended to the
 // partitions on which they were, once; the garbage becomes a dead letter again as often as it is replayed.
 func TestDeadLettersAreReplayedOnce(t *testing.T) {
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers)
-		for partition := range 2 {
-			records := []producer.Record{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 4+partition, "openai")}}
-			if partition == 1 {
-				records = append(records, producer.Record{Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}}})
-			}
-			if _, err := w.log.AppendTo(t.Context(), event.TopicAnswers, partition, records); err != nil {
-				t.Fatal(err)
-			}
-			letter := clickhouse.DeadLetter{LogTopic: w.prefix + "answers", LogPartition: int32(partition), LogOffset: 1, AppendedAt: day, Key: "k", Value: string(answer(t, 2+partition, "newer")), Reason: "malformed"}
-			if err := clickhouse.DeadLetters.Insert(t.Context(), w.conn, fmt.Sprint(partition), []clickhouse.DeadLetter{letter}); err != nil {
-				t.Fatal(err)
-			}
+	e := newEnvironment(t)
+	for partition := range 2 {
+		records := []producer.Record{{Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 0+partition, "openai")}, {Value: answer(t, 4+partition, "openai")}}
+		if partition == 1 {
+			records = append(records, producer.Record{Value: []byte("\xffgarbage"), Headers: []producer.Header{{Key: "from", Value: []byte("afar")}}})
 		}
-		w.until(t, 4, "SELECT count() FROM answers")
-		w.until(t, 3, "SELECT count() FROM deadletters")
-
-		w.replay(t, deadletters.Summary{Replayed: 3})
-		w.until(t, 6, "SELECT count() FROM answers")
-		w.until(t, 4, "SELECT count() FROM deadletters")
-		w.replay(t, deadletters.Summary{Replayed: 1, Skipped: 3})
-		w.until(t, 5, "SELECT count() FROM deadletters")
-		w.until(t, 2, "SELECT uniqExact(log_partition) FROM answers WHERE platform = 'newer' AND log_offset > 2")
-
-		// as after a crash between the append and the marks
-		for partition := range 2 {
-			if _, err := w.log.AppendTo(t.Context(), event.TopicAnswers, partition, []producer.Record{{Value: answer(t, 2+partition, "newer")}, {Value: answer(t, 8+partition, "openai")}}); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := e.log.AppendTo(t.Context(), event.TopicAnswers, partition, records); err != nil {
+			t.Fatal(err)
 		}
-		w.until(t, 8, "SELECT count() FROM answers")
-		w.until(t, 8, "SELECT uniqExact(id) FROM answers")
-		w.until(t, 8, "SELECT toUInt64(sum(answers)) FROM answer_daily")
-		w.until(t, 8, "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily")
-
-		var told []string
-		for _, l := range w.lines(t) {
-			told = append(told, fmt.Sprintf("%d %s replayed %v", l.Partition, l.Reason, !l.ReplayedAt.IsZero()))
-			whole, err := clickhouse.WholeDeadLetters(t.Context(), w.conn, l.Topic, l.Partition, []int64{l.Offset})
-			if err != nil || len(whole) != 1 || whole[0].Key == "" && (whole[0].Value != "\xffgarbage" || !slices.Equal(whole[0].HeaderValues, []string{"afar"})) {
-				t.Errorf("%s: %+v, %v", l.LogPosition, whole, err)
-			}
-		}
-		if want := []string{"0 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed false"}; !slices.Equal(told, want) {
-			t.Errorf("dead letters %q, want %q", told, want)
-		}
-	})
-}
-
-// A letter of another installation's topic is no record for this log.
-func TestALetterOfAnotherLogIsNotReplayed(t *testing.T) {
-	w := newWorld(t, testkit.Kafka(t))
-	for n, topic := range []string{"other.answers", w.prefix + "news"} {
-		letter := clickhouse.DeadLetter{LogTopic: topic, AppendedAt: day, Value: "{}", Reason: "malformed"}
-		if err := clickhouse.DeadLetters.Insert(t.Context(), w.conn, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
+		letter := clickhouse.DeadLetter{LogTopic: e.prefix + "answers", LogPartition: int32(partition), LogOffset: 1, AppendedAt: day, Key: "k", Value: string(answer(t, 2+partition, "newer")), Reason: "malformed"}
+		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(partition), []clickhouse.DeadLetter{letter}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range w.replay(t, deadletters.Summary{Refused: 2}) {
+	e.wait(t, 4, "SELECT count() FROM answers")
+	e.wait(t, 3, "SELECT count() FROM deadletters")
+
+	e.replay(t, deadletters.Summary{Replayed: 3})
+	e.wait(t, 6, "SELECT count() FROM answers")
+	e.wait(t, 4, "SELECT count() FROM deadletters")
+	e.replay(t, deadletters.Summary{Replayed: 1, Skipped: 3})
+	e.wait(t, 5, "SELECT count() FROM deadletters")
+	e.wait(t, 2, "SELECT uniqExact(log_partition) FROM answers WHERE platform = 'newer' AND log_offset > 2")
+
+	// as after a crash between the append and the marks
+	for partition := range 2 {
+		if _, err := e.log.AppendTo(t.Context(), event.TopicAnswers, partition, []producer.Record{{Value: answer(t, 2+partition, "newer")}, {Value: answer(t, 8+partition, "openai")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.wait(t, 8, "SELECT count() FROM answers")
+	e.wait(t, 8, "SELECT uniqExact(id) FROM answers")
+	e.wait(t, 8, "SELECT toUInt64(sum(answers)) FROM answer_daily")
+	e.wait(t, 8, "SELECT toUInt64(sum(answers)) FROM entity_prompt_daily")
+
+	var states []string
+	for _, l := range e.lines(t) {
+		states = append(states, fmt.Sprintf("%d %s replayed %v", l.Partition, l.Reason, !l.ReplayedAt.IsZero()))
+		whole, err := clickhouse.WholeDeadLetters(t.Context(), e.conn, l.Topic, l.Partition, []int64{l.Offset})
+		if err != nil || len(whole) != 1 || whole[0].Key == "" && (whole[0].Value != "\xffgarbage" || !slices.Equal(whole[0].HeaderValues, []string{"afar"})) {
+			t.Errorf("%s: %+v, %v", l.LogPosition, whole, err)
+		}
+	}
+	if want := []string{"0 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed true", "1 malformed replayed false"}; !slices.Equal(states, want) {
+		t.Errorf("dead letters %q, want %q", states, want)
+	}
+}
+
+// A dead letter of another installation's topic is refused.
+func TestALetterOfAnotherLogIsNotReplayed(t *testing.T) {
+	e := newEnvironment(t)
+	for n, topic := range []string{"other.answers", e.prefix + "news"} {
+		letter := clickhouse.DeadLetter{LogTopic: topic, AppendedAt: day, Value: "{}", Reason: "malformed"}
+		if err := clickhouse.DeadLetters.Insert(t.Context(), e.conn, fmt.Sprint(n), []clickhouse.DeadLetter{letter}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range e.replay(t, deadletters.Summary{Refused: 2}) {
 		if !strings.Contains(f.Reason, "of another log") {
 			t.Errorf("refused %+v", f)
 		}

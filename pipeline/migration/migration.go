@@ -19,7 +19,7 @@ import (
 // Stores is a selection of the three.
 type Stores struct{ ClickHouse, Postgres, Kafka bool }
 
-// Has tells whether the store of a step is selected.
+// Has reports whether the store of a step is selected.
 func (s Stores) Has(step Step) bool {
 	return s.Postgres && step.Store == "postgres" || s.ClickHouse && step.Store == "clickhouse" || s.Kafka && step.Store == "kafka"
 }

@@ -168,11 +168,11 @@ type refusing struct {
 	partitions []int32
 }
 
-func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
+func (r refusing) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {
 	if slices.Contains(r.partitions, b.Partition) {
 		return errors.New("the disk is full")
 	}
-	return r.Target.Land(ctx, b, ours)
+	return r.Target.Land(ctx, b, checkOwnership)
 }
 
 // sink inserts what is appended until stop, but for what is on refused partitions.

@@ -3,7 +3,6 @@ package sink_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,28 +41,24 @@ func crawls(t *testing.T, brand uuid.UUID, numbers ...int) [][]byte {
 	return all
 }
 
-func (w *world) crawlSink(t *testing.T) *sink.Crawls {
-	return sink.NewCrawls(w.conn, prometheus.NewRegistry(), logTo(t))
+func (w *environment) crawlSink(t *testing.T) *sink.Crawls {
+	return sink.NewCrawls(w.conn, prometheus.NewRegistry(), testkit.Log(t))
 }
 
-// wantCrawls holds every table that a crawl feeds to one of each of so many.
-func (w *world) wantCrawls(t *testing.T, want uint64) {
+// wantCrawls wants one of each of so many in every table that a crawl feeds.
+func (w *environment) wantCrawls(t *testing.T, want uint64) {
 	t.Helper()
-	for _, question := range []string{
-		"SELECT count() FROM crawls",
-		"SELECT uniqExact(id) FROM crawls",
-		"SELECT toUInt64(sum(requests)) FROM crawl_daily",
-		"SELECT toUInt64(sum(verified)) FROM crawl_daily",
-		"SELECT toUInt64(intDiv(sum(bytes), 100)) FROM crawl_daily",
-	} {
-		if got := w.number(t, question); got != want {
-			t.Errorf("%s: %d, want %d", question, got, want)
-		}
-	}
+	w.wantNumbers(t, want, map[string]string{
+		"crawls":          "SELECT count() FROM crawls",
+		"distinct crawls": "SELECT uniqExact(id) FROM crawls",
+		"requests":        "SELECT toUInt64(sum(requests)) FROM crawl_daily",
+		"verified":        "SELECT toUInt64(sum(verified)) FROM crawl_daily",
+		"bytes":           "SELECT toUInt64(intDiv(sum(bytes), 100)) FROM crawl_daily",
+	})
 }
 
 // landCrawls lands records as one batch from an offset on, as a consumer hands it over.
-func (w *world) landCrawls(t *testing.T, s *sink.Crawls, partition int32, first int64, values ...[]byte) error {
+func (w *environment) landCrawls(t *testing.T, s *sink.Crawls, partition int32, first int64, values ...[]byte) error {
 	t.Helper()
 	record := func(offset int64) consume.Record {
 		return consume.Record{Topic: w.topic, Partition: partition, Offset: offset, Value: values[offset-first], Time: day}
@@ -83,13 +78,13 @@ func (w *world) landCrawls(t *testing.T, s *sink.Crawls, partition int32, first 
 		}
 		b.Items = append(b.Items, item)
 	}
-	return s.Land(t.Context(), b, ours)
+	return s.Land(t.Context(), b, isOwner)
 }
 
-// However often and wherever it is told, a crawl is there once.
+// However often and in whichever partition it is recorded, a crawl is there once.
 func TestEachCrawlOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, 0)
+	w := newEnvironment(t, nil, 0)
 	for n, c := range []struct {
 		partition int32
 		first     int64
@@ -109,26 +104,29 @@ func TestEachCrawlOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantCrawls(t, 26)
+	newer, sink := strings.Replace(string(crawls(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.crawlSink(t)
+	if _, _, err := sink.Read(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
+	}
 }
 
-// An insert that failed half-way is repeated as it was, by the same consumer and by
-// another.
-func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) {
+// An insert that failed half-way is repeated as it was, by the same consumer and by another.
+func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
+	w := newEnvironment(t, nil, 0)
 	for _, target := range []string{"crawls", "crawl_daily", "log_progress"} {
 		t.Run(target, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil, 0)
+			w.clear(t)
 			first, second := w.crawlSink(t), w.crawlSink(t)
 			if err := w.landCrawls(t, first, 0, 0, crawls(t, lumen, upTo(0, 10)...)...); err != nil {
 				t.Fatal(err)
 			}
-			w.breakAt(t, target)
+			repair := w.failBelow(t, target)
 			failed := crawls(t, lumen, 12, 3, 10, 11, 12, 9)
 			if err := w.landCrawls(t, first, 0, 10, failed...); err == nil {
 				t.Fatal("a view that throws let a batch pass")
 			}
-			w.mend(t)
+			repair()
 			for _, s := range []*sink.Crawls{first, second, first} {
 				if err := w.landCrawls(t, s, 0, 10, failed...); err != nil {
 					t.Fatal(err)
@@ -139,45 +137,25 @@ func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) {
 	}
 }
 
-// A consumer of crawls that ends between its plan and its insert, or between its insert
-// and its commit, leaves a plan that its successor lands, once; garbage among them is kept
-// with its reason.
+// A consumer of crawls that ends between its plan and its insert leaves a plan that its successor lands, once; garbage among
+// them is kept with its reason.
 func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
 	t.Parallel()
-	t.Run("kafka", func(t *testing.T) {
-		brokers := testkit.Kafka(t)
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
-				w := newWorld(t, brokers, 1)
-				w.tell(t, crawls(t, lumen, upTo(0, 40)...)...)
-				w.tell(t, []byte(`{"v":1,"id":"no"}`))
-				c := &crashing[sink.Crawl]{Target: w.crawlSink(t), batch: 3, after: after, crashed: make(chan struct{})}
-				run(t, w, c, small, func(*consume.Consumer[sink.Crawl]) bool {
-					select {
-					case <-c.crashed:
-						return true
-					default:
-						return false
-					}
-				})
-				w.tell(t, crawls(t, lumen, slices.Concat(upTo(20, 50), upTo(0, 5))...)...)
-				landed := func(*consume.Consumer[sink.Crawl]) bool {
-					return w.number(t, "SELECT count() FROM crawls") == 50 && w.number(t, "SELECT toUInt64(max(last_offset)) FROM log_progress") == 70
-				}
-				run(t, w, w.crawlSink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, landed)
-				w.wantCrawls(t, 50)
-				if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 40"); n != 1 {
-					t.Errorf("%d dead letters, want 1", n)
-				}
-			})
-		}
-	})
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, crawls(t, lumen, upTo(0, 25)...)...)
+	w.append(t, []byte(`{"v":1,"id":"no"}`))
+	c := &crashing[sink.Crawl]{Target: w.crawlSink(t), batch: 3, crashed: make(chan struct{})}
+	run(t, w, c, small, c.hasCrashed)
+	w.append(t, crawls(t, lumen, slices.Concat(upTo(15, 30), upTo(0, 5))...)...)
+	run(t, w, w.crawlSink(t), large, func(*consume.Consumer[sink.Crawl]) bool { return w.hasLanded(0, 45) })
+	w.wantCrawls(t, 30)
+	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 25"); n != 1 {
+		t.Errorf("%d dead letters, want 1", n)
+	}
 }
 
 // Two shards have each crawl once between them.
-func TestEachCrawlOnceOnTwoShards(t *testing.T) {
-	t.Parallel()
-	w := newShardedWorld(t, 0)
+func testEachCrawlOnceOnTwoShards(t *testing.T, w *environment) {
 	target := w.crawlSink(t)
 	for n, shard := range []int{0, 1, 0} {
 		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n), Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
@@ -188,20 +166,9 @@ func TestEachCrawlOnceOnTwoShards(t *testing.T) {
 			}
 			b.Items = append(b.Items, item)
 		}
-		if err := target.Land(t.Context(), b, ours); err != nil {
+		if err := target.Land(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.wantCrawls(t, 20)
-}
-
-// A crawl of a newer version waits for a newer build.
-func TestACrawlOfANewerVersionIsNotTouched(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, 0)
-	newer := strings.Replace(string(crawls(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1)
-	s := w.crawlSink(t)
-	if _, _, err := s.Read(s.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
-		t.Errorf("Read() = %v, want %v", err, consume.ErrNewer)
-	}
 }

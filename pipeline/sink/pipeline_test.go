@@ -3,7 +3,6 @@ package sink_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
@@ -35,13 +35,9 @@ var eachOnce = map[string]string{
 	"all shopping_cards":  "SELECT count() FROM shopping_cards",
 }
 
-func (w *world) wantEachOnce(t *testing.T, want uint64) {
+func (w *environment) wantEachOnce(t *testing.T, want uint64) {
 	t.Helper()
-	for name, question := range eachOnce {
-		if got := w.number(t, question); got != want {
-			t.Errorf("%s: %d, want %d", name, got, want)
-		}
-	}
+	w.wantNumbers(t, want, eachOnce)
 }
 
 var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)
@@ -86,35 +82,37 @@ func answers(t *testing.T, from, to int) [][]byte {
 	return all
 }
 
-func (w *world) sink(t *testing.T) *sink.Answers { return w.sinkWith(t, prometheus.NewRegistry()) }
-
-func (w *world) sinkWith(t *testing.T, registry *prometheus.Registry) *sink.Answers {
-	return sink.NewAnswers(w.conn, registry, logTo(t))
+func (w *environment) sink(t *testing.T) *sink.Answers {
+	return w.sinkWith(t, prometheus.NewRegistry())
 }
 
-var small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
+func (w *environment) sinkWith(t *testing.T, registry *prometheus.Registry) *sink.Answers {
+	return sink.NewAnswers(w.conn, registry, testkit.Log(t))
+}
 
-func (w *world) landed(t *testing.T, offset int64) func(*consume.Consumer[sink.Answer]) bool {
-	return func(*consume.Consumer[sink.Answer]) bool {
-		return w.number(t, "SELECT toUInt64(max(last_offset) + 1) FROM log_progress") > uint64(offset)
-	}
+var (
+	small = consume.Limits{Records: 7, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
+	large = consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
+)
+
+// landed says whether everything up to an offset of partition 0 has landed.
+func (w *environment) landed(offset int64) func(*consume.Consumer[sink.Answer]) bool {
+	return func(*consume.Consumer[sink.Answer]) bool { return w.hasLanded(0, offset) }
 }
 
 func TestEachAnswerOnce(t *testing.T) {
 	t.Parallel()
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers, 1)
-		w.tell(t, answers(t, 0, 50)...)
-		w.tell(t, answers(t, 30, 60)...) // 20 of them told again
-		w.consume(t, w.sink(t), small, w.landed(t, 79))
-		w.wantEachOnce(t, 60)
-		w.tell(t, answers(t, 55, 65)...)
-		w.consume(t, w.sink(t), small, w.landed(t, 89))
-		w.wantEachOnce(t, 65)
-	})
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, answers(t, 0, 20)...)
+	w.append(t, answers(t, 15, 25)...) // five of them again
+	w.consume(t, w.sink(t), small, w.landed(29))
+	w.wantEachOnce(t, 25)
+	w.append(t, answers(t, 20, 30)...)
+	w.consume(t, w.sink(t), small, w.landed(39))
+	w.wantEachOnce(t, 30)
 }
 
-// crashing fails at one step of one batch, as a process that was killed there.
+// crashing fails at one step of one batch, as a killed process does.
 type crashing[T any] struct {
 	consume.Target[T]
 	batch   int32 // counts down to the batch
@@ -124,13 +122,22 @@ type crashing[T any] struct {
 
 var errCrash = errors.New("crash")
 
-func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], ours func() error) error {
+func (c *crashing[T]) hasCrashed(*consume.Consumer[T]) bool {
+	select {
+	case <-c.crashed:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnership func() error) error {
 	if atomic.AddInt32(&c.batch, -1) > 0 {
-		return c.Target.Land(ctx, b, ours)
+		return c.Target.Land(ctx, b, checkOwnership)
 	}
 	if atomic.LoadInt32(&c.batch) == 0 {
 		if c.after {
-			if err := c.Target.Land(ctx, b, ours); err != nil {
+			if err := c.Target.Land(ctx, b, checkOwnership); err != nil {
 				return err
 			}
 		}
@@ -144,32 +151,25 @@ func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], ours func()
 // records, and must land the planned batch all the same, once.
 func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 	t.Parallel()
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
-				w := newWorld(t, brokers, 1)
-				w.tell(t, answers(t, 0, 40)...)
-				c := &crashing[sink.Answer]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
-				w.consume(t, c, small, func(*consume.Consumer[sink.Answer]) bool {
-					select {
-					case <-c.crashed:
-						return true
-					default:
-						return false
-					}
-				})
-				w.wantOpen(t, 2*int64(small.Records))
-				w.tell(t, answers(t, 20, 50)...)
-				w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, w.landed(t, 69))
-				w.wantEachOnce(t, 50)
-				w.wantOpen(t)
-			})
-		}
-	})
+	replayed := func(t *testing.T, brokers []string, after bool) {
+		t.Parallel()
+		w := newEnvironment(t, brokers, 1)
+		w.append(t, answers(t, 0, 25)...)
+		c := &crashing[sink.Answer]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
+		w.consume(t, c, small, c.hasCrashed)
+		w.wantOpen(t, 2*int64(small.Records))
+		w.append(t, answers(t, 15, 30)...)
+		w.consume(t, w.sink(t), large, w.landed(39))
+		w.wantEachOnce(t, 30)
+		w.wantOpen(t)
+	}
+	t.Run("kafka, before the insert", func(t *testing.T) { replayed(t, testkit.Kafka(t), false) })
+	t.Run("kafka, after the insert", func(t *testing.T) { replayed(t, testkit.Kafka(t), true) })
+	t.Run("apache, after the insert", func(t *testing.T) { replayed(t, testkit.ApacheKafka(t), true) })
 }
 
 // wantOpen checks where the open batches of partition 0 begin, of a group without members.
-func (w *world) wantOpen(t *testing.T, want ...int64) {
+func (w *environment) wantOpen(t *testing.T, want ...int64) {
 	t.Helper()
 	positions, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: w.brokers}, w.group, w.topic)
 	var first []int64
@@ -184,53 +184,51 @@ func (w *world) wantOpen(t *testing.T, want ...int64) {
 	}
 }
 
-// What is open may change under whoever asks while somebody consumes: that is an error. A topic that is not there, and a
-// group that never was, have nothing open.
-func TestWhatIsOpenIsNotSaidWhileSomebodyConsumes(t *testing.T) {
+// While a group has members, which batches are open changes at once: OpenBatches is an error. A topic that does not exist,
+// and a group that never did, have none.
+func TestOpenBatchesAreOfAGroupWithoutMembers(t *testing.T) {
 	t.Parallel()
-	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers, 1)
-		w.wantOpen(t)
-		w.tell(t, answers(t, 0, 3)...)
-		w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
-			if c.Ready(t.Context()) != nil {
-				return false
-			}
-			hurried, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if open, err := consume.OpenBatches(hurried, producer.Connection{Brokers: brokers}, w.group, w.topic); err == nil {
-				t.Errorf("open beside a consumer: %v", open)
-			}
-			if _, err := consume.Positions(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic); err != nil {
-				t.Errorf("planned beside a consumer: %v", err)
-			}
-			return true
-		})
-		if open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic+"-none"); open != nil || err != nil {
-			t.Errorf("of a topic that is not there: %v, %v", open, err)
+	brokers := testkit.ApacheKafka(t)
+	w := newEnvironment(t, brokers, 1)
+	w.wantOpen(t)
+	w.append(t, answers(t, 0, 3)...)
+	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
+		if c.Ready(t.Context()) != nil {
+			return false
 		}
+		bounded, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if open, err := consume.OpenBatches(bounded, producer.Connection{Brokers: brokers}, w.group, w.topic); err == nil {
+			t.Errorf("open beside a consumer: %v", open)
+		}
+		if _, err := consume.Positions(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic); err != nil {
+			t.Errorf("positions beside a consumer: %v", err)
+		}
+		return true
 	})
+	if open, err := consume.OpenBatches(t.Context(), producer.Connection{Brokers: brokers}, w.group, w.topic+"-none"); open != nil || err != nil {
+		t.Errorf("of a topic that does not exist: %v, %v", open, err)
+	}
 }
 
-// What cannot be read is kept with its reason; its neighbours are counted.
+// A malformed record is kept with its reason; its neighbours are counted.
 func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
-	w.tell(t, encoded(t, answer(0)), []byte(`{"v":1,"id":"no"}`), []byte("\xff"), encoded(t, answer(1)))
-	w.consume(t, w.sink(t), small, w.landed(t, 3))
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, encoded(t, answer(0)), []byte(`{"v":1,"id":"no"}`), []byte("\xff"), encoded(t, answer(1)))
+	w.consume(t, w.sink(t), small, w.landed(3))
 	w.wantEachOnce(t, 2)
 	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset IN (1, 2) AND value IN ('{\"v\":1,\"id\":\"no\"}', '\\xff')"); n != 2 {
 		t.Errorf("%d dead letters, want 2", n)
 	}
 }
 
-// A record of a newer version waits: what is before it lands, and readiness
-// says which partition stopped and why.
+// A record of a newer version stays on the log: what is before it lands, and readiness names the partition and the reason.
 func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
+	w := newEnvironment(t, testkit.Kafka(t), 1)
 	newer := strings.Replace(string(encoded(t, answer(1))), `"v":1`, `"v":99`, 1)
-	w.tell(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
+	w.append(t, encoded(t, answer(0)), []byte(newer), encoded(t, answer(2)))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "/0 stopped: offset 1") && strings.Contains(err.Error(), "99") &&
@@ -239,13 +237,12 @@ func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	w.wantEachOnce(t, 1)
 }
 
-// A broker whose disk was emptied numbers its records anew: counting them under
-// old offsets would drop them as replays.
+// A broker whose disk was emptied numbers its records anew: under old offsets they would be dropped as replays.
 func TestAReplacedLogStopsThePartition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
-	w.tell(t, answers(t, 0, 5)...)
-	w.consume(t, w.sink(t), small, w.landed(t, 4))
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, answers(t, 0, 5)...)
+	w.consume(t, w.sink(t), small, w.landed(4))
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
 	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{w.topic}}); err != nil {
 		t.Fatal(err)
@@ -254,71 +251,57 @@ func TestAReplacedLogStopsThePartition(t *testing.T) {
 	if err != nil || made.Errors[w.topic] != nil {
 		t.Fatal(err, made.Errors)
 	}
-	w.tell(t, answers(t, 10, 12)...)
+	w.append(t, answers(t, 10, 12)...)
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "log was replaced")
 	})
 }
 
-// A member joins and leaves while records come: partitions change hands in
-// mid-batch, and each record lands once.
+// A member joins and leaves while records come: partitions change hands in the middle of a batch, and each record lands
+// once.
 func TestTwoConsumersShareTheWork(t *testing.T) {
 	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {
-		w := newWorld(t, brokers, 2)
-		first, second := &watched{Target: w.sink(t)}, &watched{Target: w.sink(t)}
-		w.tellTo(t, 0, answers(t, 0, 20)...)
-		w.tellTo(t, 1, answers(t, 20, 40)...)
-		told := 80
+		w := newEnvironment(t, brokers, 2)
+		first, second := &reading{Target: w.sink(t)}, &reading{Target: w.sink(t)}
+		w.appendTo(t, 0, answers(t, 0, 10)...)
+		w.appendTo(t, 1, answers(t, 10, 20)...)
+		appended := 40
 		w.consume(t, first, small, func(*consume.Consumer[sink.Answer]) bool {
-			if first.landed.Load() < 14 {
+			if first.landed.Load() < 7 {
 				return false
 			}
-			w.tellTo(t, 0, answers(t, 40, 60)...)
-			w.tellTo(t, 1, answers(t, 60, 80)...)
+			w.appendTo(t, 0, answers(t, 20, 30)...)
+			w.appendTo(t, 1, answers(t, 30, 40)...)
 			w.consume(t, second, small, func(*consume.Consumer[sink.Answer]) bool {
 				if second.landed.Load() > 0 {
 					return true
 				}
-				if first.landed.Load() < int64(told-20) {
+				if first.landed.Load() < int64(appended-20) {
 					return false
 				}
-				w.tellTo(t, 0, answers(t, told, told+5)...) // until the second member has had some
-				w.tellTo(t, 1, answers(t, told+5, told+10)...)
-				told += 10
+				w.appendTo(t, 0, answers(t, appended, appended+5)...) // so that the second member has some
+				w.appendTo(t, 1, answers(t, appended+5, appended+10)...)
+				appended += 10
 				return false
 			})
-			until(t, func() bool {
-				return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(told) && len(w.open(t)) == 0
+			wait.For(t, "the records to land", func() bool {
+				return w.number(t, "SELECT uniqExact(id) FROM answers") >= uint64(appended) && len(w.open(t)) == 0
 			})
 			return true
 		})
-		w.wantEachOnce(t, uint64(told)) // both have ended: no insert is under way
+		w.wantEachOnce(t, uint64(appended)) // both have ended: no insert is under way
 	})
 }
 
-// watched counts the records of the batches that it has landed.
-type watched struct {
-	consume.Target[sink.Answer]
-	landed atomic.Int64
-}
-
-func (c *watched) Land(ctx context.Context, b *consume.Batch[sink.Answer], ours func() error) error {
-	err := c.Target.Land(ctx, b, ours)
-	if err == nil {
-		c.landed.Add(int64(len(b.Items)))
-	}
-	return err
-}
-
-// What another partition has landed is not told again by this one.
+// An answer that has landed from another partition is a duplicate.
 func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 2)
-	w.tellTo(t, 0, answers(t, 0, 10)...)
-	w.consume(t, w.sink(t), small, w.landed(t, 9))
-	w.tellTo(t, 1, answers(t, 5, 15)...)
+	w := newEnvironment(t, testkit.Kafka(t), 2)
+	w.appendTo(t, 0, answers(t, 0, 10)...)
+	w.consume(t, w.sink(t), small, w.landed(9))
+	w.appendTo(t, 1, answers(t, 5, 15)...)
 	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool {
 		return w.number(t, "SELECT uniqExact(id) FROM answers") == 15 && len(w.open(t)) == 0
 	})
@@ -330,25 +313,25 @@ func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 // and land twice: 51 of 31 in every table.
 func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
-	w.tell(t, answers(t, 0, 30)...)
-	w.consume(t, w.sink(t), small, w.landed(t, 29))
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, answers(t, 0, 30)...)
+	w.consume(t, w.sink(t), small, w.landed(29))
 	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
-	until(t, func() bool { // the group must have no members for that
+	wait.For(t, "the group", func() bool { // the group must have no members for that
 		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
 			GroupID: w.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{w.topic: {{Partition: 0, Offset: 10}}},
 		})
 		return err == nil && answer.Topics[w.topic][0].Error == nil
 	})
-	w.tell(t, answers(t, 30, 31)...)
-	w.consume(t, w.sink(t), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, func(c *consume.Consumer[sink.Answer]) bool {
+	w.append(t, answers(t, 30, 31)...)
+	w.consume(t, w.sink(t), large, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "went back to 10, but offset 29 has landed; set it to 30")
 	})
 	w.wantEachOnce(t, 30)
 }
 
-// panicking finds a mistake of ours in the second record.
+// panicking panics at the second record.
 type panicking struct{ consume.Target[sink.Answer] }
 
 func (p panicking) Read(version int, r consume.Record) (sink.Answer, int, error) {
@@ -358,11 +341,11 @@ func (p panicking) Read(version int, r consume.Record) (sink.Answer, int, error)
 	return p.Target.Read(version, r)
 }
 
-// A record that our own code cannot bear stops its partition, not the process.
+// A record that makes the code panic stops its partition, not the process.
 func TestAPanicStopsThePartition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
-	w.tell(t, answers(t, 0, 3)...)
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, answers(t, 0, 3)...)
 	w.consume(t, panicking{w.sink(t)}, small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "offset 1: panic: index out of range") && w.number(t, "SELECT count() FROM answers") == 1
@@ -373,10 +356,10 @@ func TestAPanicStopsThePartition(t *testing.T) {
 // A reread that asks for a later extractor waits for a build that has it.
 func TestARereadWaitsForANewerBuild(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testkit.Kafka(t), 1)
+	w := newEnvironment(t, testkit.Kafka(t), 1)
 	again := answer(0)
 	again.Reread = &event.Reread{MinExtractVersion: 2}
-	w.tell(t, encoded(t, answer(0)), encoded(t, again))
+	w.append(t, encoded(t, answer(0)), encoded(t, again))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "offset 1: a reread for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1

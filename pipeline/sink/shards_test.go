@@ -1,43 +1,37 @@
 package sink_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/warehouse"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
-	"github.com/answerscope/answerscope/sql/clickhouse"
-	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// newShardedWorld is a world whose warehouse has two shards.
-func newShardedWorld(t *testing.T, partitions int) *world {
-	t.Helper()
-	c := clickhouse.DefaultConfig()
-	c.Cluster, c.Shards = testkit.Cluster, strings.Join(testkit.ClickHouseShards(t), ";")
-	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
-		t.Fatal(err)
+// Two shards have one schema, which takes long to migrate: these tests share it, one after the other.
+func TestTwoShards(t *testing.T) { //nolint:tparallel // its parts share a warehouse
+	t.Parallel()
+	conn, _ := warehouse.Sharded(t)
+	for name, test := range map[string]func(*testing.T, *environment){
+		"each answer once":                            testEachAnswerOnceOnTwoShards,
+		"each crawl once":                             testEachCrawlOnceOnTwoShards,
+		"a batch lands on the shard of its plan":      testABatchLandsOnTheShardOfItsPlan,
+		"an expired batch":                            testAnExpiredBatchOnAShard,
+		"a view that throws":                          testAViewOfAShardThatThrows,
+		"ids of a replay on another shard are cached": testIDsOfAReplayOnAnotherShardAreCached,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnvironmentOn(t, conn, nil, 0)
+			w.clear(t)
+			test(t, w)
+		})
 	}
-	conn, err := clickhouse.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	var brokers []string
-	if partitions > 0 {
-		brokers = testkit.Kafka(t)
-	}
-	return newWorldOn(t, conn, brokers, partitions)
 }
 
 // here is how many answers one shard has.
-func (w *world) here(t *testing.T, shard int) (n uint64) {
+func (w *environment) here(t *testing.T, shard int) (n uint64) {
 	t.Helper()
 	conn, err := w.conn.Shard(shard)
 	if err == nil {
@@ -50,45 +44,36 @@ func (w *world) here(t *testing.T, shard int) (n uint64) {
 }
 
 // Partitions go to different shards, a crash leaves a plan that names its shard, and each answer counts once wherever it is.
-func TestEachAnswerOnceOnTwoShards(t *testing.T) {
-	t.Parallel()
-	w := newShardedWorld(t, 3)
+func testEachAnswerOnceOnTwoShards(t *testing.T, w *environment) {
+	w = newEnvironmentOn(t, w.conn, testkit.Kafka(t), 3)
 	for partition := range 3 {
-		w.tellTo(t, partition, answers(t, 20*partition, 20*partition+20)...)
-		w.tellTo(t, partition, answers(t, 20*partition+10, 20*partition+20)...) // told again
-		w.tellTo(t, partition, answers(t, 100+5*partition, 105+5*partition)...)
+		w.appendTo(t, partition, answers(t, 10*partition, 10*partition+10)...)
+		w.appendTo(t, partition, answers(t, 10*partition+5, 10*partition+10)...) // again
+		w.appendTo(t, partition, answers(t, 100+5*partition, 105+5*partition)...)
 	}
 	for _, after := range []bool{false, true} {
 		c := &crashing[sink.Answer]{Target: w.sink(t), batch: 3, after: after, crashed: make(chan struct{})}
-		w.consume(t, c, small, func(*consume.Consumer[sink.Answer]) bool {
-			select {
-			case <-c.crashed:
-				return true
-			default:
-				return false
-			}
-		})
+		w.consume(t, c, small, c.hasCrashed)
 	}
-	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool {
-		return w.number(t, "SELECT toUInt64(sum(last_offset + 1)) FROM (SELECT max(last_offset) AS last_offset FROM log_progress GROUP BY log_partition)") == 3*35
-	})
+	landed := func(offset int64) func(*consume.Consumer[sink.Answer]) bool {
+		return func(*consume.Consumer[sink.Answer]) bool {
+			return w.hasLanded(0, offset) && w.hasLanded(1, offset) && w.hasLanded(2, offset)
+		}
+	}
+	w.consume(t, w.sink(t), small, landed(19))
 	for partition := range 3 {
-		w.tellTo(t, partition, answers(t, 200+6*partition, 206+6*partition)...)
+		w.appendTo(t, partition, answers(t, 200+6*partition, 206+6*partition)...)
 	}
-	w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool {
-		return w.number(t, "SELECT toUInt64(sum(last_offset + 1)) FROM (SELECT max(last_offset) AS last_offset FROM log_progress GROUP BY log_partition)") == 3*41
-	})
-	w.wantEachOnce(t, 93)
-	if first, second := w.here(t, 0), w.here(t, 1); first == 0 || second == 0 || first+second != 93 {
-		t.Errorf("%d answers on the first shard and %d on the second, want both to have some of 93", first, second)
+	w.consume(t, w.sink(t), small, landed(25))
+	w.wantEachOnce(t, 63)
+	if first, second := w.here(t, 0), w.here(t, 1); first == 0 || second == 0 || first+second != 63 {
+		t.Errorf("%d answers on the first shard and %d on the second, want both to have some of 63", first, second)
 	}
 }
 
 // A shard was added while a batch was open: it is replayed where it was planned for, and what landed there is known to the
 // batches of the partition that land elsewhere.
-func TestABatchLandsOnTheShardOfItsPlan(t *testing.T) {
-	t.Parallel()
-	w := newShardedWorld(t, 0)
+func testABatchLandsOnTheShardOfItsPlan(t *testing.T, w *environment) {
 	land := func(shard int, first int64, from, to int) error {
 		t.Helper()
 		target := w.sink(t)
@@ -100,7 +85,7 @@ func TestABatchLandsOnTheShardOfItsPlan(t *testing.T) {
 			}
 			b.Items = append(b.Items, item)
 		}
-		return target.Land(t.Context(), b, func() error { return nil })
+		return target.Land(t.Context(), b, isOwner)
 	}
 	for _, b := range []struct {
 		shard    int

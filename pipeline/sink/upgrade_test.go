@@ -8,18 +8,17 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
-// One build reads a record that another one does not. Whichever was killed while it
-// landed their batch, and wherever, the record is counted or is a dead letter, or both;
-// the list shows it once, and after its replay it is counted once.
-func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
+// One build decodes a record that another one does not. Whichever was killed while it landed their batch, and wherever, the
+// record is counted or is a dead letter, or both; the list has it once, and after its replay it is counted once.
+func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
+	w := newEnvironment(t, nil, 0)
 	const steps = 2 // the dead letters, the rows
 	for _, learned := range []bool{true, false} {
 		for step := range steps + 1 {
 			for _, odd := range []int{1, 3} { // alone in its month, and not
 				t.Run(fmt.Sprintf("learned %v, killed before step %d, record %d", learned, step+1, odd), func(t *testing.T) {
-					t.Parallel()
-					w := newWorld(t, nil, 0)
+					w.clear(t)
 					s := w.sink(t)
 					reads, other := w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6)), w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6))
 					at := map[int]int{1: 1, 3: 2}[odd]
@@ -47,7 +46,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
 							t.Errorf("position %d, %v before any row has landed", last, err)
 						}
 					}
-					if err := w.sink(t).Land(t.Context(), next, ours); err != nil {
+					if err := w.sink(t).Land(t.Context(), next, isOwner); err != nil {
 						t.Fatal(err)
 					}
 					counted := w.number(t, fmt.Sprintf("SELECT count() FROM answers WHERE log_offset = %d", at))
@@ -58,7 +57,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) {
 					if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 3 || !ok || err != nil {
 						t.Errorf("position %d, %v, %v; want 3", last, ok, err)
 					}
-					if err := s.Land(t.Context(), w.logged(t, s, 4, answer(odd)), ours); err != nil {
+					if err := s.Land(t.Context(), w.logged(t, s, 4, answer(odd)), isOwner); err != nil {
 						t.Fatal(err)
 					}
 					w.wantEachOnce(t, 4)

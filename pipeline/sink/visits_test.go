@@ -53,27 +53,23 @@ func upTo(from, to int) []int {
 	return all
 }
 
-func (w *world) visitSink(t *testing.T, remembered int) *sink.Visits {
-	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), logTo(t))
+func (w *environment) visitSink(t *testing.T, remembered int) *sink.Visits {
+	return sink.NewVisits(w.conn, remembered, prometheus.NewRegistry(), testkit.Log(t))
 }
 
-// wantVisits holds every table that a visit feeds to one of each of so many.
-func (w *world) wantVisits(t *testing.T, want uint64) {
+// wantVisits wants one of each of so many in every table that a visit feeds.
+func (w *environment) wantVisits(t *testing.T, want uint64) {
 	t.Helper()
-	for _, question := range []string{
-		"SELECT count() FROM visits",
-		"SELECT uniqExact(id) FROM visits",
-		"SELECT toUInt64(sum(visits)) FROM visit_daily",
-		"SELECT toUInt64(sum(sessions)) FROM visit_daily",
-	} {
-		if got := w.number(t, question); got != want {
-			t.Errorf("%s: %d, want %d", question, got, want)
-		}
-	}
+	w.wantNumbers(t, want, map[string]string{
+		"visits":          "SELECT count() FROM visits",
+		"distinct visits": "SELECT uniqExact(id) FROM visits",
+		"daily visits":    "SELECT toUInt64(sum(visits)) FROM visit_daily",
+		"sessions":        "SELECT toUInt64(sum(sessions)) FROM visit_daily",
+	})
 }
 
-// A telling is one batch as a consumer hands it over.
-type telling struct {
+// A visitBatch is one batch as a consumer gives it to the sink.
+type visitBatch struct {
 	brand     uuid.UUID
 	partition int32
 	first     int64
@@ -81,7 +77,7 @@ type telling struct {
 	shard     int
 }
 
-func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
+func (w *environment) land(t *testing.T, s *sink.Visits, b visitBatch) error {
 	t.Helper()
 	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1, Plan: consume.Plan{Shard: b.shard}}
 	for i, value := range visits(t, b.brand, b.visits...) {
@@ -91,11 +87,11 @@ func (w *world) land(t *testing.T, s *sink.Visits, b telling) error {
 		}
 		batch.Items = append(batch.Items, item)
 	}
-	return s.Land(t.Context(), batch, func() error { return nil })
+	return s.Land(t.Context(), batch, isOwner)
 }
 
 // loggedVisits is a batch of visits whose records can be fetched once more.
-func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
+func (w *environment) loggedVisits(t *testing.T, s *sink.Visits, first int64, records ...*event.Visit) *consume.Batch[sink.Visit] {
 	t.Helper()
 	values := func(offset int64) []byte {
 		value, err := event.EncodeVisit(nil, records[offset-first])
@@ -124,9 +120,7 @@ func (w *world) loggedVisits(t *testing.T, s *sink.Visits, first int64, records 
 
 // A crash has left a batch in log_progress and not among the visits, and its plan names another shard than the
 // partition's own: the ids that were cached at the beginning lack its visits, and must not be used after it.
-func TestIDsOfAReplayOnAnotherShardAreCached(t *testing.T) {
-	t.Parallel()
-	w := newShardedWorld(t, 0)
+func testIDsOfAReplayOnAnotherShardAreCached(t *testing.T, w *environment) {
 	s := w.visitSink(t, 100)
 	shard, err := w.conn.Shard(0)
 	if err != nil {
@@ -138,7 +132,7 @@ func TestIDsOfAReplayOnAnotherShardAreCached(t *testing.T) {
 	if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
 		t.Fatalf("Position() = %d, %v, %v; want 9", last, ok, err)
 	}
-	for _, b := range []telling{{shard: 1, brand: lumen, visits: upTo(0, 10)}, {brand: lumen, first: 10, visits: upTo(5, 15)}} {
+	for _, b := range []visitBatch{{shard: 1, brand: lumen, visits: upTo(0, 10)}, {brand: lumen, first: 10, visits: upTo(5, 15)}} {
 		if err := w.land(t, s, b); err != nil {
 			t.Fatal(err)
 		}
@@ -146,14 +140,14 @@ func TestIDsOfAReplayOnAnotherShardAreCached(t *testing.T) {
 	w.wantVisits(t, 15)
 }
 
-// Whatever of it is still in memory, and whoever has it in memory, a visit is
-// there once.
+// Whatever part of the ids a sink has in memory, a visit is there once.
 func TestEachVisitOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, 0)
+	w := newEnvironment(t, nil, 0)
 	shuffled := []int{7, 2, 9, 0, 5, 3, 8, 1, 6, 4}
 	tests := 0
-	for name, tellings := range map[string][]telling{
+	var names []string
+	for name, batches := range map[string][]visitBatch{
 		"twice in a batch":          {{visits: append(upTo(0, 10), upTo(0, 10)...)}},
 		"in the next batch":         {{visits: upTo(0, 10)}, {first: 10, visits: upTo(0, 10)}},
 		"partly":                    {{visits: upTo(0, 8)}, {first: 8, visits: upTo(5, 10)}},
@@ -165,69 +159,72 @@ func TestEachVisitOnce(t *testing.T) {
 		"the newest first":          {{visits: []int{9}}, {first: 1, visits: []int{8, 7, 6, 5, 4, 3, 2, 1, 0}}, {first: 10, visits: shuffled}},
 		"the partitions take turns": {{visits: upTo(0, 5)}, {partition: 1, visits: upTo(5, 10)}, {first: 5, visits: upTo(0, 5)}, {partition: 1, first: 5, visits: upTo(5, 10)}},
 	} {
-		for _, remembered := range []int{1, 3, 1000} {
-			for _, restarted := range []bool{false, true} {
-				tests++
-				w.topic = fmt.Sprintf("visits-%d", tests)
-				s := w.visitSink(t, remembered)
-				for _, b := range tellings {
-					if restarted {
-						s = w.visitSink(t, remembered)
-					}
-					b.brand = uuid.UUID{1, byte(tests)}
-					if err := w.land(t, s, b); err != nil {
-						t.Fatal(err)
-					}
+		for _, c := range []struct {
+			cached    int
+			restarted bool
+		}{{1, false}, {3, false}, {1000, false}, {3, true}} {
+			tests++
+			names = append(names, fmt.Sprintf("%s, %+v", name, c))
+			w.topic = fmt.Sprintf("visits-%d", tests)
+			s := w.visitSink(t, c.cached)
+			for _, b := range batches {
+				if c.restarted {
+					s = w.visitSink(t, c.cached)
 				}
-				if got := w.number(t, fmt.Sprintf("SELECT count() FROM visits WHERE brand_id = '%s'", uuid.UUID{1, byte(tests)})); got != 10 {
-					t.Errorf("%s, remembered %d, restarted %v: %d visits, want 10", name, remembered, restarted, got)
+				b.brand = uuid.UUID{1, byte(tests)}
+				if err := w.land(t, s, b); err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
 	}
+	questions := map[string]string{}
+	for n, name := range names {
+		questions[name] = fmt.Sprintf("SELECT count() FROM visits WHERE brand_id = '%s'", uuid.UUID{1, byte(n + 1)})
+	}
+	w.wantNumbers(t, 10, questions)
 	w.wantVisits(t, uint64(10*tests))
 }
 
-// An insert that failed half-way is repeated as it was, by the same consumer, by
-// another, and by the first again after the other went on; its memory was that of
-// a batch that had not landed.
-func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) {
+// An insert that failed half-way is repeated as it was, by the same consumer, by another, and by the first again after the
+// other went on: its cache was that of a batch that had not landed.
+func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
+	w := newEnvironment(t, nil, 0)
 	for _, target := range []string{"visits", "visit_daily", "log_progress"} {
 		t.Run(target, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil, 0)
+			w.clear(t)
 			first, second := w.visitSink(t, 5), w.visitSink(t, 5)
-			land := func(s *sink.Visits, b telling) {
+			land := func(s *sink.Visits, b visitBatch) {
 				t.Helper()
 				if err := w.land(t, s, b); err != nil {
 					t.Fatal(err)
 				}
 			}
-			land(first, telling{brand: lumen, first: 0, visits: upTo(0, 10)})
-			w.breakAt(t, target)
-			failed := telling{brand: lumen, first: 10, visits: []int{12, 3, 10, 11, 12, 9}}
+			land(first, visitBatch{brand: lumen, first: 0, visits: upTo(0, 10)})
+			repair := w.failBelow(t, target)
+			failed := visitBatch{brand: lumen, first: 10, visits: []int{12, 3, 10, 11, 12, 9}}
 			if err := w.land(t, first, failed); err == nil {
 				t.Fatal("a view that throws let a batch pass")
 			}
-			w.mend(t)
+			repair()
 			land(first, failed)
 			w.wantVisits(t, 13)
 			land(second, failed) // the commit was lost with the partition
 			w.wantVisits(t, 13)
-			land(second, telling{brand: lumen, first: 16, visits: []int{13, 11, 14}})
-			land(first, telling{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
+			land(second, visitBatch{brand: lumen, first: 16, visits: []int{13, 11, 14}})
+			land(first, visitBatch{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
 			w.wantVisits(t, 16)
-			land(first, telling{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
+			land(first, visitBatch{brand: lumen, first: 19, visits: []int{14, 13, 12, 0, 15}})
 			w.wantVisits(t, 16)
 		})
 	}
 }
 
-// Two organizations that give visits the same id have each their own.
+// Two brands may have visits of the same id. A visit of a newer version stays on the log.
 func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, 0)
+	w := newEnvironment(t, nil, 0)
 	for _, s := range []*sink.Visits{w.visitSink(t, 10), w.visitSink(t, 10)} {
 		batch := &consume.Batch[sink.Visit]{Topic: w.topic, First: 0, Last: 1}
 		for i, brand := range []uuid.UUID{{1}, {2}} {
@@ -243,19 +240,23 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 			}
 			batch.Items = append(batch.Items, item)
 		}
-		if err := s.Land(t.Context(), batch, func() error { return nil }); err != nil {
+		if err := s.Land(t.Context(), batch, isOwner); err != nil {
 			t.Fatal(err)
 		}
 		if n := w.number(t, "SELECT count() FROM visits"); n != 2 {
 			t.Errorf("%d visits, want 2", n)
 		}
 	}
+	newer, sink := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.visitSink(t, 10)
+	if _, _, err := sink.Read(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
+	}
 }
 
-// A partition that is another's by now is sent nothing.
+// A consumer that has lost its partition inserts nothing.
 func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, 0)
+	w := newEnvironment(t, nil, 0)
 	s := w.visitSink(t, 10)
 	gone := errors.New("gone")
 	item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Value: visits(t, lumen, 1)[0], Time: day})
@@ -269,48 +270,19 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	w.wantVisits(t, 0)
 }
 
-// A consumer of visits that ends between its plan and its insert, or between its
-// insert and its commit, leaves a plan that its successor lands, once; garbage
-// among them is kept with its reason.
+// A consumer of visits that ends between its insert and its commit leaves a plan that its successor lands, once; garbage among
+// them is kept with its reason.
 func TestACrashedBatchOfVisitsIsReplayed(t *testing.T) {
 	t.Parallel()
-	t.Run("kafka", func(t *testing.T) {
-		brokers := testkit.Kafka(t)
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("after the insert %v", after), func(t *testing.T) {
-				w := newWorld(t, brokers, 1)
-				w.tell(t, visits(t, lumen, upTo(0, 40)...)...)
-				w.tell(t, []byte(`{"v":1,"id":"no"}`))
-				c := &crashing[sink.Visit]{Target: w.visitSink(t, 10), batch: 3, after: after, crashed: make(chan struct{})}
-				run(t, w, c, small, func(*consume.Consumer[sink.Visit]) bool {
-					select {
-					case <-c.crashed:
-						return true
-					default:
-						return false
-					}
-				})
-				w.tell(t, visits(t, lumen, slices.Concat(upTo(20, 50), upTo(0, 5))...)...)
-				landed := func(*consume.Consumer[sink.Visit]) bool {
-					return w.number(t, "SELECT count() FROM visits") == 50 && w.number(t, "SELECT toUInt64(max(last_offset)) FROM log_progress") == 70
-				}
-				run(t, w, w.visitSink(t, 10), consume.Limits{Records: 1000, Bytes: 1 << 20, Linger: 20 * time.Millisecond}, landed)
-				w.wantVisits(t, 50)
-				if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 40"); n != 1 {
-					t.Errorf("%d dead letters, want 1", n)
-				}
-			})
-		}
-	})
-}
-
-// A visit of a newer version waits for a newer build.
-func TestAVisitOfANewerVersionIsNotTouched(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, 0)
-	newer := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1)
-	s := w.visitSink(t, 10)
-	if _, _, err := s.Read(s.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
-		t.Errorf("Read() = %v, want %v", err, consume.ErrNewer)
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.append(t, visits(t, lumen, upTo(0, 25)...)...)
+	w.append(t, []byte(`{"v":1,"id":"no"}`))
+	c := &crashing[sink.Visit]{Target: w.visitSink(t, 10), batch: 3, after: true, crashed: make(chan struct{})}
+	run(t, w, c, small, c.hasCrashed)
+	w.append(t, visits(t, lumen, slices.Concat(upTo(15, 30), upTo(0, 5))...)...)
+	run(t, w, w.visitSink(t, 10), large, func(*consume.Consumer[sink.Visit]) bool { return w.hasLanded(0, 45) })
+	w.wantVisits(t, 30)
+	if n := w.number(t, "SELECT count() FROM deadletters WHERE reason = 'malformed' AND log_offset = 25"); n != 1 {
+		t.Errorf("%d dead letters, want 1", n)
 	}
 }

@@ -17,19 +17,20 @@ import (
 const (
 	ownerRole   = "answerscope_owner"
 	serviceRole = "answerscope_service"
+
+	connectTimeout = 5 * time.Second
 )
 
 // Config says where the server is and how it is used.
 type Config struct {
 	DSN             string        // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns        int           // connections at once
-	ConnectTimeout  time.Duration // for one connection
 	SinkLockTimeout time.Duration // for the server to answer a question about the sink lock
 }
 
 // DefaultConfig needs a DSN.
 func DefaultConfig() Config {
-	return Config{MaxConns: 8, ConnectTimeout: 5 * time.Second, SinkLockTimeout: 10 * time.Second}
+	return Config{MaxConns: 8, SinkLockTimeout: 10 * time.Second}
 }
 
 // Validate returns everything that is wrong with c.
@@ -40,9 +41,6 @@ func (c Config) Validate() error {
 	}
 	if c.MaxConns < 1 {
 		errs = append(errs, fmt.Errorf("postgres max conns %d: want at least 1", c.MaxConns))
-	}
-	if c.ConnectTimeout <= 0 {
-		errs = append(errs, fmt.Errorf("postgres connect timeout %v: want more than 0", c.ConnectTimeout))
 	}
 	if c.SinkLockTimeout <= 0 {
 		errs = append(errs, fmt.Errorf("postgres sink lock timeout %v: want more than 0", c.SinkLockTimeout))
@@ -87,7 +85,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("parse postgres dsn: %w", err)
 	}
 	cfg.MaxConns = int32(c.MaxConns)
-	cfg.ConnConfig.ConnectTimeout = c.ConnectTimeout
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	nameApplication(cfg.ConnConfig)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		readTimesAsUTC(conn)
