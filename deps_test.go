@@ -52,7 +52,7 @@ var dependencies = []dependency{
 	{"github.com/ClickHouse/clickhouse-go/v2", []string{"sql/clickhouse", "internal/bench", "internal/testkit"}, "the warehouse's driver"},
 	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
 	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver"},
-	{"github.com/golang-migrate/migrate/v4", []string{"sql"}, "one runner of migrations for both stores"},
+	{"github.com/golang-migrate/migrate/v4", []string{"sql/clickhouse"}, "runs the migrations of the warehouse"},
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "internal/bench"}, "public HTTP surfaces"},
 	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script"}, "what fiber runs on: compression and the server's own errors"},
 	{"github.com/andybalholm/brotli", []string{"collector/script"}, "t.js as small as can be, in a window of its size"},

@@ -2,88 +2,108 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
-	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/golang-migrate/migrate/v4"
-	"github.com/golang-migrate/migrate/v4/database"
-	driver "github.com/golang-migrate/migrate/v4/database/pgx/v5"
-	"github.com/golang-migrate/migrate/v4/source"
-	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all
-// stores, because the runners' own locks are local to a process or a store.
-func WithMigrationLock(ctx context.Context, dsn string, do func() error) (err error) {
-	conn, err := connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }() // and so releases the lock
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended('answerscope_migrate', 0))"); err != nil {
-		return fmt.Errorf("take migration lock: %w", err)
-	}
-	return do()
+// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all stores.
+func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
+	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended('answerscope_migrate', 0))"); err != nil {
+			return fmt.Errorf("take migration lock: %w", err)
+		}
+		return do()
+	})
 }
 
 // Migrate creates the roles and runs the numbered files of migrate/ that were not run yet, each in one transaction with its
 // version, so that it may be killed and run again at any point. The login must be able to create roles, or be a member of
 // existing ones. progress is called after each file.
 func Migrate(ctx context.Context, dsn string, progress func(version uint, name string)) error {
-	conn, err := connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, mustRead("roles.sql"))
-	if err := errors.Join(err, conn.Close(ctx)); err != nil {
-		return fmt.Errorf("make postgres roles: %w", err)
-	}
-	m, err := migrator(dsn)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		err := m.Steps(1)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, migrate.ErrNoChange) {
-			break
+	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, mustRead("roles.sql")); err != nil {
+			return fmt.Errorf("make postgres roles: %w", err)
 		}
+		if err := become(ctx, conn, ownerRole); err != nil {
+			return err
+		}
+		const versions = "CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)"
+		if _, err := conn.Exec(ctx, versions); err != nil {
+			return fmt.Errorf("make table of postgres migrations: %w", err)
+		}
+		pending, err := pendingMigrations(ctx, conn)
 		if err != nil {
-			return errors.Join(fmt.Errorf("migrate postgres: %w", brief(err)), closed(m))
+			return err
 		}
-		version, _, err := m.Version()
-		if err != nil {
-			return errors.Join(fmt.Errorf("read postgres schema version: %w", err), closed(m))
+		for _, m := range pending {
+			if err := m.run(ctx, conn); err != nil {
+				return fmt.Errorf("migrate postgres: %w", err)
+			}
+			progress(m.version, m.name)
 		}
-		progress(version, nameOf(version))
-	}
-	return errors.Join(ctx.Err(), closed(m))
+		return nil
+	})
 }
 
 // Pending lists the migrations that Migrate would run, in order.
-func Pending(ctx context.Context, dsn string) (pending []string, err error) {
-	conn, err := connect(ctx, dsn)
+func Pending(ctx context.Context, dsn string) (names []string, err error) {
+	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
+		pending, err := pendingMigrations(ctx, conn)
+		for _, m := range pending {
+			names = append(names, m.name)
+		}
+		return err
+	})
+	return names, err
+}
+
+// withLogin runs do with one connection, as the login.
+func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (err error) {
+	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("parse postgres dsn: %w", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	nameApplication(cfg)
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("open postgres: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }() // which releases its locks
+	return do(conn)
+}
+
+// migration is one file of migrate/.
+type migration struct {
+	version uint
+	name    string // of the file, without .up.sql
+}
+
+// pendingMigrations are those with a higher version than the last that was run, in order.
+func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration, err error) {
 	applied, err := appliedVersion(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
-	for _, name := range numbered() {
-		if versionOf(name) > applied {
-			pending = append(pending, strings.TrimSuffix(name, ".up.sql"))
+	paths, err := fs.Glob(files, "migrate/*.up.sql") // in order
+	for _, file := range paths {
+		name := strings.TrimSuffix(path.Base(file), ".up.sql")
+		number, _, _ := strings.Cut(name, "_")
+		version, err := strconv.ParseUint(number, 10, 32)
+		if err != nil {
+			panic(err) // a misnamed embedded file is a build mistake
+		}
+		if uint(version) > applied {
+			pending = append(pending, migration{uint(version), name})
 		}
 	}
-	return pending, nil
+	return pending, err
 }
 
 // appliedVersion is the version of the last migration that was run, 0 before the first.
@@ -104,111 +124,27 @@ func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err erro
 	return version, err
 }
 
-// connect opens one connection as the login.
-func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	cfg, err := loginConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	return conn, wrap(err, "open postgres")
-}
-
-func loginConfig(dsn string) (*pgx.ConnConfig, error) {
-	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("parse postgres dsn: %w", err)
-	}
-	nameApplication(cfg)
-	return cfg, nil
-}
-
-func migrator(dsn string) (*migrate.Migrate, error) {
-	cfg, err := loginConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		return become(ctx, conn, ownerRole)
-	}))
-	m, err := migratorOn(db)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return m, nil
-}
-
-func migratorOn(db *sql.DB) (*migrate.Migrate, error) {
-	source, err := iofs.New(files, "migrate")
-	if err != nil {
-		return nil, fmt.Errorf("read postgres migrations: %w", err)
-	}
-	target, err := driver.WithInstance(db, &driver.Config{MigrationsTable: `"private"."schema_migrations"`, MigrationsTableQuoted: true})
-	if err != nil {
-		return nil, fmt.Errorf("open postgres for migration: %w", err)
-	}
-	m, err := migrate.NewWithInstance("iofs", source, "postgres", &atomic{Driver: target})
-	return m, wrap(err, "prepare postgres migrations")
-}
-
-// atomic writes a migration's version in the migration's own transaction (a text of several statements is one). The driver
-// alone marks the version dirty before and clean after, and a run killed in between could be repaired only by hand.
-type atomic struct {
-	database.Driver
-	next int
-}
-
-func (a *atomic) SetVersion(version int, dirty bool) error {
-	if dirty {
-		a.next = version
-		return nil
-	}
-	return a.Driver.SetVersion(version, false)
-}
-
-func (a *atomic) Run(migration io.Reader) error {
-	version := fmt.Sprintf("\nDELETE FROM private.schema_migrations;\nINSERT INTO private.schema_migrations (version, dirty) VALUES (%d, false);\n", a.next)
-	return a.Driver.Run(io.MultiReader(migration, strings.NewReader(version)))
-}
-
-// brief is err without the whole text of the file in which it happened.
-func brief(err error) error {
-	if e, ok := errors.AsType[database.Error](err); ok && e.OrigErr != nil {
-		return fmt.Errorf("line %d: %w", e.Line, e.OrigErr)
-	}
-	return err
-}
-
-func closed(m *migrate.Migrate) error {
-	fromSource, fromDatabase := m.Close()
-	return errors.Join(fromSource, fromDatabase)
-}
-
-func numbered() []string {
-	names, err := fs.Glob(files, "migrate/*.up.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	for i, name := range names {
-		names[i] = path.Base(name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func versionOf(name string) uint {
-	m, err := source.Parse(name)
-	if err != nil {
-		panic(err) // a misnamed embedded file is a build mistake
-	}
-	return m.Version
-}
-
-func nameOf(version uint) string {
-	for _, name := range numbered() {
-		if versionOf(name) == version {
-			return strings.TrimSuffix(name, ".up.sql")
+// run runs a migration and records its version, in one transaction.
+func (m migration) run(ctx context.Context, conn *pgx.Conn) error {
+	text := mustRead("migrate/" + m.name + ".up.sql")
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, text); err != nil {
+			return located(err, m.name, text)
 		}
+		if _, err := tx.Exec(ctx, "DELETE FROM private.schema_migrations"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version, dirty) VALUES ($1, false)", int64(m.version))
+		return err
+	})
+}
+
+// located says in which line of a text an error occurred, if the server does.
+func located(err error, name, text string) error {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || refused.Position == 0 {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Sprint(version)
+	before := string([]rune(text)[:refused.Position-1])
+	return fmt.Errorf("%s, line %d: %w", name, 1+strings.Count(before, "\n"), err)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
@@ -56,7 +58,7 @@ func TestStatementsAndTheirTypesAgree(t *testing.T) {
 // type does.
 func TestTheServerKnowsEveryStatement(t *testing.T) {
 	t.Parallel()
-	conn, err := connect(t.Context(), migratedDSN(t))
+	conn, err := pgx.Connect(t.Context(), migratedDSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}
