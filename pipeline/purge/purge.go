@@ -26,24 +26,19 @@ const (
 	recent      = time.Hour        // a deletion purged within it is left out of the nightly purge
 )
 
-// An Elector says whether this process, of many, is the one to purge.
-type Elector interface {
-	Leads(ctx context.Context) (bool, error)
-}
-
 // Purger purges what is due. Of any number of purgers one at a time purges.
 type Purger struct {
 	db                    *postgres.DB
 	warehouse             *clickhouse.Conn
-	elector               Elector
+	leader                *postgres.Leader
 	metrics               *metrics
 	log                   *slog.Logger
 	interval, repeatAfter time.Duration
 }
 
 // New does nothing yet.
-func New(db *postgres.DB, warehouse *clickhouse.Conn, elector Elector, registerer prometheus.Registerer, log *slog.Logger) *Purger {
-	return &Purger{db, warehouse, elector, newMetrics(registerer), log, interval, repeatAfter}
+func New(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, registerer prometheus.Registerer, log *slog.Logger) *Purger {
+	return &Purger{db, warehouse, leader, newMetrics(registerer), log, interval, repeatAfter}
 }
 
 // Run purges what is due until ctx is cancelled. While a store is away, deletions stay due.
@@ -74,7 +69,7 @@ func (p *Purger) Run(ctx context.Context) error {
 
 // purgeDue purges what is due, if this process leads.
 func (p *Purger) purgeDue(ctx context.Context) error {
-	if leads, err := p.elector.Leads(ctx); err != nil || !leads {
+	if leads, err := p.leader.Leads(ctx); err != nil || !leads {
 		p.metrics.set(0, 0) // the leader reports them; what this process saw last would stay for ever
 		return err
 	}

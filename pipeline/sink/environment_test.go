@@ -68,11 +68,18 @@ func newEnvironmentOn(t *testing.T, conn *clickhouse.Conn, brokers []string, par
 	t.Helper()
 	prefix := testkit.Prefix(t)
 	w := &environment{brokers: brokers, topic: prefix + "answers", group: prefix + "sink", conn: conn, last: map[int32]int64{}}
-	if partitions > 0 {
-		testkit.CreateTopic(t, brokers, w.topic)
+	if partitions == 0 {
+		return w
 	}
-	if partitions > 1 {
-		w.addPartitions(t, partitions)
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: w.topic, NumPartitions: partitions, ReplicationFactor: 1,
+	}}})
+	if err == nil {
+		err = made.Errors[w.topic]
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return w
 }
