@@ -69,6 +69,13 @@ type ResultCounts struct {
 	Changed int64 `db:"changed"` // of those, with a newer reading
 }
 
+// OutdatedResult is a result with a reading by an earlier extractor.
+type OutdatedResult struct {
+	ID             uuid.UUID `db:"id"`
+	OrganizationID uuid.UUID `db:"organization_id"`
+	CreatedAt      time.Time `db:"created_at"`
+}
+
 // ErrRefused says that Postgres will never take a row.
 var ErrRefused = errors.New("refused")
 
@@ -85,12 +92,23 @@ type (
 		Old  time.Time
 		Most int
 	}
+	extractVersionBefore struct{ ExtractVersion int }
+	outdatedResultsAfter struct {
+		BrandID        uuid.UUID
+		ExtractVersion int
+		AfterAt        time.Time
+		AfterID        uuid.UUID
+		Most           int
+	}
 )
 
 var (
 	storePromptResults    = query[storedRows, ResultCounts]("store_prompt_results")
 	dropSupersededResults = query[resultRows, none]("drop_superseded_results")
 	prunePromptResults    = query[oldResults, none]("prune_prompt_results")
+	outdatedResultBrands  = query[extractVersionBefore, id]("outdated_result_brands")
+	outdatedResults       = query[outdatedResultsAfter, OutdatedResult]("outdated_results")
+	renewResults          = query[struct{ Rows string }, none]("renew_results")
 )
 
 // StoreResults adds the first results of answers that have none, then gives those of rereads their newer reading, or
@@ -154,4 +172,38 @@ func refusal(err error) error {
 func (db *DB) PruneResults(ctx context.Context, old time.Time, most int) (int64, error) {
 	deleted, err := prunePromptResults.run(ctx, db, oldResults{old, most})
 	return deleted, wrap(err, "prune results from before %s", old.Format(time.DateOnly))
+}
+
+// OutdatedResultBrands are the brands that have results of an extractor before extractVersion.
+func (db *DB) OutdatedResultBrands(ctx context.Context, extractVersion int) ([]uuid.UUID, error) {
+	rows, err := outdatedResultBrands.all(ctx, db, extractVersionBefore{extractVersion})
+	if err != nil {
+		return nil, fmt.Errorf("find results of extractors before %d: %w", extractVersion, err)
+	}
+	brands := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		brands[i] = r.ID
+	}
+	return brands, nil
+}
+
+// OutdatedResults are a brand's results of an extractor before extractVersion, newest first, at most most of them, that
+// come after one of them; nil starts.
+func (db *DB) OutdatedResults(ctx context.Context, brand uuid.UUID, extractVersion int, after *OutdatedResult, most int) ([]OutdatedResult, error) {
+	if after == nil {
+		after = &OutdatedResult{CreatedAt: time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)}
+	}
+	outdated, err := outdatedResults.all(ctx, db, outdatedResultsAfter{brand, extractVersion, after.CreatedAt, after.ID, most})
+	return outdated, wrap(err, "find results of brand %s by extractors before %d", brand, extractVersion)
+}
+
+// RenewResults updates the readings of results where the given ones are newer, and returns how many it updated. Of a
+// Result only its ids and its reading count.
+func (db *DB) RenewResults(ctx context.Context, results []Result) (int64, error) {
+	rows, err := rowsOf(results)
+	if err != nil {
+		return 0, err
+	}
+	renewed, err := renewResults.run(ctx, db, struct{ Rows string }{rows})
+	return renewed, wrap(err, "renew %d results", len(results))
 }
