@@ -3,6 +3,7 @@ package sink_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,6 +39,19 @@ var eachOnce = map[string]string{
 func (w *environment) wantEachOnce(t *testing.T, want uint64) {
 	t.Helper()
 	w.wantNumbers(t, want, eachOnce)
+}
+
+// wantEachOnceOf is wantEachOnce of one brand.
+func (w *environment) wantEachOnceOf(t *testing.T, want uint64, brand uuid.UUID) {
+	t.Helper()
+	questions := map[string]string{}
+	for name, question := range eachOnce {
+		if !strings.Contains(question, " WHERE ") {
+			question += " WHERE true"
+		}
+		questions[name] = fmt.Sprintf("%s AND brand_id = '%s'", question, brand)
+	}
+	w.wantNumbers(t, want, questions)
 }
 
 var day = time.Date(2026, 3, 2, 9, 5, 0, 0, time.UTC)

@@ -80,7 +80,7 @@ func (w *environment) reconcile(t *testing.T) int {
 	return len(suspects)
 }
 
-// letters are the offsets and values of dead letters.
+// letters are the topic's dead letters by their offsets.
 func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 	t.Helper()
 	page, err := clickhouse.DeadLetterPage(t.Context(), w.conn, clickhouse.DeadLetterFilter{}, clickhouse.BeforeAll, 1000)
@@ -89,6 +89,9 @@ func (w *environment) letters(t *testing.T) map[int64]clickhouse.DeadLetter {
 	}
 	all := map[int64]clickhouse.DeadLetter{}
 	for _, line := range page {
+		if line.Topic != w.topic {
+			continue
+		}
 		whole, err := clickhouse.WholeDeadLetters(t.Context(), w.conn, line.Topic, line.Partition, []int64{line.Offset})
 		if err != nil || len(whole) != 1 {
 			t.Fatalf("%d dead letters at %s, %v", len(whole), line.LogPosition, err)

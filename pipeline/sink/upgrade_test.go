@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
@@ -13,12 +16,20 @@ import (
 func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
+	cases := 0
 	const steps = 2 // the dead letters, the rows
 	for _, learned := range []bool{true, false} {
 		for step := range steps + 1 {
 			for _, odd := range []int{1, 3} { // alone in its month, and not
 				t.Run(fmt.Sprintf("learned %v, killed before step %d, record %d", learned, step+1, odd), func(t *testing.T) {
-					w.clear(t)
+					cases++
+					w.topic = fmt.Sprintf("answers-%d", cases)
+					brand := uuid.UUID{1, byte(cases)}
+					answer := func(n int) *event.Answer {
+						a := answer(n)
+						a.Brand.ID = brand
+						return a
+					}
 					s := w.sink(t)
 					reads, other := w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6)), w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6))
 					at := map[int]int{1: 1, 3: 2}[odd]
@@ -49,7 +60,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 					if err := w.sink(t).Land(t.Context(), next, isOwner); err != nil {
 						t.Fatal(err)
 					}
-					counted := w.number(t, fmt.Sprintf("SELECT count() FROM answers WHERE log_offset = %d", at))
+					counted := w.number(t, fmt.Sprintf("SELECT count() FROM answers WHERE brand_id = '%s' AND log_offset = %d", brand, at))
 					letters := len(w.letters(t))
 					if counted > 1 || letters > 1 || counted+uint64(letters) == 0 {
 						t.Errorf("counted %d times, %d dead letters", counted, letters)
@@ -60,7 +71,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 					if err := s.Land(t.Context(), w.logged(t, s, 4, answer(odd)), isOwner); err != nil {
 						t.Fatal(err)
 					}
-					w.wantEachOnce(t, 4)
+					w.wantEachOnceOf(t, 4, brand)
 				})
 			}
 		}
