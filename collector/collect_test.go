@@ -61,7 +61,7 @@ func TestEveryAnswer(t *testing.T) {
 		{"no JSON", "", "x", []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
 		{"no body", "", "", []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
 		{"one of an array is wrong", "", array(first, "{}"), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
-		{"no JSON, from a stranger", "", "x", []string{"Origin: https://evil.example"}, 400, 0, "", ""},
+		{"no JSON, from a foreign origin", "", "x", []string{"Origin: https://evil.example"}, 400, 0, "", ""},
 
 		{"a foreign origin", "", first, []string{"Origin: https://evil.example"}, 403, 0, "", ""},
 		{"another brand's origin", "", first, []string{"Origin: https://rival.example"}, 403, 0, "", ""},
@@ -88,7 +88,7 @@ func TestEveryAnswer(t *testing.T) {
 		{"Content-Encoding: identity", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "", "https://www.lumen.example"},
 
 		{"a preflight", "OPTIONS", "", []string{lumenFrom, "Access-Control-Request-Method: POST"}, 204, 0, "", "https://www.lumen.example"},
-		{"a stranger's preflight", "OPTIONS", "", []string{"Origin: https://evil.example"}, 403, 0, "", ""},
+		{"a foreign preflight", "OPTIONS", "", []string{"Origin: https://evil.example"}, 403, 0, "", ""},
 		{"a preflight of null", "OPTIONS", "", []string{"Origin: null"}, 403, 0, "", ""},
 		{"OPTIONS without an origin", "OPTIONS", "", nil, 204, 0, "", ""},
 	} {
@@ -172,7 +172,7 @@ func TestTheLimitIsASitesOwn(t *testing.T) {
 	many := func(n int, of brandOf, page string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(of.beacon(page, `,"n":1`)+",", n), ",") + "]"
 	}
-	// Neither strangers nor what cannot be read use it up.
+	// Neither foreign origins nor unreadable bodies use it up.
 	for range 3 {
 		s.send(t, http.MethodPost, many(50, s.lumen, lumenPage), "Origin: https://evil.example")
 	}

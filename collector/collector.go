@@ -5,7 +5,7 @@
 //  1. the method                               405; OPTIONS is a preflight (answer.go)
 //  2. Content-Encoding, Content-Type           415
 //  3. the size of the body, 8,192 bytes        413
-//  4. the body as a whole                      400 (decode.go, goal.go)
+//  4. the body as a whole                      400 (decode.go)
 //  5. each beacon's brand and origin           403
 //  6. the limit of each site                   429 (limit.go)
 //  7. what is dropped on purpose               204 with X-Answerscope (visit.go)
@@ -13,7 +13,7 @@
 //  9. the log or the spool has it              204
 //
 // An array is answered as one: all of its beacons pass, or none is counted. Beacons count towards a site's limit only
-// once their origin is known to be the site's, so that a stranger does not use it up; those that are dropped count.
+// once their origin is known to be the site's, so that other origins do not use it up; those that are dropped count.
 //
 // The hot path asks no database, takes no lock that all cores share, and keeps nothing of a request: a visitor's
 // address goes into two functions of package visitor and no further.
@@ -101,7 +101,7 @@ func (c *Collector) Mount(server *httpd.Server) {
 	script.Mount(server.App)
 }
 
-// Listener is for many small requests of strangers: none of them may be large, or slow.
+// Listener is for many small requests of unknown clients: none of them may be large, or slow.
 func Listener() httpd.Config {
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "collector"

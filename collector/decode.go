@@ -129,30 +129,30 @@ func (b *beacon) text(name byte) *string {
 // parse is for what scan leaves. The library refuses invalid UTF-8, a byte-order mark, names that come twice and what
 // follows the end, and takes names only as they are written.
 func parse(body []byte, list []beacon) ([]beacon, error) {
+	var items []*beacon
+	var err error
 	switch start := bytes.TrimLeft(body, " \t\r\n"); {
-	case len(start) > 0 && start[0] == '{':
-		var one beacon
-		if err := json.Unmarshal(body, &one); err != nil {
-			return nil, unreadable(err)
-		}
-		return append(list, one), nil
-	case len(start) > 0 && start[0] == '[':
-		var items []*beacon
-		if err := json.Unmarshal(body, &items); err != nil {
-			return nil, unreadable(err)
-		}
-		if len(items) == 0 || len(items) > maxItems {
-			return nil, malformed("want 1 to 50 beacons in an array")
-		}
-		for _, item := range items {
-			if item == nil {
-				return nil, malformed("want objects in an array")
-			}
-			list = append(list, *item)
-		}
-		return list, nil
+	case bytes.HasPrefix(start, []byte("{")):
+		items = []*beacon{{}}
+		err = json.Unmarshal(body, items[0])
+	case bytes.HasPrefix(start, []byte("[")):
+		err = json.Unmarshal(body, &items)
+	default:
+		return nil, malformed("want a JSON object, or an array of them")
 	}
-	return nil, malformed("want a JSON object, or an array of them")
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(items) == 0 || len(items) > maxItems {
+		return nil, malformed("want 1 to 50 beacons in an array")
+	}
+	for _, item := range items {
+		if item == nil {
+			return nil, malformed("want objects in an array")
+		}
+		list = append(list, *item)
+	}
+	return list, nil
 }
 
 // unreadable says where the library stopped, in words that repeat nothing of the body.

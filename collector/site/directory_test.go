@@ -63,7 +63,7 @@ func newEnvironment(t *testing.T) *environment {
 	w := &environment{dsn: store.ControlPlane(t).DSN, file: filepath.Join(t.TempDir(), "sites", "list")}
 	w.db = open(t, w.dsn)
 	var err error
-	if w.organization, err = w.db.AddOrganization(t.Context(), "House", "house"); err != nil {
+	if w.organization, err = w.db.AddOrganization(t.Context(), "Acme", "acme"); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -17,7 +17,7 @@ func prefixes(texts ...string) (all []netip.Prefix) {
 	return all
 }
 
-func TestTheAddressIsTheRightMostThatNobodyVouchesFor(t *testing.T) {
+func TestTheAddressIsTheRightMostUntrustedHop(t *testing.T) {
 	cfg := visitor.DefaultConfig()
 	cfg.TrustedProxies = prefixes("10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1/32")
 	v := newVisitors(t, cfg, nil)
@@ -65,7 +65,7 @@ func TestTheAddressIsTheRightMostThatNobodyVouchesFor(t *testing.T) {
 	}
 }
 
-func TestWithoutTrustedProxiesNobodyIsBelieved(t *testing.T) {
+func TestWithoutTrustedProxiesNoHeaderIsBelieved(t *testing.T) {
 	v := newVisitors(t, visitor.DefaultConfig(), nil)
 	for _, remote := range []string{"127.0.0.1", "10.0.0.1", "198.51.100.7", "::1"} {
 		if got := v.Address(netip.MustParseAddr(remote), "203.0.113.9"); got != netip.MustParseAddr(remote) {

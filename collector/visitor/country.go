@@ -57,7 +57,7 @@ func readZones(text string) (zones, codes map[string]string) {
 	return zones, codes
 }
 
-// known is code in upper case if there is such a country: CDNs say XX and T1 for "who knows" and "from Tor".
+// known is code in upper case if there is such a country: CDNs send XX for an unknown one and T1 for Tor.
 func known(code string) string { return codes[strings.ToUpper(code)] }
 
 // countries is a database, and which file it was read from.

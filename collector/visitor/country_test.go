@@ -106,7 +106,7 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	cfg := visitor.DefaultConfig()
 	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "FR"})
 	cfg.Refresh = 10 * time.Millisecond
-	v := newVisitors(t, cfg, open(t, "postgres://nobody@127.0.0.1:1/none"))
+	v := newVisitors(t, cfg, open(t, "postgres://none@127.0.0.1:1/none"))
 	run(t, v)
 	is := func() string {
 		country, _ := v.Country(address, "", "")

@@ -158,7 +158,7 @@ func TestASaltIsTakenOnceThereIsADatabase(t *testing.T) {
 }
 
 // Salts are in the database, in memory, and nowhere else: the address is nowhere.
-func TestNothingKeepsOrTellsAnAddress(t *testing.T) {
+func TestNothingKeepsOrShowsAnAddress(t *testing.T) {
 	db := database(t)
 	var log bytes.Buffer
 	metrics := prometheus.NewRegistry()

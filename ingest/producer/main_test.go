@@ -73,7 +73,7 @@ func started(t testing.TB, brokers []string, prefix string, change func(*Config)
 	})
 }
 
-// outcome is what befalls a produce request.
+// outcome is what happens to a produce request.
 type outcome int
 
 const (

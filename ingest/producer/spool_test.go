@@ -252,7 +252,7 @@ func TestADiskThatFails(t *testing.T) {
 	}
 }
 
-// One process has a spool at a time, and the second one says so.
+// One process has a spool at a time, and the second one fails.
 func TestASpoolInUse(t *testing.T) {
 	dir := t.TempDir()
 	if err := savePartitions(partitionsFile(dir), event.TopicVisits, 3); err != nil {

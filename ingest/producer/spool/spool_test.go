@@ -170,7 +170,7 @@ func only(t testing.TB, dir string) string {
 	return names[0]
 }
 
-// A file that ends anywhere in an entry has those before it, and nothing is said to be damaged.
+// A file that ends anywhere in an entry has those before it, and no damage is logged.
 func TestATornTailIsCut(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -211,7 +211,7 @@ func TestATornTailIsCut(t *testing.T) {
 }
 
 // Whichever byte goes bad, the other entries are there, what the disk gave back is
-// quarantined, and it is said. A bad mark costs nothing.
+// quarantined, and that is logged. A bad mark costs nothing.
 func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -233,8 +233,8 @@ func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "0000000007"+suffix), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var said bytes.Buffer
-		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.NewTextHandler(&said, nil)))
+		var log bytes.Buffer
+		s, err := Open(Config{Dir: dir, SegmentBytes: 2000}, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,8 +247,8 @@ func TestDamageIsQuarantinedAndLogged(t *testing.T) {
 			continue
 		}
 		quarantined, err := os.ReadFile(filepath.Join(dir, "quarantine", fmt.Sprintf("7-%d-damaged", begin)))
-		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(quarantined, bad[begin:end]) || !strings.Contains(said.String(), "level=ERROR") {
-			t.Errorf("bad byte %d: %v, %d bytes quarantined (%v), said %s", at-begin, got, len(quarantined), err, &said)
+		if !slices.Equal(got, []string{"first", "third"}) || err != nil || !bytes.Equal(quarantined, bad[begin:end]) || !strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("bad byte %d: %v, %d bytes quarantined (%v), logged %s", at-begin, got, len(quarantined), err, &log)
 		}
 	}
 }
