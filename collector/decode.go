@@ -189,7 +189,7 @@ func (b *beacon) check() error {
 	if b.page, ok = pageOf(b.URL); !ok {
 		return malformed("want the page's http or https URL in u")
 	}
-	if !hint(b.Session) {
+	if hinted(b.Session) != b.Session {
 		return malformed("want at most 64 plain characters in i")
 	}
 	switch event.VisitKind(b.Event) {
@@ -206,22 +206,15 @@ func (b *beacon) check() error {
 	return nil
 }
 
-// hint reports whether a text may be kept as it is: short, and plain ASCII.
-func hint(text string) bool {
+// hinted is a text that may be kept as it is, since it is short and plain ASCII; else "".
+func hinted(text string) string {
 	if len(text) > event.MaxLabel {
-		return false
+		return ""
 	}
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
-			return false
+			return ""
 		}
-	}
-	return true
-}
-
-func hinted(text string) string {
-	if !hint(text) {
-		return ""
 	}
 	return text
 }
@@ -248,19 +241,10 @@ func pageOf(url string) (page, bool) {
 	if path == "" {
 		path = "/"
 	}
-	return page{host, shortened(path), query}, true
-}
-
-// shortened cuts a path that is longer than the log takes, between two characters.
-func shortened(path string) string {
-	if len(path) <= event.MaxTitle {
-		return path
+	if len(path) > event.MaxTitle { // the log takes no more
+		path = strings.ToValidUTF8(path[:event.MaxTitle], "")
 	}
-	end := event.MaxTitle
-	for !utf8.RuneStart(path[end]) {
-		end--
-	}
-	return path[:end]
+	return page{host, path, query}, true
 }
 
 // goal is a conversion, as a page posts it.

@@ -81,7 +81,10 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 // locate finds the visitor's address, and the country that a CDN names. Headers of proxies count where the proxy is
 // trusted.
 func (r *request) locate(f *fiber.Ctx) {
-	remote := remoteOf(f.Context().RemoteAddr())
+	var remote netip.Addr
+	if tcp, ok := f.Context().RemoteAddr().(*net.TCPAddr); ok {
+		remote = tcp.AddrPort().Addr()
+	}
 	forwarded := text(f.Request().Header.Peek(fiber.HeaderXForwardedFor))
 	if all := f.Request().Header.PeekAll(fiber.HeaderXForwardedFor); len(all) > 1 {
 		forwarded = string(bytes.Join(all, []byte(",")))
@@ -91,13 +94,6 @@ func (r *request) locate(f *fiber.Ctx) {
 	if r.c.cfg.CountryHeader != "" && visitors.Trusts(remote) {
 		r.cdnCountry = string(f.Request().Header.Peek(r.c.cfg.CountryHeader))
 	}
-}
-
-func remoteOf(address net.Addr) netip.Addr {
-	if tcp, ok := address.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap()
-	}
-	return netip.Addr{}
 }
 
 // newID is a UUID of version 7 (RFC 9562 §5.7): 48 bits of at in Unix milliseconds, then 74 random ones. uuid.NewV7

@@ -31,8 +31,10 @@ func PageHost(page string) (host, rest string, ok bool) {
 	if end < 0 {
 		end = len(after)
 	}
-	host, ok = authorityHost(after[:end])
-	return host, after[end:], ok
+	if host, ok = authorityHost(after[:end]); !ok {
+		return "", "", false
+	}
+	return host, after[end:], true
 }
 
 // afterScheme is what follows http:// or https://, in any case.

@@ -38,7 +38,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	err := guarded(c, (*fiber.Ctx).Next)
 	route = c.Route().Path
 	if err != nil {
-		if unrouted(err) {
+		// The path of a request without a route comes from outside and must not become a label.
+		if none, ok := errors.AsType[*fiber.Error](err); ok && (none.Code == fiber.StatusNotFound || none.Code == fiber.StatusMethodNotAllowed) {
 			route = unmatched
 		}
 		if failed := s.refuse(c, err); failed != nil {
@@ -124,12 +125,6 @@ func requestID(given string) string {
 
 // unmatched stands for the route where there is none.
 const unmatched = "unmatched"
-
-// unrouted says that no route was found. The path of such a request comes from outside and must not become a label.
-func unrouted(err error) bool {
-	var routing *fiber.Error
-	return errors.As(err, &routing) && (routing.Code == fiber.StatusNotFound || routing.Code == fiber.StatusMethodNotAllowed)
-}
 
 // knownMethods replaces a method that fiber does not know by one that no route answers, so that it ends as 404 or 405
 // with Allow; fiber would answer 400 without calling the edge.

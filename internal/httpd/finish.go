@@ -28,7 +28,8 @@ func finish(c *fiber.Ctx, surface *Surface) error {
 	if surface.ETag && asks && response.StatusCode() == http.StatusOK {
 		tag := string(response.Header.Peek(fiber.HeaderETag))
 		if tag == "" {
-			tag = tagOf(response.Body())
+			sum := sha256.Sum256(response.Body())
+			tag = `W/"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"` // weak: the same in another compression
 			c.Set(fiber.HeaderETag, tag)
 		}
 		if matches(c.Get(fiber.HeaderIfNoneMatch), tag) {
@@ -45,12 +46,6 @@ func finish(c *fiber.Ctx, surface *Surface) error {
 		compress(response, Preferred(c.Get(fiber.HeaderAcceptEncoding)))
 	}
 	return nil
-}
-
-// tagOf is weak: it stays the same in another compression.
-func tagOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
 }
 
 // matches compares weakly (RFC 9110 §13.1.2): W/"a" and "a" are one tag, and * is any.
