@@ -46,16 +46,11 @@ func (r Run) Question() platform.Question {
 // Answered makes the record of a run that the platform answered.
 func (r Run) Answered(reply platform.Reply) event.Answer {
 	a := r.ended()
-	a.ServedModel = reply.ServedModel
-	a.Surface = reply.Surface
-	a.Finish = reply.Finish
-	a.Text = reply.Text
+	a.ServedModel, a.Surface, a.Finish, a.Text = reply.ServedModel, reply.Surface, reply.Finish, reply.Text
 	for _, c := range reply.Citations {
 		a.Citations = append(a.Citations, c.Citation)
 	}
-	a.SearchQueries = reply.SearchQueries
-	a.Products = reply.Products
-	a.Usage = reply.Usage
+	a.SearchQueries, a.Products, a.Usage = reply.SearchQueries, reply.Products, reply.Usage
 	return a
 }
 
@@ -71,21 +66,10 @@ func (r Run) GaveUp(why *platform.Error) event.Answer {
 
 func (r Run) ended() event.Answer {
 	return event.Answer{
-		V:              event.Version,
-		ID:             r.ID(),
-		OrganizationID: r.Snapshot.OrganizationID,
-		Brand:          r.Snapshot.Brand,
-		Competitors:    r.Snapshot.Competitors,
-		Prompt:         r.Prompt,
-		Platform:       r.Platform,
-		Model:          r.Model,
-		Region:         r.Region,
-		Language:       r.Language,
-		Sample:         r.Sample,
-		JobID:          r.JobID,
-		Simulated:      platform.Simulated(r.Platform),
-		AnsweredAt:     event.At(r.EndedAt),
-		LatencyMS:      r.Latency.Milliseconds(),
-		Attempts:       r.Attempts,
+		V: event.Version, ID: r.ID(), OrganizationID: r.Snapshot.OrganizationID,
+		Brand: r.Snapshot.Brand, Competitors: r.Snapshot.Competitors, Prompt: r.Prompt,
+		Platform: r.Platform, Model: r.Model, Region: r.Region, Language: r.Language, Sample: r.Sample,
+		JobID: r.JobID, Simulated: platform.Simulated(r.Platform),
+		AnsweredAt: event.At(r.EndedAt), LatencyMS: r.Latency.Milliseconds(), Attempts: r.Attempts,
 	}
 }

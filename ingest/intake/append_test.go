@@ -11,8 +11,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
-// A history of visits that is appended twice comes to the same partition both times, where a
-// sink meets the ids again.
+// A history of visits that is appended twice comes to the same partition both times, where a sink meets the ids again.
 func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	e := newEnvironment(t)
 	in := e.intake().Limit(0, 10)

@@ -109,15 +109,11 @@ func (c *TraceReceiver) receive(r *http.Request) (err error) {
 
 func spanOf(s *otlp.Span, process map[string]string) Span {
 	return Span{
-		Name:       s.GetName(),
-		Trace:      hex.EncodeToString(s.GetTraceId()),
-		ID:         hex.EncodeToString(s.GetSpanId()),
-		Parent:     hex.EncodeToString(s.GetParentSpanId()),
-		Failed:     s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
-		Start:      time.Unix(0, int64(s.GetStartTimeUnixNano())),
-		End:        time.Unix(0, int64(s.GetEndTimeUnixNano())),
-		Attributes: attributes(s.GetAttributes()),
-		Process:    process,
+		Name: s.GetName(), Trace: hex.EncodeToString(s.GetTraceId()),
+		ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
+		Failed: s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
+		Start:  time.Unix(0, int64(s.GetStartTimeUnixNano())), End: time.Unix(0, int64(s.GetEndTimeUnixNano())),
+		Attributes: attributes(s.GetAttributes()), Process: process,
 	}
 }
 

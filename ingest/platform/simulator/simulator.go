@@ -105,13 +105,8 @@ func (s *Simulator) reply(q platform.Question) platform.Reply {
 		s.advise(d, named)
 	}
 	reply := platform.Reply{
-		ServedModel:   served(s.config.Seed, q.Model, q.Due),
-		Surface:       event.SurfaceAPI,
-		Text:          d.text.String(),
-		Citations:     d.citations,
-		SearchQueries: d.queries(),
-		Products:      d.products,
-		Finish:        event.FinishComplete,
+		ServedModel: served(s.config.Seed, q.Model, q.Due), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
+		Text: d.text.String(), Citations: d.citations, SearchQueries: d.queries(), Products: d.products,
 	}
 	reply.Usage = usage(q, reply)
 	reply.Raw = raw(reply)

@@ -1,5 +1,4 @@
-// Command serve runs a command, such as `go test ./...`, whose tests share one set
-// of engines:
+// Command serve runs a command, such as `go test ./...`, whose tests share one set of engines:
 //
 //	go run ./internal/testkit/serve go test ./...
 package main

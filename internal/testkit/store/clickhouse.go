@@ -1,10 +1,8 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -25,8 +23,9 @@ func Warehouse(t testing.TB) clickhouse.Config {
 	c := clickhouse.DefaultConfig()
 	c.DSN = testkit.ClickHouse(t)
 	conn := OpenWarehouse(t, c)
+	database := c.DSN[strings.LastIndex(c.DSN, "/")+1:]
 	for _, statement := range statements {
-		statement = strings.ReplaceAll(statement, databaseMark, databaseOf(c)+".")
+		statement = strings.ReplaceAll(statement, databaseMark, database+".")
 		if err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("copy warehouse: %s: %v", statement, err)
 		}
@@ -52,18 +51,6 @@ func OpenWarehouse(t testing.TB, c clickhouse.Config) *clickhouse.Conn {
 // databaseMark is the name of the database, with its dot, in dumped statements.
 const databaseMark = "{database}."
 
-func databaseOf(c clickhouse.Config) string {
-	_, name, _ := strings.Cut(must(url.Parse(c.DSN)).Path, "/")
-	return name
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err) // the address is testkit's
-	}
-	return v
-}
-
 // dumpSchema migrates a database and returns the statements, as JSON, that make another
 // one alike: tables, then views that fill them, then named views, then the rows by which
 // a later migration knows what was done. Functions belong to the whole server.
@@ -74,36 +61,26 @@ func dumpSchema(t testing.TB) ([]byte, error) {
 		return nil, err
 	}
 	conn := OpenWarehouse(t, c)
-	statements, err := texts(t.Context(), conn, `
-		SELECT replaceAll(create_table_query, currentDatabase() || '.', '`+databaseMark+`')
-		FROM system.tables
-		WHERE database = currentDatabase()
-		ORDER BY engine = 'View', engine = 'MaterializedView', name`)
+	var statements []string
+	err := conn.QueryRow(t.Context(), `
+		SELECT groupArray(replaceAll(create_table_query, currentDatabase() || '.', '`+databaseMark+`'))
+		FROM
+		(
+			SELECT create_table_query
+			FROM system.tables
+			WHERE database = currentDatabase()
+			ORDER BY engine = 'View', engine = 'MaterializedView', name
+		)`).Scan(&statements)
 	if err != nil {
 		return nil, fmt.Errorf("dump schema: %w", err)
 	}
-	versions, err := texts(t.Context(), conn, `
+	var versions string
+	err = conn.QueryRow(t.Context(), `
 		SELECT 'INSERT INTO `+databaseMark+`schema_migrations VALUES '
 			|| arrayStringConcat(groupArray(toString((version, dirty, sequence))), ', ')
-		FROM schema_migrations`)
+		FROM schema_migrations`).Scan(&versions)
 	if err != nil {
 		return nil, fmt.Errorf("dump versions of the schema: %w", err)
 	}
-	return json.Marshal(append(statements, versions...))
-}
-
-func texts(ctx context.Context, conn *clickhouse.Conn, query string) (texts []string, err error) {
-	rows, err := conn.Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
-	}
-	return texts, rows.Err()
+	return json.Marshal(append(statements, versions))
 }

@@ -18,8 +18,7 @@ var (
 	Competitor   = clickhouse.UUID{3}
 )
 
-// Answer is a row that feeds every view: named, cited, with a competitor, a
-// citation and a card.
+// Answer is a row that feeds every view: named, cited, with a competitor, a citation and a card.
 func Answer(offset int64, at time.Time) clickhouse.AnswerRow {
 	price := decimal.RequireFromString("12.5000")
 	rating, reviews, branded := 4.5, int64(7), true
