@@ -274,34 +274,21 @@ func (i *importing) flush(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// appendable refuses invalid crawls and those of frozen months, of which it is no longer known which crawls have landed.
+// appendable refuses invalid crawls and those of frozen months.
 func (i *importing) appendable(ctx context.Context) ([]found, error) {
-	var months []time.Time
 	var good []found
 	for _, f := range i.batch {
 		if err := f.crawl.Check(i.now()); err != nil {
 			i.refuse(f.line, err)
-			continue
-		}
-		good = append(good, f)
-		if month := postgres.MonthOf(f.crawl.At.Time); !slices.Contains(months, month) {
-			months = append(months, month)
+		} else {
+			good = append(good, f)
 		}
 	}
-	if len(months) == 0 {
-		return nil, nil
-	}
-	frozen, err := i.store.FrozenMonths(ctx, event.TopicCrawls, months)
-	if err != nil || len(frozen) == 0 {
-		return good, err
-	}
-	return slices.DeleteFunc(good, func(f found) bool {
-		if !frozen[postgres.MonthOf(f.crawl.At.Time)] {
-			return false
-		}
+	open, frozen, err := postgres.WithoutFrozen(ctx, i.store, event.TopicCrawls, good, func(f found) time.Time { return f.crawl.At.Time })
+	for _, f := range frozen {
 		i.refuse(f.line, fmt.Errorf("%s: raw crawls of that month have expired, and no more are taken; want a later one", f.crawl.At))
-		return true
-	}), nil
+	}
+	return open, err
 }
 
 func (i *importing) refuse(line int, why error) {

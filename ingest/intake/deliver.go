@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -90,29 +89,14 @@ func (d *delivery) refuse(line int, brand uuid.UUID, why error) {
 	}
 }
 
-// withoutFrozen leaves out and refuses the answers of frozen months: their raw facts expire, so which answers have
-// landed is no longer known, and the sink takes none.
+// withoutFrozen leaves out and refuses the answers of frozen months, which the sink does not take.
 func withoutFrozen[T any](ctx context.Context, store *postgres.DB, batch []T, at func(T) time.Time, refuse func(T, error)) ([]T, error) {
-	var months []time.Time
-	for _, answer := range batch {
-		if month := postgres.MonthOf(at(answer)); !slices.Contains(months, month) {
-			months = append(months, month)
-		}
+	open, frozen, err := postgres.WithoutFrozen(ctx, store, event.TopicAnswers, batch, at)
+	for _, a := range frozen {
+		refuse(a, fmt.Errorf("answered_at %s: raw answers of that month have expired, and no more are taken; want a later one",
+			at(a).Format(time.RFC3339)))
 	}
-	if len(months) == 0 {
-		return batch, nil
-	}
-	frozen, err := store.FrozenMonths(ctx, event.TopicAnswers, months)
-	if err != nil || len(frozen) == 0 {
-		return batch, err
-	}
-	return slices.DeleteFunc(batch, func(answer T) bool {
-		if !frozen[postgres.MonthOf(at(answer))] {
-			return false
-		}
-		refuse(answer, fmt.Errorf("answered_at %s: raw answers of that month have expired, and no more are taken; want a later one", at(answer).Format(time.RFC3339)))
-		return true
-	}), nil
+	return open, err
 }
 
 // seen is a set of the last ids. The sink drops a repeated answer whose id is no longer in the set; only the summary

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -61,6 +62,28 @@ func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time
 		frozen[r.Month] = true
 	}
 	return frozen, nil
+}
+
+// WithoutFrozen parts facts of a topic from those of frozen months, of which it is no longer known which have landed.
+func WithoutFrozen[T any](ctx context.Context, db *DB, topic string, facts []T, at func(T) time.Time) (open, frozen []T, err error) {
+	var months []time.Time
+	for _, fact := range facts {
+		if month := MonthOf(at(fact)); !slices.Contains(months, month) {
+			months = append(months, month)
+		}
+	}
+	if len(months) == 0 {
+		return facts, nil, nil
+	}
+	isFrozen, err := db.FrozenMonths(ctx, topic, months)
+	for _, fact := range facts {
+		if isFrozen[MonthOf(at(fact))] {
+			frozen = append(frozen, fact)
+		} else {
+			open = append(open, fact)
+		}
+	}
+	return open, frozen, err
 }
 
 // FrozenBefore is the first day of a topic's first month that is not frozen; the zero time if no month is frozen.
