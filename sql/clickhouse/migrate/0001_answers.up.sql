@@ -1,15 +1,15 @@
--- The landing table of topic answers: one row per record of a run, as it came and as it was read. Nothing merges rows
--- away, since a replay looks up what has landed. All figures come from the views on this table.
+-- The landing table of topic answers: one row per record of a run, with its reading. Rows never merge away, because the
+-- sink looks up which ids have landed. All figures come from the views on this table.
 --
 -- A correction is two rows of one insert: the current row again with sign -1, the new reading with sign +1. Text,
 -- citations as returned, search queries, products and usage stay on an id's first row.
 --
--- Empty parts stay, in every table of facts (remove_empty_parts = 0): a purge or an expiry may leave a part without
--- rows, the server would remove it within a minute, and the tokens of its inserts with it. A replay then brought back
--- what was deleted (200 rows of 100). Expiry drops whole parts and rewrites none: a partition is a month.
+-- remove_empty_parts = 0 in every table of facts: a purge or an expiry may leave a part without rows. The server would
+-- remove it within a minute with the tokens of its inserts, and a replay brought deleted rows back (200 rows of 100).
+-- Expiry drops whole parts, since a partition is a month.
 --
--- Projection readings has the readings of a brand's answers on a day in few rows: the sweep of rereads asks for them
--- every hour, over the whole table. It is made, merged and expired with its part.
+-- Projection readings has a brand's readings of a day in few rows, for the hourly sweep of rereads over the whole
+-- table.
 CREATE TABLE IF NOT EXISTS answers
 (
     organization_id                UUID COMMENT 'organization of the brand',

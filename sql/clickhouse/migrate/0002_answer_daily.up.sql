@@ -1,11 +1,11 @@
--- Runs, answers and score sums of a brand by day and every filter column.
+-- Runs, answers and score sums of a brand by day and every filter column, without shopping platforms.
 --
 -- inverse_position is the sum of 1/position in units of 1/5354228880, the least common multiple of 1 to 24: whole
--- numbers add up alike in any order, so that a correction cancels to exactly zero. Shopping answers feed only the cards.
+-- numbers have the same sum in any order, so a correction cancels to exactly zero.
 --
 -- A question about one brand reads a few granules of every column. With one file for all columns of a part
--- (min_bytes_for_wide_part) it opens as many files as there are months, not a hundred: 14.2 against 17.4 ms of CPU for
--- the brand's figures (10.8 M rows, a year in twelve parts, 90 days asked).
+-- (min_bytes_for_wide_part) it opens one file per month instead of one per column: 14.2 against 17.4 ms of CPU for the
+-- brand's figures (10.8 M rows, a year in twelve parts, 90 days asked).
 CREATE TABLE IF NOT EXISTS answer_daily
 (
     organization_id  UUID COMMENT 'organization of the brand',

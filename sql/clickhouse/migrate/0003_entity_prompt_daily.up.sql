@@ -1,7 +1,7 @@
--- The sums of a brand and of each of its competitors by prompt, in one table: to plan a question about two tables cost
--- half of what the question cost. The brand has a row for every prompt that was asked, a competitor only where answers
--- name or cite it. A brand has a few hundred to a few thousand rows a month: with marks of 8192 rows most of what was
--- read was others'.
+-- The sums of a brand and of each of its competitors by prompt, in one table, because planning a question about two
+-- tables costs half as much as the question. The brand has a row for every prompt that was asked, a competitor only
+-- where answers mention or cite it. index_granularity is small because a brand has only a few hundred to a few thousand
+-- rows a month.
 CREATE TABLE IF NOT EXISTS entity_prompt_daily
 (
     organization_id  UUID COMMENT 'organization of the brand',

@@ -1,12 +1,12 @@
--- What the answers of a brand cite, by day, page and every filter column. The rows without a page count answers.
--- Unlike the rows of citations, the sums of a corrected reading merge away.
+-- What the answers of a brand cite, by day, page and every filter column. Rows without a page count answers. Unlike the
+-- rows of citations, the sums of a corrected reading merge away.
 --
--- An answer counts once in whatever it cites twice, and which citation is its first there is known only as long as it is
--- whole. So each citation says whether it is the first of the answer, of the domain in it, and both again among those of
--- one source: owned, a competitor's, or external.
+-- An answer that cites a page, domain or source twice counts once. Only the whole answer shows which citation is the
+-- first, so each citation has a mark: first of the answer, first of its domain, and both again among the citations of
+-- its source (owned, a competitor's, or external).
 --
--- entry stands for domain, url, title, source_type and model, which together cost as much to group by as all else of a
--- question. The view sums nothing: the table does, as it writes.
+-- entry is a hash of domain, url, title, source_type and model: to group by these five costs as much as the rest of a
+-- question. The view does not sum, the table does, as it writes.
 CREATE TABLE IF NOT EXISTS citation_daily
 (
     organization_id       UUID COMMENT 'organization of the brand',

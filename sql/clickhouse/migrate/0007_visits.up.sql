@@ -1,6 +1,6 @@
--- The landing table of topic visits: one row per beacon that the collector accepted. Nothing merges rows away, since a
--- replay looks up what has landed. The time in an id is its first 48 bits. It is in the sorting key so that an id is
--- found by it, whatever its other bits say of its version.
+-- The landing table of topic visits: one row per beacon that the collector accepted. Rows never merge away, because the
+-- sink looks up which ids have landed. An id's first 48 bits are its time, which is in the sorting key to find the id
+-- by.
 CREATE TABLE IF NOT EXISTS visits
 (
     organization_id UUID COMMENT 'organization of the brand',

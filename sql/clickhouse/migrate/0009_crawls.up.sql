@@ -1,6 +1,6 @@
--- The landing table of topic crawls: one row per request of an AI crawler in an access log. Nothing merges rows away,
--- since a replay looks up what has landed. The time in an id is at, and is in the sorting key so that an id is found by
--- it.
+-- The landing table of topic crawls: one row per request of an AI crawler in an access log. Rows never merge away,
+-- because the sink looks up which ids have landed. An id's first 48 bits are at, which is in the sorting key to find
+-- the id by.
 CREATE TABLE IF NOT EXISTS crawls
 (
     organization_id UUID COMMENT 'organization of the brand',

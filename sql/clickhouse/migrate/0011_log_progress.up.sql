@@ -1,6 +1,6 @@
--- The largest offset that has landed, by topic and partition: where a consumer continues when the broker has forgotten
--- its group, and how a replaced log is noticed. Dead letters are inserted before the rows of their batch, so the sink
--- moves the offset for those itself.
+-- The largest offset that has landed, by topic and partition. A consumer continues after it when the broker has
+-- forgotten its group, and notices a replaced log by it. Dead letters have no view, so the sink inserts their offset
+-- itself.
 CREATE TABLE IF NOT EXISTS log_progress
 (
     log_topic     LowCardinality(String),

@@ -1,5 +1,4 @@
--- A record that cannot be counted is kept whole. What became of it since is in deadletter_marks: a row is added for
--- everything that happens to it, and none is ever changed.
+-- Records that cannot be counted, byte for byte. What became of one is in deadletter_marks, a row for each event.
 CREATE TABLE IF NOT EXISTS deadletters
 (
     log_topic       LowCardinality(String) COMMENT 'position of the record on the log',

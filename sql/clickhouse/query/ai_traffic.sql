@@ -1,7 +1,6 @@
 -- ai_traffic: visits and sessions that AI platforms sent to a brand's site, in all and by platform, page and country, and goals.
 -- facet is total, platform, page (a path, the top 10), country, landing (the path that sessions began on, the top 10) or goal (a row for
--- each of its currencies, the top 100). Rows of a facet come by visits (landing: sessions)
--- descending, then by name and currency. Visitors' browsers send the names of goals and paths, and may send any.
+-- each of its currencies, the top 100). Rows of a facet come by visits (landing: sessions) descending, then by name and currency.
 SELECT
     -- A key that a row's set lacks is a 1 of grouping, and '' in name. organization_id, of which there is one, marks the two sets of paths.
     transform(

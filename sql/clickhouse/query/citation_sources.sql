@@ -3,7 +3,7 @@
 -- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
-    -- What corrections took away is gone from here on: an entry's readings are all alike in what is asked below.
+    -- From here on an entry has only current citations, which are alike in what is asked below.
     entries AS
     (
         SELECT

@@ -2,7 +2,7 @@
 -- Cards of one instant come by answer_id as text, position, and id as text.
 WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
-    -- Which cards there are is decided by what is short and of one width; the texts of a page alone are read.
+    -- The cards are chosen by short columns of fixed width; texts are read for one page only.
     page AS
     (
         SELECT
