@@ -33,14 +33,12 @@ func restrict(library string) error {
 	return nil
 }
 
-// surviveConnections makes the engine outlive a connection that fails.
+// surviveConnections makes the engine outlive a connection that fails: by a wrong password, an unknown database, a killed
+// client, bytes that are no HTTP.
 //
-// The engine's command line, made for fuzzing too, has a Poco::ErrorHandler named KillingErrorHandler, which ends the
-// process when an error leaves a connection's handler: after a wrong password or an unknown database over the native
-// protocol, a client that was killed, bytes that are no HTTP. The server proper only logs it. No option changes this
-// and the class is not exported, so its methods are replaced in memory by those of the base class, which do nothing.
-// Both classes' tables are found by the type names that C++ keeps beside them (Itanium C++ ABI, §2.9): name ← type
-// information ← table.
+// The engine's command line has a Poco::ErrorHandler named KillingErrorHandler, which then ends the process; a server only
+// logs it. No option changes this and the class is not exported, so its methods are replaced in memory by those of the
+// base class, which do nothing. Tables of methods are found by the names of their types (Itanium C++ ABI, §2.9).
 func (i *image) surviveConnections() error {
 	killing, err := i.methods("19KillingErrorHandler", 5)
 	if err != nil {
@@ -54,12 +52,9 @@ func (i *image) surviveConnections() error {
 	return overwrite(killing[2:5], base[2:5])
 }
 
-// refuseFiles makes the engine's function `file` fail for every user.
-//
-// A command line may read every file of its user, so the function asks neither for a grant nor for a path below
-// user_files, as a server does: an analyst could read the parts of all organizations and the passwords beside them. No
-// option removes a function, so the method that runs it is replaced by that of arrayJoin, which fails with
-// FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
+// refuseFiles makes the engine's function `file` fail for every user: in a command line it asks neither for a grant nor for
+// a path below user_files, so an analyst could read every organization's parts and the passwords. Its method is replaced
+// by that of arrayJoin, which fails with FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
 func (i *image) refuseFiles() error {
 	file, err := i.methods("N2DB12FunctionFileE", 4)
 	if err != nil {

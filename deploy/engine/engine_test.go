@@ -285,7 +285,7 @@ func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
 	if _, err := fmt.Sscanf(first.Brokers()[0], host+":%d", &port); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartKafka(t.Context(), KafkaConfig{Dir: tempDir(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
+	if _, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempDir(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
 		t.Errorf("start on a taken port: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -155,7 +156,8 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // start starts the engines that are needed, all at once, while it holds the lock.
 func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
-	e := &Engines{owner: newOwner(o), dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
+	e := &Engines{dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
+	e.owner = owner{Session: rand.Text(), PID: os.Getpid(), Owner: o.Owner, Exclusive: o.Exclusive, Address: o.Address}
 	// What a killed owner left must not be read as this process's.
 	if err := removeOwner(o.DataDir); err != nil {
 		return nil, errors.Join(err, l.Close())

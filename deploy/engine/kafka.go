@@ -15,7 +15,6 @@ import (
 // KafkaConfig says where the embedded broker keeps its log and listens.
 type KafkaConfig struct {
 	Dir    string // everything it keeps; created
-	Port   int    // 0 chooses a free one, kept across restarts
 	NoSync bool   // tests only: produced batches are not synced to the disk
 	Log    *slog.Logger
 }
@@ -52,7 +51,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 			err = errors.Join(err, lock.Close())
 		}
 	}()
-	port, err := keptPort(cfg.Dir, "kafka", cfg.Port)
+	port, err := keptPort(cfg.Dir, "kafka", 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,10 +23,6 @@ type owner struct {
 	ClickHouseHTTP string   `json:"clickhouse_http,omitempty"`
 	Postgres       string   `json:"postgres,omitempty"`
 	Kafka          []string `json:"kafka,omitempty"`
-}
-
-func newOwner(o Options) owner {
-	return owner{Session: rand.Text(), PID: os.Getpid(), Owner: o.Owner, Exclusive: o.Exclusive, Address: o.Address}
 }
 
 // add sets the addresses of an engine.

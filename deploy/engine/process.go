@@ -28,12 +28,23 @@ type process struct {
 	err   error         // the cause, valid after done
 }
 
-// startProcess starts cmd with its output appended to logs/<name>.log. When we die,
-// however, it gets the signal onDeath. The child inherits the lock of its directory.
+// startProcess starts cmd with its output appended to logs/<name>.log. When this process dies, however, the child gets the
+// signal onDeath. It inherits the lock of its directory.
 func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
 	defer lock.Close()
 	p := &process{name: name, cmd: cmd, log: filepath.Join(logs, name+".log"), done: make(chan struct{})}
-	if err := p.start(lock, onDeath); err != nil {
+	out, err := openLog(p.log)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, []*os.File{lock.file}
+	if p.stdin, err = cmd.StdinPipe(); err == nil {
+		// A group of its own: Ctrl-C on the terminal is for this process, which stops its children after the parts that
+		// still write to them.
+		err = spawn(cmd, onDeath, true)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
@@ -47,28 +58,12 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 	return p, nil
 }
 
-func (p *process) start(lock *lock, onDeath syscall.Signal) (err error) {
-	if err := os.MkdirAll(filepath.Dir(p.log), 0o750); err != nil {
-		return err
-	}
-	out, err := openLog(p.log)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.ExtraFiles = []*os.File{lock.file}
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	// A group of its own: Ctrl-C on the terminal is for us, and we stop our
-	// children after the parts that still write to them.
-	return spawn(p.cmd, onDeath, true)
-}
-
 // openLog opens a log for appending, after renaming an overgrown one, so that the
 // two together stay bounded however often the engine starts.
 func openLog(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogSize {
 		if err := os.Rename(path, path+".1"); err != nil {
 			return nil, err

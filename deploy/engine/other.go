@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -28,3 +29,11 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
 	cmd.Path = self
 	return cmd.Start()
 }
+
+// passCapability: only Linux lets a process pass closed directories.
+func passCapability() (capability int, ok bool) { return 0, false }
+
+func runExec(execAs, []string) error { return errors.New("only for Linux") }
+
+// restrict is for Linux only, whose packages it knows.
+func restrict(string) error { return nil }
