@@ -34,10 +34,13 @@ func scenarios(kind string) []scenario {
 		{name: "at a random moment", strike: (*killing).wait},
 		{name: "second pipeline", strike: (*killing).rebalance},
 		{name: "import at " + string(fault.Produced), importer: fault.Produced, strike: (*killing).awaitImport},
-		{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
-		{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }},
 	}
-	if kind == "apache" && longRun() { // else the broker is shared
+	if kind == "kafka" || longRun() { // else the engines are shared
+		all = append(all,
+			scenario{name: "ClickHouse", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "clickhouse") }},
+			scenario{name: "PostgreSQL", strike: func(k *killing, t *testing.T, s *server) { k.killEngine(t, s, "postgres") }})
+	}
+	if kind == "apache" && longRun() {
 		all = append(all, scenario{name: "Apache Kafka", strike: (*killing).killApache})
 	}
 	for _, point := range fault.Points {
@@ -125,7 +128,7 @@ func (k *killing) awaitImport(t *testing.T, _ *server) {
 // random part of a batch's time later.
 func (k *killing) wait(t *testing.T, s *server) {
 	t.Helper()
-	warehouse, leave := opened(t, k.env)
+	warehouse, leave := k.opened(t)
 	defer leave()
 	wait := k.start
 	if k.random.IntN(4) > 0 {
@@ -175,7 +178,7 @@ func (k *killing) inherit(t *testing.T, s *server, from int) {
 		}
 		return ""
 	})
-	warehouse, leave := opened(t, k.env)
+	warehouse, leave := k.opened(t)
 	defer leave()
 	k.awaitLanded(t, s, warehouse, k.answersOfRound())
 	k.inherited++
@@ -306,13 +309,17 @@ func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) e
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
 	defer cancel()
-	dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
-	set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
+	dsn := k.control
+	if dsn == "" {
+		dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
+		set, err := engine.Open(ctx, engine.Options{DataDir: dir, Postgres: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
+		dsn = set.Postgres()
 	}
-	defer func() { _ = set.Stop(context.Background()) }() // joined: its owner may be gone
-	conn, err := pgx.Connect(ctx, set.Postgres())
+	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
 	}
@@ -323,7 +330,7 @@ func (k *killing) inPostgres(t *testing.T, do func(context.Context, *pgx.Conn) e
 // corrected is how many readings were replaced by others.
 func (k *killing) corrected(t *testing.T) (n uint64) {
 	t.Helper()
-	warehouse, leave := opened(t, k.env)
+	warehouse, leave := k.opened(t)
 	defer leave()
 	if err := warehouse.QueryRow(t.Context(), "SELECT countIf(sign = -1) FROM answers").Scan(&n); err != nil {
 		t.Fatal(err)

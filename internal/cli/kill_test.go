@@ -21,6 +21,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -136,6 +137,8 @@ type killing struct {
 	apache       *engine.ApacheKafka // nil: the shared one, or none
 	brokers      []string            // nil: embedded
 	prefix       string              // of topics and groups, on the shared broker
+	control      string              // DSN of PostgreSQL; "" is embedded, as ClickHouse then is
+	warehouse    *clickhouse.Conn    // beside it
 	scenarios    []scenario
 
 	start, landing time.Duration // how long a round takes undisturbed until its first answer lands, and from then to the last
@@ -154,7 +157,6 @@ func newKilling(t *testing.T, kind string) *killing {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	k := &killing{
-		env:       []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf("ANSWERSCOPE_KAFKA_PARTITIONS=%d", partitions)},
 		random:    rand.New(rand.NewPCG(seed, 0)),
 		scenarios: scenarios(kind),
 		turns:     map[string]turnCount{},
@@ -164,11 +166,21 @@ func newKilling(t *testing.T, kind string) *killing {
 		rest = k.scenarios[2:] // the survivor of a second pipeline has its turn in every run of the tests
 	}
 	k.random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	const setting = "ANSWERSCOPE_KAFKA_PARTITIONS=%d"
+	if kind == "kafka" || longRun() {
+		k.env = []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), fmt.Sprintf(setting, partitions)}
+	} else { // the engines are shared: the process alone is killed
+		control, warehouse := store.ControlPlane(t), store.Warehouse(t)
+		k.control, k.warehouse = control.DSN, store.OpenWarehouse(t, warehouse)
+		k.env = []string{
+			"ANSWERSCOPE_DATA_DIR=" + dataDir(t), fmt.Sprintf(setting, partitions),
+			"ANSWERSCOPE_POSTGRES_DSN=" + control.DSN, "ANSWERSCOPE_CLICKHOUSE_DSN=" + warehouse.DSN,
+		}
+		k.brokers, k.prefix = testkit.ApacheKafka(t), testkit.Prefix(t)
+	}
 	if kind == "apache" {
 		if longRun() {
 			k.startApache(t)
-		} else {
-			k.brokers, k.prefix = testkit.ApacheKafka(t), testkit.Prefix(t)
 		}
 		k.env = append(k.env, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX="+k.prefix)
 	}
@@ -188,7 +200,7 @@ func (k *killing) undisturbedRound(t *testing.T) {
 
 	k.lines += linesARound
 	began := time.Now()
-	warehouse, leave := opened(t, k.env)
+	warehouse, leave := k.opened(t)
 	defer leave()
 	importing := k.importing(t, s, "")
 	defer importing.finish(true)
@@ -291,7 +303,7 @@ func eventually(t *testing.T, s *server, every time.Duration, look func() string
 // more, and the API and prompt_results say the same.
 func (k *killing) counted(t *testing.T, s *server) {
 	t.Helper()
-	warehouse, leave := opened(t, k.env)
+	warehouse, leave := k.opened(t)
 	defer leave()
 	for _, tableCheck := range tableChecks {
 		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tableCheck, true) })
@@ -338,10 +350,13 @@ func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tableCheck t
 	return ""
 }
 
-// opened is the warehouse of a running data directory.
-func opened(t *testing.T, env []string) (warehouse *clickhouse.Conn, leave func()) {
+// opened is the warehouse while the process runs.
+func (k *killing) opened(t *testing.T) (warehouse *clickhouse.Conn, leave func()) {
 	t.Helper()
-	dir := strings.TrimPrefix(env[0], "ANSWERSCOPE_DATA_DIR=")
+	if k.warehouse != nil {
+		return k.warehouse, func() {}
+	}
+	dir := strings.TrimPrefix(k.env[0], "ANSWERSCOPE_DATA_DIR=")
 	set, err := engine.Open(t.Context(), engine.Options{DataDir: dir, ClickHouse: true, Owner: "test", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
