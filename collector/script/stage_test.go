@@ -17,7 +17,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
-// A web is what a browser sees of the world, as its proxy: shops whose pages carry the pixel, shop1.example and so on,
+// A web is all that a browser sees, as its proxy: shops whose pages carry the pixel, shop1.example and so on,
 // each with a collector of its number, which serves the pixel and keeps what it receives; every other name has a link
 // to a shop. So a beacon that is late comes to the test that it belongs to.
 type web struct {

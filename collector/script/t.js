@@ -1,5 +1,5 @@
-// t.js tells a collector of visits that AI platforms send to a site. Nothing is sent, and nothing kept, for any other
-// visit; for one that is told of, the browser keeps one entry of sessionStorage until its tab is closed.
+// t.js reports the visits that AI platforms send to a site to a collector. Nothing is sent, and nothing kept, for any
+// other visit; for a reported one the browser keeps one entry of sessionStorage until its tab is closed.
 //
 //   <script src="https://collector.example/t.js" data-brand="BRAND ID" defer></script>
 //   window.answerscope("goal", "signup", { value: 49.9, currency: "EUR" })
@@ -22,10 +22,10 @@
     let known // the tab's session: the platform's slug, then a random number, 0.5 or 5e-7; undefined before its first view
     let last // the page viewed last
 
-    let page = () => location.href.split("#")[0] // a fragment is a place on a page
+    let page = () => location.href.split("#")[0] // a fragment is a part of a page
 
     // The platform that this page was reached from, looked for in the server's order: the referrer's host (one with a dot:
-    // https://copilot/ is a machine in somebody's office), utm_source, a parameter that only a platform writes, and
+    // https://copilot/ is a machine in an office), utm_source, a parameter that only a platform writes, and
     // utm_source of the referrer. A host is known with the names below it, a word alone.
     let slug
     let found =
@@ -43,7 +43,7 @@
       let session = known || found
       if (
         !session ||
-        document.prerendering || // nobody has seen it, and may never
+        document.prerendering || // it has not been seen, and may never be
         navigator.globalPrivacyControl ||
         ("dnt" in dataset && navigator.doNotTrack == 1)
       )
