@@ -188,13 +188,13 @@ func TestDeletedBrandsArePurgedWhileAnswersArrive(t *testing.T) {
 	defer e.consume(t, e.sink(t))()
 	defer e.purging(t)()
 	for n, deletion := range []string{"DELETE FROM public.brands WHERE slug = 'gone'", "DELETE FROM public.organizations WHERE slug = 'gone'"} {
-		e.append(t, 50)
+		e.append(t, 25)
 		wait.For(t, "some answers to be inserted", func() bool { return e.number(t, "SELECT count() FROM answers") > uint64(20*(n+1)) })
-		e.append(t, 50)
+		e.append(t, 25)
 		_, err := e.db.Exec(t.Context(), deletion)
 		must(t, err)
-		for range 5 {
-			e.append(t, 20) // late ones, and beside the purge
+		for range 3 {
+			e.append(t, 10) // late ones, and beside the purge
 		}
 		wait.For(t, "the log to be read", func() bool { return e.consumed(t) })
 		wait.For(t, "everything to be purged again", func() bool { return e.purgedSince(t) })

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,7 +194,7 @@ func (e *environment) sink(t *testing.T, refused ...int32) (stop func()) {
 func (e *environment) config() reread.Config {
 	cfg := reread.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.prefix+"sink", e.prefix+event.TopicAnswers
-	cfg.PageSize, cfg.PollInterval, cfg.ProgressInterval = 10, 20*time.Millisecond, 50*time.Millisecond
+	cfg.PageSize, cfg.PollInterval, cfg.ProgressInterval = 10, 100*time.Millisecond, 200*time.Millisecond
 	cfg.RetryPause, cfg.FollowUp = 50*time.Millisecond, time.Hour
 	return cfg
 }
@@ -275,7 +277,16 @@ func (e *environment) wantHistory(t *testing.T, brand uuid.UUID, n int64, compet
 			}
 		}
 	}
-	for question, want := range wants { // a view's rows come after the answer's
-		wait.For(t, fmt.Sprintf("%s to be %d", question, want), func() bool { return e.number(t, question) == want })
+	var columns []string
+	for question := range wants {
+		columns = append(columns, fmt.Sprintf("('%s', toInt64(assumeNotNull((%s))))", strings.ReplaceAll(question, "'", "\\'"), question))
 	}
+	query := "SELECT CAST([" + strings.Join(columns, ", ") + "], 'Map(String, Int64)')"
+	got := map[string]int64{}
+	wait.For(t, fmt.Sprintf("%v", wants), func() bool { // a view's rows come after the answer's
+		if err := e.warehouse.QueryRow(t.Context(), query).Scan(&got); err != nil {
+			t.Fatal(query, err)
+		}
+		return maps.Equal(got, wants)
+	})
 }

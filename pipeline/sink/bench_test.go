@@ -63,7 +63,7 @@ func BenchmarkLand(b *testing.B) {
 		}
 		landing += time.Since(began)
 		rows += size
-		if err := conn.Exec(b.Context(), "TRUNCATE TABLE answers"); err != nil { // so that the next batch tells first
+		if err := conn.Exec(b.Context(), "TRUNCATE TABLE answers"); err != nil { // so that the ids of the next batch are new
 			b.Fatal(err)
 		}
 	}
