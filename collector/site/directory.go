@@ -101,17 +101,16 @@ func (d *Directory) Ready(context.Context) error {
 // Run follows Postgres until ctx is cancelled, whether or not it is there.
 func (d *Directory) Run(ctx context.Context) error {
 	var logged time.Time // that it is away
-	for {
+	for ctx.Err() == nil {
 		confirmed := d.seen.Load()
 		err := d.follow(ctx)
 		if ctx.Err() == nil && (d.seen.Load() != confirmed || time.Since(logged) >= logEvery) {
 			logged = time.Now()
 			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
 		}
-		if lifecycle.Pause(ctx, pause) != nil {
-			return nil
-		}
+		_ = lifecycle.Pause(ctx, pause)
 	}
+	return nil
 }
 
 // follow keeps the list as Postgres has it for as long as its connection holds.

@@ -115,7 +115,7 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 // Run keeps the salts and the country database new until ctx is cancelled, through every absence of Postgres.
 func (v *Visitors) Run(ctx context.Context) error {
 	var logged time.Time
-	for {
+	for ctx.Err() == nil {
 		wait := v.cfg.Refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			wait = min(wait, saltRetry)
@@ -125,10 +125,9 @@ func (v *Visitors) Run(ctx context.Context) error {
 			}
 		}
 		v.refreshCountries()
-		if lifecycle.Pause(ctx, wait) != nil {
-			return nil
-		}
+		_ = lifecycle.Pause(ctx, wait)
 	}
+	return nil
 }
 
 // Trusts reports whether remote is a proxy whose headers are believed.

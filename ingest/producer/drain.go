@@ -155,8 +155,10 @@ func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
 	disk := s.disk.Load()
 	file, err := disk.Quarantine(ref, "damaged")
 	if err != nil {
-		s.diskFailed("spooled records cannot be read", errors.Join(cause, err),
-			"look at the disk; reading is tried again, and what is behind them waits")
+		if s.diskFailed() {
+			s.p.log.Error("spooled records cannot be read", "dir", s.cfg.Dir, "error", errors.Join(cause, err),
+				"next", "look at the disk; reading is tried again, and what is behind them waits")
+		}
 		return errors.Join(cause, err)
 	}
 	disk.Remove(ref)

@@ -144,8 +144,10 @@ func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
 	disk := s.disk.Load()
 	ref, err := disk.Put(spool.Entry{Partition: partition, At: time.Now(), Records: len(b.ends), Body: b.encode()}, held)
 	if err != nil {
-		s.diskFailed("spool cannot be written: records are safe only when Kafka has them", err,
-			"look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
+		if s.diskFailed() {
+			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them", "dir", s.cfg.Dir, "error", err,
+				"next", "look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
+		}
 		return ref, err
 	}
 	s.p.metrics.spilled.Add(float64(len(b.ends)))
@@ -156,11 +158,10 @@ func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
 	return ref, nil
 }
 
-func (s *spill) diskFailed(what string, err error, next string) {
+// diskFailed counts a failure of the disk and reports whether it is to be logged.
+func (s *spill) diskFailed() bool {
 	s.p.metrics.spoolErrors.Inc()
-	if s.failed.due() {
-		s.p.log.Error(what, "dir", s.cfg.Dir, "error", err, "next", next)
-	}
+	return s.failed.due()
 }
 
 // logLimit lets something be logged once a minute.

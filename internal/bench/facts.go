@@ -31,8 +31,7 @@ func someVisit(i int) event.Visit {
 	}
 }
 
-// someAnswer is the i-th of answers of 3 to 8 KB: Markdown with links, six
-// competitors, two to nine citations.
+// someAnswer is the i-th of answers of 3 to 8 KB: Markdown with links, six competitors, two to nine citations.
 func someAnswer(i int) event.Answer {
 	run := event.Identity{
 		BrandID: named("brand", i%7), PromptText: fmt.Sprintf("what is the best espresso machine under $%d?", 100+i), Platform: "openai",

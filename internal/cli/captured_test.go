@@ -64,9 +64,8 @@ func count(lines, b int, holds func(n, b int) bool) (n uint64) {
 	return n
 }
 
-// captured is a file of so many answers of a few KB each, which cite one page
-// and show one product. Its months change every other line, so that a few lines
-// are some parts for every table.
+// captured is a file of so many answers of a few KB each, which cite one page and show one product. Its months change
+// every other line, so that a few lines are some parts for every table.
 func captured(t *testing.T, lines int) string {
 	t.Helper()
 	return capturedFrom(t, 0, lines)
@@ -93,8 +92,7 @@ func capturedFrom(t *testing.T, from, to int) string {
 	return written(t, "answers.ndjson", file.Bytes())
 }
 
-// advice is the text of line n, always the same: it names its lamps once, among
-// much that compresses badly.
+// advice is the text of line n, always the same: it names its lamps once, among much that compresses badly.
 func advice(n int) string {
 	random := rand.New(rand.NewPCG(uint64(n), 0))
 	var text strings.Builder
@@ -118,8 +116,7 @@ func written(t *testing.T, name string, text []byte) string {
 	return path
 }
 
-// tableCheck is a question to one table, and what it is to find of a brand when so
-// many lines have been counted once.
+// tableCheck is a question to one table, and what it is to find of a brand when so many lines have been counted once.
 type tableCheck struct {
 	sql  string // brand, number
 	want func(lines, b int) uint64

@@ -76,8 +76,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	}
 }
 
-// A log is followed through an absence of Kafka in which it is rotated, and each of its lines
-// counts once.
+// A log is followed through an absence of Kafka in which it is rotated, and each of its lines counts once.
 func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	t.Parallel()
 	c := newCollectorTest(t, "kafka")

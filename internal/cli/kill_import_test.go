@@ -16,9 +16,8 @@ import (
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
-// importsARound is how many imports share the lines of a round, one after the other.
-// An import appends what it brings at once, and a batch takes all that is there: of
-// one import the sink would make one batch of each partition.
+// importsARound is how many imports share the lines of a round, one after the other. An import appends what it brings
+// at once, and a batch takes all that is there: of one import the sink would make one batch of each partition.
 const importsARound = 5
 
 // importers are those of a round.

@@ -123,9 +123,8 @@ func (k *killing) awaitImport(t *testing.T, _ *server) {
 	<-time.After(time.Duration(k.random.Int64N(int64(k.start))))
 }
 
-// wait waits for a random moment: in one round of four before the first answer
-// usually lands, else when a random number of them has, up to three quarters, and a
-// random part of a batch's time later.
+// wait waits for a random moment: in one round of four before the first answer usually lands, else when a random number
+// of them has, up to three quarters, and a random part of a batch's time later.
 func (k *killing) wait(t *testing.T, s *server) {
 	t.Helper()
 	warehouse, leave := k.opened(t)
@@ -254,8 +253,7 @@ func (k *killing) startApache(t *testing.T) {
 	k.brokers = k.apache.Brokers()
 }
 
-// killApache kills the broker in the middle of an import; it is back before the
-// process beside it is killed.
+// killApache kills the broker in the middle of an import; it is back before the process beside it is killed.
 func (k *killing) killApache(t *testing.T, s *server) {
 	t.Helper()
 	k.wait(t, s)
@@ -267,8 +265,7 @@ func (k *killing) killApache(t *testing.T, s *server) {
 	<-time.After(time.Duration(k.random.Int64N(int64(3 * time.Second))))
 }
 
-// editings change how a brand's answers are read: a name of its own, which is in
-// every text, and a competitor.
+// editings change how a brand's answers are read: a name of its own, which is in every text, and a competitor.
 var editings = []string{
 	`UPDATE public.brands SET aliases = CASE WHEN aliases = '{}' THEN '{"a fine one"}'::text[] ELSE '{}' END WHERE id = $1`,
 	`WITH gone AS (DELETE FROM public.competitors WHERE brand_id = $1 AND name = 'Other' RETURNING id)

@@ -34,14 +34,12 @@ const killsVariable = "ANSWERSCOPE_TEST_KILLS"
 
 func longRun() bool { return os.Getenv(killsVariable) != "" }
 
-// Imports run while everything is killed (see scenarios): the process that holds
-// broker, sinks, API and engines at every point of produce, plan, insert and commit
-// and at random moments, its engines, a second pipeline, and an import itself.
-// Visits and crawls are appended beside them, and appended again; names and competitors are edited,
-// so that kept answers are read again meanwhile. Afterwards the whole file is imported.
-// Each answer, visit and crawl is then counted once, in the landing tables, in the
-// target of every view and by every endpoint of the API, as the last names have it,
-// and one more import changes no byte of any response.
+// Imports run while everything is killed (see scenarios): the process that holds broker, sinks, API and engines at
+// every point of produce, plan, insert and commit and at random moments, its engines, a second pipeline, and an import
+// itself. Visits and crawls are appended beside them, and appended again; names and competitors are edited, so that
+// kept answers are read again meanwhile. Afterwards the whole file is imported. Each answer, visit and crawl is then
+// counted once, in the landing tables, in the target of every view and by every endpoint of the API, as the last names
+// have it, and one more import changes no byte of any response.
 func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
 	for _, kind := range []string{"kafka", "apache"} {
@@ -321,8 +319,7 @@ func (k *killing) counted(t *testing.T, s *server) {
 	}
 }
 
-// differs says what a tableCheck finds of which brand instead of what it should,
-// if only too little then only that.
+// differs says what a tableCheck finds of which brand instead of what it should, if only too little then only that.
 func (k *killing) differs(t *testing.T, warehouse *clickhouse.Conn, tableCheck tableCheck, less bool) string {
 	t.Helper()
 	rows, err := warehouse.Query(t.Context(), tableCheck.sql)

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What is wrong with the flags is said before anything is started; what was compared
-// is printed as one document.
+// What is wrong with the flags is said before anything is started; what was compared is printed as one document.
 func TestReconcileByHand(t *testing.T) {
 	t.Parallel()
 	env := install(t, nil).env

@@ -16,8 +16,7 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// long is an answer of the size of real ones: 4 KB of text, six competitors, ten
-// citations.
+// long is an answer of the size of real ones: 4 KB of text, six competitors, ten citations.
 func long(n int) *event.Answer {
 	a := answer(n)
 	a.Text = strings.Repeat("Lumen is a good choice for most rooms. Glow is brighter, though it costs more than Ray does. ", 45)
@@ -29,8 +28,7 @@ func long(n int) *event.Answer {
 	return a
 }
 
-// BenchmarkLand is how many answers a second one consumer takes from records to
-// rows in every table.
+// BenchmarkLand is how many answers a second one consumer takes from records to rows in every table.
 func BenchmarkLand(b *testing.B) {
 	conn := migrated(b)
 	s := sink.NewAnswers(conn, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
@@ -71,8 +69,7 @@ func BenchmarkLand(b *testing.B) {
 	b.ReportMetric(float64(rows)/landing.Seconds(), "landed/s")
 }
 
-// BenchmarkLandVisits is how many visits a second one consumer takes from records
-// to rows in every table.
+// BenchmarkLandVisits is how many visits a second one consumer takes from records to rows in every table.
 func BenchmarkLandVisits(b *testing.B) {
 	for _, size := range []int{2_500, 25_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkLandVisits(b, size) })

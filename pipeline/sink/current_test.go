@@ -16,9 +16,8 @@ import (
 
 var sqlComment = regexp.MustCompile(`--[^\n]*\n`)
 
-// A correction takes back the current row as it was read from the table. A column
-// that is not read there would be taken back as nothing, and what it sums up to would
-// be counted twice. Needs no server.
+// A correction takes back the current row as it was read from the table. A column that is not read there would be taken
+// back as nothing, and what it sums up to would be counted twice. Needs no server.
 func TestWhatIsTakenBackIsReadWhole(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../sql/clickhouse/query/current_answers.sql")

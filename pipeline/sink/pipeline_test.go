@@ -160,9 +160,8 @@ func (c *crashing[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwners
 	return errCrash
 }
 
-// A consumer that ends between its plan and its insert, or between its insert
-// and its commit, leaves a plan. Its successor has other limits and meets more
-// records, and must land the planned batch all the same, once.
+// A consumer that ends between its plan and its insert, or between its insert and its commit, leaves a plan. Its
+// successor has other limits and meets more records, and must land the planned batch all the same, once.
 func TestACrashedBatchIsReplayedAsItWasPlanned(t *testing.T) {
 	t.Parallel()
 	replayed := func(t *testing.T, brokers []string, after bool) {
@@ -322,9 +321,8 @@ func TestAnAnswerOfAnotherPartitionIsKnown(t *testing.T) {
 	w.wantEachOnce(t, 15)
 }
 
-// An operator, or a broker that lost its last commits, sets the group's offset
-// back over landed records. Cut into other batches they would have other tokens
-// and land twice: 51 of 31 in every table.
+// An operator, or a broker that lost its last commits, sets the group's offset back over landed records. Cut into other
+// batches they would have other tokens and land twice: 51 of 31 in every table.
 func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)

@@ -145,7 +145,7 @@ func (r *replicas) PrepareBatch(ctx context.Context, query string, opts ...drive
 		if err != nil {
 			return nil, err
 		}
-		return judged{batch, func(err error) { r.judge(ctx, node, err) }}, nil //nolint:clickhouselint // likewise
+		return judged{batch, func(err error) { r.judge(ctx, node, err) }}, nil
 	})
 }
 

@@ -200,8 +200,7 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 	}
 }
 
-// The mirror keeps the highest version of an id, so a row that is made again under
-// its old id must come back.
+// The mirror keeps the highest version of an id, so a row that is made again under its old id must come back.
 func TestVersionsRiseAcrossADeletion(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)

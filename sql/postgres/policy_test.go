@@ -353,8 +353,7 @@ func TestNoClientReadsAKeysHash(t *testing.T) {
 	}
 }
 
-// What a member of each role may write; everything else in the list is refused or
-// touches no row.
+// What a member of each role may write; everything else in the list is refused or touches no row.
 func TestRolesWriteWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)

@@ -201,9 +201,8 @@ func TestResultsHangOnPromptAndBrand(t *testing.T) {
 	}
 }
 
-// A deletion has locked a prompt and comes for its results, of which the writer has some:
-// if the writer waited for it, each would wait for the other, and the server might end
-// the client's.
+// A deletion has locked a prompt and comes for its results, of which the writer has some: if the writer waited for it,
+// each would wait for the other, and the server might end the client's.
 func TestAWriterNeverWaitsForADeletion(t *testing.T) {
 	t.Parallel()
 	db, dsn := migrated(t)

@@ -54,8 +54,7 @@ func TestStatementsAndTheirTypesAgree(t *testing.T) {
 	}
 }
 
-// The server agrees that each statement can be run, and names its columns as the Go
-// type does.
+// The server agrees that each statement can be run, and names its columns as the Go type does.
 func TestTheServerKnowsEveryStatement(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), migratedDSN(t))

@@ -8,8 +8,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// What was deleted is due at once, again when records of it that were under way have
-// landed, and then every night.
+// What was deleted is due at once, again when records of it that were under way have landed, and then every night.
 func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
