@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
@@ -150,16 +152,15 @@ type recorder struct {
 // A call is one query of a request.
 type call struct {
 	ctx    context.Context // keeps the settings
-	rows   reflect.Type
 	text   string
 	params []any
 }
 
-func (r *recorder) Select(ctx context.Context, rows any, text string, params ...any) error {
+func (r *recorder) Query(ctx context.Context, text string, params ...any) (driver.Rows, error) {
 	r.mu.Lock()
-	r.calls = append(r.calls, call{context.WithoutCancel(ctx), reflect.TypeOf(rows).Elem(), text, params})
+	r.calls = append(r.calls, call{context.WithoutCancel(ctx), text, params})
 	r.mu.Unlock()
-	return r.Server.Select(ctx, rows, text, params...)
+	return r.Server.Query(ctx, text, params...)
 }
 
 // take returns the calls of the last request.
@@ -176,11 +177,30 @@ func replay(conn clickhouse.Server, calls []call) error {
 	var all errgroup.Group
 	for _, c := range calls {
 		all.Go(func() error {
-			if err := conn.Select(c.ctx, reflect.New(c.rows).Interface(), c.text, c.params...); err != nil {
+			if err := readAll(conn, c); err != nil {
 				return fmt.Errorf("ask by the driver: %w", err)
 			}
 			return nil
 		})
 	}
 	return all.Wait()
+}
+
+// readAll reads every row of the answer to a call.
+func readAll(conn clickhouse.Server, c call) (err error) {
+	rows, err := conn.Query(c.ctx, c.text, c.params...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var row []any
+	for _, column := range rows.ColumnTypes() {
+		row = append(row, reflect.New(column.ScanType()).Interface())
+	}
+	for rows.Next() {
+		if err := rows.Scan(row...); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/testkit"
@@ -19,18 +20,25 @@ func TestACopiedWarehouseIsAMigratedOne(t *testing.T) {
 	if err := schema.Migrate(t.Context(), migrated, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	want, err := schema.Dump(t.Context(), store.OpenWarehouse(t, migrated))
-	if err != nil {
-		t.Fatal(err)
-	}
 	copied := store.Warehouse(t)
-	got, err := schema.Dump(t.Context(), store.OpenWarehouse(t, copied))
-	if err != nil || got != want {
-		t.Errorf("the copy has another schema than the migrated database, %v:\n%s\nwant\n%s", err, got, want)
+	if got, want := definitions(t, copied), definitions(t, migrated); !slices.Equal(got, want) {
+		t.Errorf("the copy has another schema than the migrated database:\n%q\nwant\n%q", got, want)
 	}
 	if pending, err := schema.Pending(t.Context(), copied); err != nil || len(pending) > 0 {
 		t.Errorf("pending in the copy: %v, %v", pending, err)
 	}
+}
+
+// definitions are the statements that make the tables and views of a database.
+func definitions(t *testing.T, of clickhouse.Config) (all []string) {
+	t.Helper()
+	err := store.OpenWarehouse(t, of).QueryRow(t.Context(), `
+		SELECT arraySort(groupArray(replaceAll(create_table_query, currentDatabase() || '.', ''))) FROM system.tables
+		WHERE database = currentDatabase() AND name != 'schema_migrations'`).Scan(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestACopiedControlPlaneHasNothingPending(t *testing.T) {

@@ -1,4 +1,4 @@
--- schema_roles: our roles, what each is and which others it may become.
+-- roles: our roles, what each is and which others it may become.
 SELECT
     r.rolname::text AS name,
     concat_ws(E'\n',

@@ -1,4 +1,4 @@
--- schema_schemas: our schemas, who may do what in them, and what new objects allow.
+-- schemas: our schemas, who may do what in them, and what new objects allow.
 SELECT
     'schema ' || n.nspname AS name,
     concat_ws(E'\n',

@@ -1,4 +1,4 @@
--- schema_tables: our tables, each with its columns, constraints, indexes, triggers, policies and grants.
+-- tables: our tables, each with its columns, constraints, indexes, triggers, policies and grants.
 SELECT
     format('table %I.%I', n.nspname, c.relname) AS name,
     concat_ws(E'\n',

@@ -1,4 +1,4 @@
--- schema_functions: our functions, those of extensions left out, and who may call them.
+-- functions: our functions, those of extensions left out, and who may call them.
 SELECT
     format('function %I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) AS name,
     concat_ws(E'\n',
