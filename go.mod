@@ -47,6 +47,10 @@ require (
 
 require github.com/coder/websocket v1.8.15
 
+require golang.org/x/time v0.16.0
+
+require github.com/agnivade/levenshtein v1.2.2
+
 require (
 	github.com/ClickHouse/ch-go v0.74.0 // indirect
 	github.com/andybalholm/brotli v1.2.6

@@ -90,7 +90,7 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 		return nil, fmt.Errorf("configure collector: %w", err)
 	}
 	useragent.Look("") // reads the patterns, so that the first beacon does not wait for it
-	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit, time.Now()), metrics: newMetrics(reg), log: log}
+	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit), metrics: newMetrics(reg), log: log}
 	c.requests.New = func() any { return &request{c: c} }
 	return c, nil
 }

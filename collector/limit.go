@@ -1,67 +1,46 @@
 package collector
 
 import (
-	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"golang.org/x/time/rate"
 )
 
-// limits bounds the beacons a second of each site. It is the generic cell rate algorithm (GCRA, ITU-T I.371): of a site
-// one number is kept, when its allowance would be whole again, and moved by one atomic operation. A site is found
-// without a lock too: each shard is a map that never changes, replaced by a larger one when a site is new.
+// limits bounds the beacons a second of each site; up to a second's worth may come at once.
 type limits struct {
-	start   time.Time     // times are kept since then, by the monotonic clock
-	each    time.Duration // what a beacon costs
-	shards  [256]atomic.Pointer[shard]
-	growing sync.Mutex
+	perSecond int
+	mu        sync.RWMutex
+	sites     map[uuid.UUID]*rate.Limiter // by brand
 }
 
-type shard map[uuid.UUID]*atomic.Int64
-
-// allowance is how much may come at once: what may come in that time.
-const allowance = time.Second
-
-func newLimits(perSecond int, now time.Time) *limits {
-	return &limits{start: now, each: time.Second / time.Duration(perSecond)}
+func newLimits(perSecond int) *limits {
+	return &limits{perSecond: perSecond, sites: map[uuid.UUID]*rate.Limiter{}}
 }
 
 // take lets n beacons of a site pass, or says how long to wait until they would.
 func (l *limits) take(brand uuid.UUID, n int, now time.Time) (wait time.Duration) {
-	whole := l.of(brand)
-	at := int64(now.Sub(l.start))
-	for {
-		was := whole.Load()
-		next := max(was, at) + int64(n)*int64(l.each)
-		if over := next - at - int64(allowance); over > 0 {
-			return time.Duration(over)
-		}
-		if whole.CompareAndSwap(was, next) {
-			return 0
-		}
+	site := l.of(brand)
+	if site.AllowN(now, n) {
+		return 0
 	}
+	reserved := site.ReserveN(now, n)
+	defer reserved.CancelAt(now)
+	return reserved.DelayFrom(now) + time.Microsecond // its tokens are floats, which may lack one nanosecond's worth
 }
 
-func (l *limits) of(brand uuid.UUID) *atomic.Int64 {
-	in := &l.shards[brand[len(brand)-1]]
-	if s := in.Load(); s != nil {
-		if whole := (*s)[brand]; whole != nil {
-			return whole
-		}
+func (l *limits) of(brand uuid.UUID) *rate.Limiter {
+	l.mu.RLock()
+	site := l.sites[brand]
+	l.mu.RUnlock()
+	if site != nil {
+		return site
 	}
-	l.growing.Lock()
-	defer l.growing.Unlock()
-	larger := shard{}
-	if s := in.Load(); s != nil {
-		if whole := (*s)[brand]; whole != nil {
-			return whole
-		}
-		maps.Copy(larger, *s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sites[brand] == nil {
+		l.sites[brand] = rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond)
 	}
-	whole := new(atomic.Int64)
-	larger[brand] = whole
-	in.Store(&larger)
-	return whole
+	return l.sites[brand]
 }

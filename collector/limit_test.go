@@ -15,7 +15,7 @@ import (
 func TestNoMorePassThanTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond := rapid.IntRange(50, 2000).Draw(t, "limit")
-		l := newLimits(perSecond, noon)
+		l := newLimits(perSecond)
 		now, passed := noon, 0
 		for range rapid.IntRange(1, 300).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 100_000).Draw(t, "µs")) * time.Microsecond)
@@ -38,7 +38,7 @@ func TestNoMorePassThanTheLimit(t *testing.T) {
 }
 
 func TestSitesThatComeAtOnceHaveOneLimitEach(t *testing.T) {
-	l := newLimits(50, noon)
+	l := newLimits(50)
 	brands := make([]uuid.UUID, 1000)
 	for i := range brands {
 		brands[i] = newID(noon)

@@ -53,9 +53,7 @@ type lookup struct {
 }
 
 // A pathSlug is the platform of a path of a host.
-type pathSlug struct {
-	path, slug string
-}
+type pathSlug struct{ path, slug string }
 
 func index(table []Platform) lookup {
 	l := lookup{map[string]struct{}{}, map[string][]pathSlug{}, map[string]string{}, map[string]map[string]string{}}

@@ -8,9 +8,7 @@ import (
 )
 
 // A Tag is the pixel of one brand, served at one address.
-type Tag struct {
-	base, brand string
-}
+type Tag struct{ base, brand string }
 
 // NewTag makes the tag of a brand, by its id, for a collector that browsers reach at base, https://collector.example; a
 // path is part of it, where a proxy puts one in front.

@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -114,15 +115,14 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 
 // Run keeps the salts and the country database new until ctx is cancelled, through every absence of Postgres.
 func (v *Visitors) Run(ctx context.Context) error {
-	var logged time.Time
+	seldom := rate.Sometimes{Interval: time.Minute}
 	for ctx.Err() == nil {
 		wait := v.cfg.Refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			wait = min(wait, saltRetry)
-			if time.Since(logged) >= time.Minute {
-				logged = time.Now()
+			seldom.Do(func() {
 				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
-			}
+			})
 		}
 		v.refreshCountries()
 		_ = lifecycle.Pause(ctx, wait)

@@ -33,9 +33,7 @@ func malformed(field, want string, args ...any) error {
 }
 
 // TooLargeError refuses a record whose encoded value exceeds MaxRecordBytes. It is ErrTooLarge.
-type TooLargeError struct {
-	Bytes int
-}
+type TooLargeError struct{ Bytes int }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("record of %d bytes: want at most %d", e.Bytes, MaxRecordBytes)

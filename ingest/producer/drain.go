@@ -155,10 +155,11 @@ func (s *spill) quarantineDamaged(ref spool.Ref, cause error) error {
 	disk := s.disk.Load()
 	file, err := disk.Quarantine(ref, "damaged")
 	if err != nil {
-		if s.diskFailed() {
+		s.p.metrics.spoolErrors.Inc()
+		s.failed.Do(func() {
 			s.p.log.Error("spooled records cannot be read", "dir", s.cfg.Dir, "error", errors.Join(cause, err),
 				"next", "look at the disk; reading is tried again, and what is behind them waits")
-		}
+		})
 		return errors.Join(cause, err)
 	}
 	disk.Remove(ref)

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer/spool"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"golang.org/x/time/rate"
 )
 
 // spillTopic is the only topic whose records are kept on disk while Kafka is away: others are kept where they come
@@ -34,14 +35,17 @@ type spill struct {
 	open  func()        // closes it
 	err   error
 
-	warned logLimit // of records that go to disk
-	failed logLimit // of the disk
+	warned rate.Sometimes // of records that go to disk
+	failed rate.Sometimes // of the disk
 }
 
 const segmentBytes = 16 << 20
 
 func newSpill(p *Producer) *spill {
-	s := &spill{p: p, cfg: p.cfg.Spool, name: p.cfg.Prefix + spillTopic, ready: make(chan struct{})}
+	s := &spill{
+		p: p, cfg: p.cfg.Spool, name: p.cfg.Prefix + spillTopic, ready: make(chan struct{}),
+		warned: rate.Sometimes{Interval: time.Minute}, failed: rate.Sometimes{Interval: time.Minute},
+	}
 	s.open = sync.OnceFunc(func() { close(s.ready) })
 	s.queue = &queue{p: p, name: s.name, spill: s}
 	return s
@@ -144,32 +148,19 @@ func (s *spill) put(partition int, b *batch, held bool) (spool.Ref, error) {
 	disk := s.disk.Load()
 	ref, err := disk.Put(spool.Entry{Partition: partition, At: time.Now(), Records: len(b.ends), Body: b.encode()}, held)
 	if err != nil {
-		if s.diskFailed() {
+		s.p.metrics.spoolErrors.Inc()
+		s.failed.Do(func() {
 			s.p.log.Error("spool cannot be written: records are safe only when Kafka has them", "dir", s.cfg.Dir, "error", err,
 				"next", "look at the disk: is it full, or does it fail; appends fail when Kafka is away too")
-		}
+		})
 		return ref, err
 	}
 	s.p.metrics.spilled.Add(float64(len(b.ends)))
-	if s.warned.due() {
+	s.warned.Do(func() {
 		s.p.log.Warn("kafka does not acknowledge in time: records are kept in the spool", "topic", s.name, "dir", s.cfg.Dir,
 			"records", disk.Records(), "next", "look at the brokers; what is in the spool is sent when they are back")
-	}
+	})
 	return ref, nil
-}
-
-// diskFailed counts a failure of the disk and reports whether it is to be logged.
-func (s *spill) diskFailed() bool {
-	s.p.metrics.spoolErrors.Inc()
-	return s.failed.due()
-}
-
-// logLimit lets something be logged once a minute.
-type logLimit struct{ last atomic.Int64 }
-
-func (l *logLimit) due() bool {
-	now, last := time.Now().Unix(), l.last.Load()
-	return now-last >= 60 && l.last.CompareAndSwap(last, now)
 }
 
 // encode makes the body of an entry of a batch without keys: for each value its length and its bytes.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Outside is what comes from the environment alone: how engines that run elsewhere are entered, and secrets.
@@ -130,29 +132,10 @@ func Unknown(environ, known []string) []error {
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || platformVariable.MatchString(name) {
 			continue
 		}
-		nearest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
+		nearest := slices.MinFunc(known, func(a, b string) int {
+			return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+		})
 		errs = append(errs, fmt.Errorf("%s names no setting: did you mean %s?", name, nearest))
 	}
 	return errs
-}
-
-// distance is how many letters must be put in, left out or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -33,7 +33,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	ctx, span := s.begin(ctx, c, id)
 	route := unmatched
 	defer func() { finishSpan(span, c, route) }()
-	c.SetUserContext(context.WithValue(ctx, idKey{}, id))
+	c.SetUserContext(ctx)
 
 	err := guarded(c, (*fiber.Ctx).Next)
 	route = c.Route().Path
@@ -103,14 +103,6 @@ type panicked struct {
 }
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.cause) }
-
-type idKey struct{}
-
-// RequestID is the id of the request that ctx belongs to, as the client and the log know it; "" outside of one.
-func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(idKey{}).(string)
-	return id
-}
 
 // requestID is the id that a proxy or the client gave, if it is safe in a header and a log; else a new one.
 func requestID(given string) string {

@@ -99,7 +99,7 @@ func behaviours(app *fiber.App) {
 	app.Get("/invalid", func(*fiber.Ctx) error { return problem.New(problem.Invalid, "limit: want 1 to 200") })
 	app.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unproven, "unknown key") })
 	app.Get("/away", func(*fiber.Ctx) error { return problem.New(problem.Away, "try again").Because(io.EOF) })
-	app.Get("/id", func(c *fiber.Ctx) error { return c.SendString(RequestID(c.UserContext())) })
+	app.Get("/id", func(c *fiber.Ctx) error { return c.SendString(c.GetRespHeader(fiber.HeaderXRequestID)) })
 }
 
 func TestErrorsAreJSONAndKeepTheirCauseInTheLog(t *testing.T) {

@@ -92,8 +92,10 @@ func (p *partition[T]) checkLog(ctx context.Context, next int64) error {
 	first, end, err := p.offsets.bounds(ctx)
 	switch {
 	case err != nil:
-		if ctx.Err() == nil && p.seldom.now() {
-			p.log.Warn("looking at the log", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
+		if ctx.Err() == nil {
+			p.seldom.Do(func() {
+				p.log.Warn("looking at the log", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
+			})
 		}
 		return nil
 	case first > next:

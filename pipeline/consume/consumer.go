@@ -27,6 +27,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 )
@@ -108,7 +109,7 @@ type Consumer[T any] struct {
 	joined   atomic.Bool
 	progress progress
 	failures failures
-	seldom   seldom
+	seldom   rate.Sometimes // for lines of the log that would come again and again
 }
 
 // New does nothing yet.
@@ -131,6 +132,7 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 		cfg:     cfg,
 		target:  target,
 		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: brokerTimeout},
+		seldom:  rate.Sometimes{Interval: time.Minute},
 		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
 		tracer:  cfg.Traces.Tracer(scope),
@@ -163,9 +165,9 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 			return group.Close()
 		case err != nil:
 			// A new cluster refuses its first group until there is a coordinator, and any group while the broker is away.
-			if c.seldom.now() {
+			c.seldom.Do(func() {
 				c.log.Warn("joining group", "cause", err, "next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
-			}
+			})
 			continue
 		}
 		c.serve(generation)

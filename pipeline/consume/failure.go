@@ -56,19 +56,3 @@ func (f *failures) err(now time.Time) error {
 	}
 	return errors.Join(errs...)
 }
-
-// seldom lets one of many similar log messages through per minute. It is safe for concurrent use.
-type seldom struct {
-	mu   sync.Mutex
-	last time.Time
-}
-
-func (s *seldom) now() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.last) < time.Minute {
-		return false
-	}
-	s.last = time.Now()
-	return true
-}

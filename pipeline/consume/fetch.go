@@ -86,9 +86,10 @@ func (p *partition[T]) fetchRetrying(ctx context.Context, f *fetcher) (Record, e
 		switch {
 		case err == nil, stopped, ctx.Err() != nil:
 			return r, err
-		case p.seldom.now():
-			p.log.Warn("fetching", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 		}
+		p.seldom.Do(func() {
+			p.log.Warn("fetching", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
+		})
 	}
 }
 

@@ -63,8 +63,10 @@ func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
 	ends := map[int]kafka.PartitionOffsets{}
 	for {
 		answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
-		if err != nil && ctx.Err() == nil && c.seldom.now() {
-			c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
+		if err != nil && ctx.Err() == nil {
+			c.seldom.Do(func() {
+				c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
+			})
 		}
 		maps.Copy(ends, answered) // while the broker is away the age grows all the same
 		for id, p := range ends {

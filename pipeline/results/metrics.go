@@ -30,9 +30,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 }
 
 // outcomes counts the records of a batch.
-type outcomes struct {
-	inserted, corrected, duplicate, old, orphaned, skipped, refused int64
-}
+type outcomes struct{ inserted, corrected, duplicate, old, orphaned, skipped, refused int64 }
 
 // add counts so many rows of one transaction.
 func (o *outcomes) add(rows int, first, rereads postgres.ResultCounts) {

@@ -54,11 +54,11 @@ func decodeVisit(_ int, r consume.Record) (packed clickhouse.PackedVisit, _ bool
 	d := visitDecoders.Get().(*visitDecoder)
 	defer visitDecoders.Put(d)
 	if err := event.DecodeVisitInPlace(r.Value, &d.visit); err != nil {
-		return packed, false, err
+		return "", false, err
 	}
 	row, err := VisitRow(&r, &d.visit)
 	if err != nil {
-		return packed, false, err
+		return "", false, err
 	}
 	return d.packer.Pack(&row), false, nil
 }

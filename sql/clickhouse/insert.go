@@ -139,15 +139,15 @@ type tableColumn[R any] struct {
 	append func(to driver.BatchColumn, rows []R) error
 }
 
-func column[R, V any](name string, value func(*R) V) tableColumn[R] {
+func column[R, V any](name string, value func(R) V) tableColumn[R] {
 	pool := sync.Pool{New: func() any { return new([SentAtOnce]V) }} // the driver copies them
 	return tableColumn[R]{"`" + name + "`", func(to driver.BatchColumn, rows []R) error {
 		all := pool.Get().(*[SentAtOnce]V)
 		defer pool.Put(all)
 		values := all[:len(rows)]
 		defer clear(values)
-		for i := range rows {
-			values[i] = value(&rows[i])
+		for i, row := range rows {
+			values[i] = value(row)
 		}
 		return to.Append(values)
 	}}

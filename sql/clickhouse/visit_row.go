@@ -38,14 +38,14 @@ type VisitRow struct {
 
 // Visits is the landing table of topic visits.
 var Visits = columnar("visits",
-	column("organization_id", func(p *PackedVisit) UUID { return p.organization }),
-	column("brand_id", func(p *PackedVisit) UUID { return p.brand }),
-	column("day", func(p *PackedVisit) time.Time { return time.UnixMilli(p.at).UTC() }),
-	column("id", func(p *PackedVisit) UUID { return p.id }),
+	column("organization_id", func(p PackedVisit) UUID { return p.uuid(packedOrganization) }),
+	column("brand_id", func(p PackedVisit) UUID { return p.uuid(packedBrand) }),
+	column("day", PackedVisit.At),
+	column("id", func(p PackedVisit) UUID { return p.uuid(packedID) }),
 	column("log_topic", visitText(textTopic)),
-	column("log_partition", func(p *PackedVisit) int32 { return p.partition }),
-	column("log_offset", func(p *PackedVisit) int64 { return p.offset }),
-	column("at", func(p *PackedVisit) int64 { return p.at }),
+	column("log_partition", func(p PackedVisit) int32 { return int32(p.uint32(packedPartition)) }),
+	column("log_offset", func(p PackedVisit) int64 { return int64(p.uint64(packedOffset)) }),
+	column("at", func(p PackedVisit) int64 { return int64(p.uint64(packedAt)) }),
 	column("event", visitText(textEvent)),
 	column("platform", visitText(textPlatform)),
 	column("platform_by", visitText(textPlatformBy)),
@@ -58,16 +58,16 @@ var Visits = columnar("visits",
 	column("screen", visitText(textScreen)),
 	column("time_zone", visitText(textTimeZone)),
 	column("session", visitText(textSession)),
-	column("new_session", func(p *PackedVisit) bool { return p.newSession }),
-	column("visitor", func(p *PackedVisit) uint64 { return p.visitor }),
+	column("new_session", func(p PackedVisit) bool { return p.flag(flagNewSession) }),
+	column("visitor", func(p PackedVisit) uint64 { return p.uint64(packedVisitor) }),
 	column("goal_name", visitText(textGoalName)),
-	column("goal_value", func(p *PackedVisit) *decimal.Decimal { return p.value }),
+	column("goal_value", PackedVisit.value),
 	column("goal_currency", visitText(textGoalCurrency)),
-	column("simulated", func(p *PackedVisit) bool { return p.simulated }),
+	column("simulated", func(p PackedVisit) bool { return p.flag(flagSimulated) }),
 )
 
-func visitText(which int) func(*PackedVisit) string {
-	return func(p *PackedVisit) string { return p.text(which) }
+func visitText(which int) func(PackedVisit) string {
+	return func(p PackedVisit) string { return p.text(which) }
 }
 
 // PackVisits packs rows.
