@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -46,15 +47,23 @@ func freshness(ctx context.Context, o Options, s *stack, r *Result) error {
 		all, ctx := errgroup.WithContext(ctx)
 		all.Go(func() error { return flow(ctx, until, log, &flowed) })
 		all.Go(func() (err error) {
-			visits, err = w.measure(ctx, until, log, event.TopicVisits, "ai-traffic", "total_visits", w.visit)
+			visits, err = w.measure(ctx, until, "ai-traffic", "total_visits", func(i int) error { return w.appendVisit(ctx, log, i) })
 			return err
 		})
 		all.Go(func() (err error) {
-			answers, err = w.measure(ctx, until, log, event.TopicAnswers, "visibility-summary", "resultCount", w.answer)
+			answers, err = w.measure(ctx, until, "visibility-summary", "resultCount", func(i int) error { return w.appendAnswer(ctx, log, i) })
 			return err
 		})
 		return all.Wait()
 	})
+	if err != nil {
+		return err
+	}
+	var deadLetters uint64
+	err = w.warehouse.QueryRow(ctx, "SELECT count() FROM deadletters").Scan(&deadLetters)
+	if err == nil && deadLetters > 0 {
+		err = fmt.Errorf("%d of the appended records became dead letters, want none", deadLetters)
+	}
 	if err != nil {
 		return err
 	}
@@ -103,9 +112,10 @@ func flow(ctx, until context.Context, log *producer.Producer, flowed *atomic.Int
 
 // A watch measures when records are counted: by a pipeline, and a service beside it.
 type watch struct {
-	at     *service
-	client *http.Client
-	brand  brand
+	warehouse *clickhouse.Conn
+	at        *service
+	client    *http.Client
+	brand     brand
 }
 
 // watch starts a pipeline from the topics to a warehouse, and a service over it.
@@ -132,7 +142,7 @@ func (s *stack) watch(ctx context.Context) (*watch, error) {
 		return nil, err
 	}
 	at, err := s.serve(ctx, db, warehouse)
-	return &watch{at, newClient(2), brands[0]}, err
+	return &watch{warehouse, at, newClient(2), brands[0]}, err
 }
 
 // startSink starts the sink of a topic, which runs until the bench is over.
@@ -150,24 +160,18 @@ func startSink[T any](ctx context.Context, s *stack, db *postgres.DB, topic stri
 	return nil
 }
 
-// measure appends records to a topic until until ends, one when the last one is counted by a field of an endpoint, and
-// returns how long each took to be.
-func (w *watch) measure(
-	ctx, until context.Context, log *producer.Producer, topic, endpoint, field string, record func(i int) (key, value []byte, err error),
-) ([]time.Duration, error) {
+// measure appends records until until ends, one when the last one is counted by a field of an endpoint, and returns how
+// long each took to be.
+func (w *watch) measure(ctx, until context.Context, endpoint, field string, appendOne func(i int) error) ([]time.Duration, error) {
 	window := question{brand: w.brand, from: start.Truncate(24 * time.Hour), days: 30}
 	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
 	var took []time.Duration
 	for until.Err() == nil {
-		key, value, err := record(len(took))
-		if err != nil {
-			return nil, err
-		}
 		begin := time.Now()
-		if err := log.Append(ctx, topic, key, value); err != nil {
+		if err := appendOne(len(took)); err != nil {
 			return nil, err
 		}
-		err = poll(ctx, flowing.every, func() (bool, error) {
+		err := poll(ctx, flowing.every, func() (bool, error) {
 			var body bytes.Buffer
 			if err := w.at.ask(ctx, w.client, api+endpoint, window, &body); err != nil {
 				return false, err
@@ -187,16 +191,23 @@ func (w *watch) measure(
 	return took, nil
 }
 
-func (w *watch) visit(i int) (key, value []byte, err error) {
+func (w *watch) appendVisit(ctx context.Context, log *producer.Producer, i int) error {
 	v := someVisit(i)
 	v.OrganizationID, v.BrandID = w.brand.organization, w.brand.id
-	value, err = event.EncodeVisit(nil, &v)
-	return nil, value, err
+	value, err := event.EncodeVisit(nil, &v)
+	if err != nil {
+		return err
+	}
+	return log.Append(ctx, event.TopicVisits, value)
 }
 
-func (w *watch) answer(i int) (key, value []byte, err error) {
+func (w *watch) appendAnswer(ctx context.Context, log *producer.Producer, i int) error {
 	a := someAnswer(i)
 	a.OrganizationID, a.Brand.ID = w.brand.organization, w.brand.id
-	value, err = event.EncodeAnswer(nil, &a)
-	return event.AnswerKey(a.Brand.ID), value, err
+	value, err := event.EncodeAnswer(nil, &a)
+	if err != nil {
+		return err
+	}
+	_, err = log.AppendAll(ctx, event.TopicAnswers, []producer.Record{{Key: event.AnswerKey(a.Brand.ID), Value: value}})
+	return err
 }
