@@ -513,7 +513,7 @@ CREATE TABLE citations
     `url` String COMMENT 'cited URL, normalised' CODEC(ZSTD(1)),
     `domain` LowCardinality(String) COMMENT 'registrable domain of the host',
     `title` String COMMENT 'title in the answer, empty: none' CODEC(ZSTD(1)),
-    `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, whoever owns the domain',
+    `listed_type` LowCardinality(String) COMMENT 'forum, social, review, institutional or editorial, regardless of its owner',
     `owned` Bool COMMENT 'on a domain of the brand',
     `competitor_id` UUID COMMENT 'competitor whose domain it is, nil: none',
     `sign` Int8 COMMENT '1: the row counts, -1: it takes an earlier one back. Figures are sums of sign x value'
