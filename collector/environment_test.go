@@ -117,7 +117,7 @@ func (s *environment) append(_ context.Context, topic string, values ...[]byte) 
 	}
 	for _, value := range values {
 		var v event.Visit
-		if err := event.DecodeVisit(value, &v); err != nil || topic != event.TopicVisits {
+		if err := event.DecodeVisit(bytes.Clone(value), &v); err != nil || topic != event.TopicVisits {
 			return fmt.Errorf("a record of topic %s that cannot be decoded: %w", topic, err)
 		}
 		s.visits = append(s.visits, v)

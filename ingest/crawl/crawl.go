@@ -261,7 +261,7 @@ func (i *importing) flush(ctx context.Context) error {
 			i.refuse(f.line, err)
 			continue
 		}
-		records = append(records, producer.Record{Key: event.CrawlKey(i.of.BrandID), Value: value})
+		records = append(records, producer.Record{Key: event.BrandKey(i.of.BrandID), Value: value})
 	}
 	if len(records) > 0 {
 		appended, err := i.log.AppendAll(ctx, event.TopicCrawls, records)

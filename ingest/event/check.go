@@ -7,7 +7,7 @@ import (
 )
 
 // The bounds of a record before it is appended, in bytes and in items. They are wide: they keep out what is no brand's
-// name or no answer's text, and with MaxRecordBytes they bound what a record costs every reader.
+// name or no answer's text, and with MaxValueBytes they bound what a record costs every reader.
 const (
 	MaxText    = 4 << 20  // an answer's text
 	MaxPrompt  = 32 << 10 // a prompt's text, a search query

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -28,12 +27,9 @@ func DecodeAnswer(b []byte, a *Answer) error {
 	return err
 }
 
-// DecodeVisit reads a visit's record; b may be used again afterwards, and errors are those of DecodeAnswer.
-func DecodeVisit(b []byte, v *Visit) error { return DecodeVisitInPlace(bytes.Clone(b), v) }
-
-// DecodeVisitInPlace is DecodeVisit without a copy: the texts of v may be those of b, which must not change while they
-// are used.
-func DecodeVisitInPlace(b []byte, v *Visit) error {
+// DecodeVisit reads a visit's record. The texts of v may be those of b, which must not change while they are used.
+// Errors are those of DecodeAnswer.
+func DecodeVisit(b []byte, v *Visit) error {
 	*v = Visit{}
 	if scanVisit(b, v) {
 		var p problems
@@ -107,8 +103,8 @@ func encoded(dst []byte, record any) ([]byte, error) {
 	switch {
 	case err != nil:
 		return dst, JSONError(err)
-	case len(b) > MaxRecordBytes:
-		return dst, &TooLargeError{Bytes: len(b)}
+	case len(b) > MaxValueBytes:
+		return dst, &TooLargeError{Bytes: len(b), Most: MaxValueBytes}
 	case dst == nil:
 		return b, nil // nothing to copy it behind
 	}

@@ -32,11 +32,11 @@ func malformed(field, want string, args ...any) error {
 	return &MalformedError{Field: field, Want: fmt.Sprintf(want, args...)}
 }
 
-// TooLargeError refuses a record whose encoded value exceeds MaxRecordBytes. It is ErrTooLarge.
-type TooLargeError struct{ Bytes int }
+// TooLargeError refuses a record that does not fit on the log. It is ErrTooLarge.
+type TooLargeError struct{ Bytes, Most int }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("record of %d bytes: want at most %d", e.Bytes, MaxRecordBytes)
+	return fmt.Sprintf("record of %d bytes: want at most %d", e.Bytes, e.Most)
 }
 
 // Is reports whether target is ErrTooLarge.

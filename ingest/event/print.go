@@ -48,7 +48,7 @@ func printVisit(dst []byte, v *Visit) ([]byte, bool) {
 		p.literal(`,"simulated":true`)
 	}
 	p.literal(`}`)
-	if p.bad || len(p.text)-len(dst) > MaxRecordBytes {
+	if p.bad || len(p.text)-len(dst) > MaxValueBytes {
 		return dst, false
 	}
 	return p.text, true

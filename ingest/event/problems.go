@@ -96,7 +96,7 @@ func (p *problems) present(field string, t Time, now time.Time) {
 }
 
 func (p *problems) decimal(field, s string) {
-	if !decimal(s) {
+	if !isDecimal(s) {
 		p.add(field, "%s, got %.40q", decimalForm, s)
 	}
 }

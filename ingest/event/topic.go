@@ -18,11 +18,14 @@ const (
 // Topics lists every topic of the log.
 var Topics = []string{TopicAnswers, TopicVisits, TopicCrawls}
 
-// MaxRecordBytes bounds one record's value; the topics are created with it as max.message.bytes.
-const MaxRecordBytes = 8 << 20
+const (
+	// MaxRecordBytes is max.message.bytes of the topics, which counts a record's key, headers and batch too.
+	MaxRecordBytes = 8 << 20
 
-// AnswerKey is the key of an answer's record: answers of one brand share a partition and so an order.
-func AnswerKey(brandID uuid.UUID) []byte { return []byte(brandID.String()) }
+	// MaxValueBytes bounds a record's value: the rest is more than what is around it has.
+	MaxValueBytes = MaxRecordBytes - 4<<10
+)
 
-// CrawlKey is the key of a crawl's record: a log that is read again comes to the partition that it came to before.
-func CrawlKey(brandID uuid.UUID) []byte { return []byte(brandID.String()) }
+// BrandKey is the key of the records of a brand. They share a partition and so an order, and those of a file that is
+// read again come to the partition that they came to before.
+func BrandKey(brandID uuid.UUID) []byte { return []byte(brandID.String()) }

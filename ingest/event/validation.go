@@ -68,7 +68,7 @@ func (a *Answer) validate(p *problems) {
 	}
 	for i := range a.Products {
 		c := &a.Products[i]
-		if c.Position < 0 || c.ReviewCount < 0 || !decimal(c.PriceAmount) || !(c.Rating >= 0 && c.Rating <= 1e6) {
+		if c.Position < 0 || c.ReviewCount < 0 || !isDecimal(c.PriceAmount) || !(c.Rating >= 0 && c.Rating <= 1e6) {
 			p.in("products", i).add("", "position, rating and review_count of at least 0 and price_amount as %s", decimalForm)
 		}
 	}
@@ -138,21 +138,6 @@ func (c *Crawl) validate(p *problems) {
 		p.add("status", "a status of HTTP, 0 to %d, got %d", maxStatus, c.Status)
 	}
 	p.least("bytes", c.Bytes, 0)
-}
-
-const decimalForm = "a decimal number as text, at most 12 digits before the point and 6 after it"
-
-// decimal reports whether s is empty or a number that a Decimal(18, 6) holds.
-func decimal(s string) bool {
-	if s == "" {
-		return true
-	}
-	whole, fraction, point := strings.Cut(s, ".")
-	return digits(whole, 12) && (!point || digits(fraction, 6))
-}
-
-func digits(s string, most int) bool {
-	return s != "" && len(s) <= most && strings.Trim(s, "0123456789") == ""
 }
 
 // upper reports whether s is empty or n capital letters of ASCII.

@@ -104,7 +104,7 @@ func appendFacts[T any](ctx context.Context, in *Intake, topic string, facts ite
 				return appended, err
 			}
 		}
-		records = append(records, producer.Record{Key: []byte(key.String()), Value: value})
+		records = append(records, producer.Record{Key: event.BrandKey(key), Value: value})
 		size += len(value)
 	}
 	return appended, flush()

@@ -115,7 +115,7 @@ func (e *environment) onLog() []event.Answer {
 	for _, m := range slices.Concat(e.records(event.TopicAnswers)...) {
 		var a event.Answer
 		e.must(event.DecodeAnswer(m.Value, &a))
-		if string(m.Key) != string(event.AnswerKey(a.Brand.ID)) {
+		if string(m.Key) != string(event.BrandKey(a.Brand.ID)) {
 			e.t.Errorf("key %s of an answer for %s", m.Key, a.Brand.ID)
 		}
 		answers = append(answers, a)

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
 )
@@ -130,8 +129,8 @@ func (p *price) UnmarshalJSON(b []byte) error {
 			text = "" // exponents are JSON's, a decimal string has none
 		}
 	}
-	decimal, ok := answer.Decimal(text)
-	if !ok {
+	decimal, ok := event.Decimal(text)
+	if !ok || strings.HasPrefix(text, "-") {
 		return wanted(`a number of 0 or more or a decimal string such as "579.99", at most 12 digits before the point`, b)
 	}
 	*p = price(decimal)

@@ -218,7 +218,7 @@ const batchOverhead = 512
 // fits reports whether a record of weight w fits into a batch that the topic takes.
 func fits(w int) error {
 	if w+batchOverhead > event.MaxRecordBytes {
-		return &event.TooLargeError{Bytes: w + batchOverhead}
+		return &event.TooLargeError{Bytes: w + batchOverhead, Most: event.MaxRecordBytes}
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (s *stack) appendAnswers(ctx context.Context, n int) ([]consume.Record, err
 			return nil, err
 		}
 		records[i] = consume.Record{Topic: event.TopicAnswers, Offset: int64(i), Value: value}
-		appended[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
+		appended[i] = producer.Record{Key: event.BrandKey(a.Brand.ID), Value: value}
 	}
 	return records, s.appending(ctx, "", func(log *producer.Producer) error {
 		_, err := log.AppendAll(ctx, event.TopicAnswers, appended)

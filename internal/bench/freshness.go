@@ -208,6 +208,6 @@ func (w *watch) appendAnswer(ctx context.Context, log *producer.Producer, i int)
 	if err != nil {
 		return err
 	}
-	_, err = log.AppendAll(ctx, event.TopicAnswers, []producer.Record{{Key: event.AnswerKey(a.Brand.ID), Value: value}})
+	_, err = log.AppendAll(ctx, event.TopicAnswers, []producer.Record{{Key: event.BrandKey(a.Brand.ID), Value: value}})
 	return err
 }

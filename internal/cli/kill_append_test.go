@@ -61,7 +61,7 @@ func (k *killing) facts(t *testing.T, from, to int, fact func(n int, at time.Tim
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, producer.Record{Key: event.AnswerKey(brand), Value: value}) // every topic's key is the brand's id
+			records = append(records, producer.Record{Key: event.BrandKey(brand), Value: value}) // every topic's key is the brand's id
 		}
 	}
 	return records

@@ -157,7 +157,7 @@ func (e *environment) append(t *testing.T, s postgres.Snapshot, from, to int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value})
+		records = append(records, producer.Record{Key: event.BrandKey(a.Brand.ID), Value: value})
 	}
 	if n, err := e.log.AppendAll(t.Context(), event.TopicAnswers, records); err != nil || n != len(records) {
 		t.Fatalf("appended %d of %d: %v", n, len(records), err)

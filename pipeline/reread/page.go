@@ -26,9 +26,8 @@ type page struct {
 }
 
 const (
-	chunkBytes  = 4 << 20         // held between the warehouse and the log
-	recordBytes = 1 << 10         // more than what a record costs on the log beside its value
-	replicaLag  = 3 * time.Second // of a replica; what it lacks by then was refused
+	chunkBytes = 4 << 20         // held between the warehouse and the log
+	replicaLag = 3 * time.Second // of a replica; what it lacks by then was refused
 )
 
 var errFull = errors.New("page is full")
@@ -36,7 +35,7 @@ var errFull = errors.New("page is full")
 // append appends answers of a brand as rereads, until the page is full.
 func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdated []clickhouse.StaleAnswer) (page, error) {
 	p := page{begun: time.Now(), names: names}
-	key := event.AnswerKey(names.BrandID)
+	key := event.BrandKey(names.BrandID)
 	var records []producer.Record
 	bytes, waiting := 0, 0
 	send := func() error {
@@ -91,10 +90,10 @@ func (r *Rereader) encode(kept *clickhouse.AnswerRow, names *postgres.Snapshot) 
 		return nil, err
 	}
 	value, err := event.EncodeAnswer(nil, a)
-	if err == nil && len(value) > event.MaxRecordBytes-recordBytes {
-		return nil, fmt.Errorf("with its current names: %w", &event.TooLargeError{Bytes: len(value)})
+	if err != nil {
+		return nil, fmt.Errorf("with its current names: %w", err)
 	}
-	return value, err
+	return value, nil
 }
 
 // waitFor waits until the sink has inserted a page and returns how many of its answers were refused. inserted is false

@@ -49,7 +49,7 @@ func progressOf(progress []consume.Position, brand uuid.UUID) (consume.Position,
 	if len(ids) == 0 {
 		return consume.Position{}, fmt.Errorf("find partition of brand %s: the topic has none", brand)
 	}
-	id := producer.Partition(event.AnswerKey(brand), ids)
+	id := producer.Partition(event.BrandKey(brand), ids)
 	return progress[slices.Index(ids, id)], nil
 }
 

@@ -53,7 +53,7 @@ var visitDecoders = sync.Pool{New: func() any { return new(visitDecoder) }}
 func decodeVisit(_ int, r consume.Record) (packed clickhouse.PackedVisit, _ bool, err error) {
 	d := visitDecoders.Get().(*visitDecoder)
 	defer visitDecoders.Put(d)
-	if err := event.DecodeVisitInPlace(r.Value, &d.visit); err != nil {
+	if err := event.DecodeVisit(r.Value, &d.visit); err != nil {
 		return "", false, err
 	}
 	row, err := VisitRow(&r, &d.visit)

@@ -99,7 +99,7 @@ func (l *harness) appendSome(t *testing.T, most int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records[i] = producer.Record{Key: event.AnswerKey(a.Brand.ID), Value: value}
+		records[i] = producer.Record{Key: event.BrandKey(a.Brand.ID), Value: value}
 		key := [2]uuid.UUID{a.Brand.ID, a.ID}
 		if _, seen := l.seen[key]; !seen {
 			l.seen[key] = struct{}{}
