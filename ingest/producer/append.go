@@ -73,10 +73,10 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 			return nil, err
 		}
 	}
-	held := p.live.Add(int64(w))
+	held := p.appendBytes.Add(int64(w))
 	defer func() {
 		if err != nil {
-			p.live.Add(int64(-w))
+			p.appendBytes.Add(int64(-w))
 		}
 	}()
 	if held > maxBufferedBytes/2 || spills && !p.spill.hasRoom(held) {
@@ -93,7 +93,7 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 		q = t.any
 	}
 	return q.join(len(values), bytes, func(b *batch) {
-		b.live += w
+		b.appendBytes += w
 		for _, value := range values {
 			b.add(Record{Value: value})
 		}
@@ -119,13 +119,13 @@ func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record
 	var errs []error
 	for _, r := range records {
 		w := r.weight()
-		if err := p.bulk.Acquire(ctx, int64(w)); err != nil {
+		if err := p.appendAllRoom.Acquire(ctx, int64(w)); err != nil {
 			errs = append(errs, context.Cause(ctx))
 			break
 		}
-		p.taken.Add(int64(w))
+		p.appendAllBytes.Add(int64(w))
 		b, err := t.queue(r.Key).join(1, len(r.Key)+len(r.Value), func(b *batch) {
-			b.bulk += w
+			b.appendAllBytes += w
 			b.add(r)
 		})
 		if err != nil {
@@ -164,7 +164,7 @@ func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, re
 	case !p.begin():
 		err = ErrStopped
 	default:
-		defer p.open.Done()
+		defer p.running.Done()
 		appended, err = p.appendTo(ctx, p.cfg.Prefix+topic, partition, records)
 	}
 	if err != nil {
@@ -227,14 +227,14 @@ func fits(w int) error {
 func (p *Producer) finish(b *batch, err error) {
 	b.err = err
 	close(b.done)
-	p.live.Add(int64(-b.live))
-	p.free(b.bulk)
+	p.appendBytes.Add(int64(-b.appendBytes))
+	p.free(b.appendAllBytes)
 }
 
 // free gives back room that AppendAll took.
 func (p *Producer) free(n int) {
-	p.taken.Add(int64(-n))
-	p.bulk.Release(int64(n))
+	p.appendAllBytes.Add(int64(-n))
+	p.appendAllRoom.Release(int64(n))
 }
 
 func (p *Producer) failed(topic string, err error) error {

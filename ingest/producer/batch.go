@@ -19,10 +19,11 @@ type batch struct {
 	data     []byte    // key, value, key, value, …
 	ends     []span
 	headers  map[int][]Header // by record; nil: none
-	live     int              // bytes reserved by Append
-	bulk     int              // and by AppendAll
-	done     chan struct{}    // closed when err is set for good
-	err      error
+
+	appendBytes    int           // held for Append
+	appendAllBytes int           // and for AppendAll and AppendTo
+	done           chan struct{} // closed when err is set for good
+	err            error
 }
 
 // span is where a record's key and value end in data.

@@ -67,7 +67,7 @@ func started(t testing.TB, brokers []string, prefix string, change func(*Config)
 		if err := <-done; err != nil {
 			t.Errorf("Run() = %v, want nil", err)
 		}
-		if n := p.live.Load(); n != 0 || !p.bulk.TryAcquire(maxBufferedBytes/2) {
+		if n := p.appendBytes.Load(); n != 0 || !p.appendAllRoom.TryAcquire(maxBufferedBytes/2) {
 			t.Errorf("%d bytes are still held for Append, or some for AppendAll", n)
 		}
 	})

@@ -44,7 +44,7 @@ func newMetrics(reg prometheus.Registerer, p *Producer) *metrics {
 	}
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "answerscope_producer_buffered_bytes", Help: "Bytes held for records that are not yet acknowledged."},
-		func() float64 { return float64(p.live.Load() + p.taken.Load()) })
+		func() float64 { return float64(p.appendBytes.Load() + p.appendAllBytes.Load()) })
 	if p.spill != nil {
 		m.addSpool(auto, p.spill)
 	}

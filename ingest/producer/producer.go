@@ -42,17 +42,17 @@ type Producer struct {
 	transport *kafka.Transport
 	client    *kafka.Client
 
-	live  atomic.Int64        // bytes held for Append
-	bulk  *semaphore.Weighted // the same for AppendAll, which waits for room
-	taken atomic.Int64        // bytes of bulk that are taken
-	spill *spill              // nil: nothing is kept on disk while Kafka is away
+	appendBytes    atomic.Int64        // held for Append
+	appendAllRoom  *semaphore.Weighted // of AppendAll and AppendTo, which wait for it
+	appendAllBytes atomic.Int64        // taken of it
+	spill          *spill              // nil: nothing is kept on disk while Kafka is away
 
 	topics  sync.Map // name without prefix → *topic
 	lookUps singleflight.Group
 
 	mu      sync.Mutex
 	stopped bool
-	open    sync.WaitGroup // batches and look-ups that have not ended
+	running sync.WaitGroup // batches and look-ups
 }
 
 // New makes a producer that does nothing yet. Its metrics are registered on reg.
@@ -68,8 +68,8 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 	if err != nil {
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
-	p := &Producer{cfg: cfg, log: log, transport: transport, bulk: semaphore.NewWeighted(maxBufferedBytes / 2),
-		client: &kafka.Client{Addr: cfg.Address(), Transport: transport}}
+	p := &Producer{cfg: cfg, log: log, transport: transport, client: &kafka.Client{Addr: cfg.Address(), Transport: transport},
+		appendAllRoom: semaphore.NewWeighted(maxBufferedBytes / 2)}
 	if cfg.Spool.Dir != "" {
 		p.spill = newSpill(p)
 	}
@@ -98,15 +98,15 @@ func (p *Producer) stop() {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
-	p.open.Wait()
+	p.running.Wait()
 }
 
-// begin keeps Run from ending until open.Done; it is false once the producer stops.
+// begin keeps Run from ending until running.Done; it is false once the producer stops.
 func (p *Producer) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.stopped {
-		p.open.Add(1)
+		p.running.Add(1)
 	}
 	return !p.stopped
 }
@@ -120,7 +120,7 @@ func (p *Producer) Ready(ctx context.Context) error {
 	if err := p.spill.wait(ctx); err != nil {
 		return err
 	}
-	if !p.spill.hasRoom(p.live.Load() + event.MaxRecordBytes) {
+	if !p.spill.hasRoom(p.appendBytes.Load() + event.MaxRecordBytes) {
 		return fmt.Errorf("spool %s is full: %w", p.cfg.Spool.Dir, ErrOverloaded)
 	}
 	return nil

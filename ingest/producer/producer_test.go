@@ -223,7 +223,7 @@ func TestOverload(t *testing.T) {
 			}
 		})
 	}
-	wait.For(t, "a full buffer", func() bool { return p.live.Load() == room })
+	wait.For(t, "a full buffer", func() bool { return p.appendBytes.Load() == room })
 	begin := time.Now()
 	if err := p.Append(t.Context(), event.TopicVisits, value(1)); !errors.Is(err, ErrOverloaded) || time.Since(begin) > time.Second {
 		t.Errorf("Append() = %v after %s, want ErrOverloaded at once", err, time.Since(begin))
@@ -239,8 +239,8 @@ func TestOverload(t *testing.T) {
 		ended <- err
 	}()
 	wait.For(t, "AppendAll to fill its half", func() bool {
-		if p.bulk.TryAcquire(1) {
-			p.bulk.Release(1)
+		if p.appendAllRoom.TryAcquire(1) {
+			p.appendAllRoom.Release(1)
 			return false
 		}
 		return true
@@ -316,7 +316,7 @@ func TestRunSendsWhatItTookAndLeavesNothingBehind(t *testing.T) {
 			})
 		}
 		wait.For(t, "a request", func() bool { return seen.Load() > 0 })
-		wait.For(t, "all records to have joined", func() bool { return p.live.Load() == weigh(100) })
+		wait.For(t, "all records to have joined", func() bool { return p.appendBytes.Load() == weigh(100) })
 		stop()
 		wait.For(t, "the producer to stop", func() bool {
 			p.mu.Lock()

@@ -104,7 +104,7 @@ func (q *queue) idle(now time.Time) *partitionSender {
 // send sends b to its partition. A batch that is not acknowledged in time is late: the next one may go to another
 // partition, and the late one is spilled, or, where there is no spool or its disk fails, sent again until its deadline.
 func (q *queue) send(b *batch, to *partitionSender) {
-	defer q.p.open.Done()
+	defer q.p.running.Done()
 	began := time.Now()
 	q.p.metrics.inFlight.Inc()
 	defer func() {
@@ -145,7 +145,7 @@ func (q *queue) lateIn(b *batch) time.Duration {
 func (q *queue) late(b *batch, to *partitionSender) *spool.Ref {
 	q.mu.Lock()
 	to.avoidUntil = time.Now().Add(avoidFor)
-	q.pass(b)
+	q.releaseNext(b)
 	q.mu.Unlock()
 	if q.spill == nil {
 		return nil
@@ -155,7 +155,7 @@ func (q *queue) late(b *batch, to *partitionSender) *spool.Ref {
 
 // spillUnsent spills b without sending it, since its partition does not acknowledge in time.
 func (q *queue) spillUnsent(b *batch, to *partitionSender) {
-	defer q.p.open.Done()
+	defer q.p.running.Done()
 	if q.put(b, to, false) == nil {
 		q.end(b, to, q.p.deliver(q.name, to.partition, b, nil))
 	}
@@ -167,7 +167,7 @@ func (q *queue) put(b *batch, to *partitionSender, held bool) *spool.Ref {
 	ref, err := q.spill.put(to.partition, b, held)
 	q.mu.Lock()
 	to.sending = err != nil
-	q.pass(b)
+	q.releaseNext(b)
 	q.mu.Unlock()
 	if err != nil {
 		return nil
@@ -184,7 +184,7 @@ func (q *queue) end(b *batch, to *partitionSender, err error) {
 	if errors.Is(err, ErrAway) {
 		to.avoidUntil = time.Now().Add(avoidFor)
 	}
-	q.pass(b)
+	q.releaseNext(b)
 	q.mu.Unlock()
 	if err == nil {
 		q.p.metrics.appended(q.name, b)
@@ -194,8 +194,8 @@ func (q *queue) end(b *batch, to *partitionSender, err error) {
 	q.p.finish(b, err)
 }
 
-// pass lets the next batch go. q.mu is held.
-func (q *queue) pass(b *batch) {
+// releaseNext lets the batch after b go. q.mu is held.
+func (q *queue) releaseNext(b *batch) {
 	if q.current == b {
 		q.current = nil
 	}

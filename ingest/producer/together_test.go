@@ -67,7 +67,7 @@ func TestRecordsThatAreAppendedTogetherStayTogether(t *testing.T) {
 func TestRecordsThatDoNotAllFindRoomAreNotSent(t *testing.T) {
 	p := running(t, testkit.Kafka(t), freshTopics(t, testkit.Kafka(t), 1), nil)
 	others := int64(maxBufferedBytes)/2 - 3000
-	p.live.Add(others)
+	p.appendBytes.Add(others)
 	record := make([]byte, 1000)
 	err := p.Append(t.Context(), event.TopicVisits, slices.Repeat([][]byte{record}, 3)...)
 	if !errors.Is(err, ErrOverloaded) {
@@ -79,6 +79,6 @@ func TestRecordsThatDoNotAllFindRoomAreNotSent(t *testing.T) {
 	if err := p.Append(t.Context(), event.TopicVisits); err != nil {
 		t.Errorf("none: %v", err)
 	}
-	wait.For(t, "their room again", func() bool { return p.live.Load() == others })
-	p.live.Add(-others)
+	wait.For(t, "their room again", func() bool { return p.appendBytes.Load() == others })
+	p.appendBytes.Add(-others)
 }

@@ -76,8 +76,8 @@ func (s *Spool) drop(g *segment) {
 	}
 }
 
-// mark marks an entry on disk as removed. s.mu is held.
-func (s *Spool) mark(r Ref) {
+// markRemoved marks an entry on disk. s.mu is held.
+func (s *Spool) markRemoved(r Ref) {
 	g := s.segments[r.segment]
 	var sum, mark [4]byte
 	_, err := g.file.ReadAt(sum[:], int64(r.offset)+sumAt)

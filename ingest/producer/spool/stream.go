@@ -110,7 +110,7 @@ func (s *Spool) Remove(refs ...Ref) {
 		if !ok {
 			continue
 		}
-		s.mark(r)
+		s.markRemoved(r)
 		s.pending.Add(-int64(r.records))
 		if at == 0 { // as usual: in constant time
 			left = left[1:]

@@ -43,7 +43,7 @@ func (p *Producer) lookUp(name string) (*topic, error) {
 	if !p.begin() {
 		return nil, ErrStopped
 	}
-	defer p.open.Done()
+	defer p.running.Done()
 	prefixed := p.cfg.Prefix + name
 	var n int
 	err := p.retry(time.Now().Add(p.cfg.AckTimeout), nil, func(ctx context.Context) (err error) {
