@@ -108,6 +108,14 @@ func TestAddressesNameAPort(t *testing.T) {
 			t.Errorf("Address(%q) = %v", address, err)
 		}
 	}
+	for address, want := range map[string]string{
+		"db:70000": `want a port of 0 to 65535 after the colon, not "70000"`,
+		"db:port":  `want a port of 0 to 65535 after the colon, not "port"`,
+	} {
+		if err := Address(address); err == nil || err.Error() != want {
+			t.Errorf("Address(%q) = %v, want %s", address, err, want)
+		}
+	}
 }
 
 func TestAMisspeltVariableIsNamed(t *testing.T) {

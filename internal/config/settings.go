@@ -126,8 +126,8 @@ func Address(address string) error {
 	if err != nil {
 		return errors.New("want HOST:PORT, such as 127.0.0.1:8080")
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("want a port of 0 to 65535 after the colon, not %d", n)
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("want a port of 0 to 65535 after the colon, not %q", port)
 	}
 	if strings.ContainsAny(host, " /@") {
 		return errors.New("want a host name or an IP address before the colon")
