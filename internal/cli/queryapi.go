@@ -27,6 +27,6 @@ func assembleQueryAPI(_ context.Context, s *service) error {
 	s.part("api keys", keys.Run)
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "queryapi"
-	metrics.New(s.db, s.warehouse, time.Now).Mount(s.public(cfg).App, keys)
+	metrics.New(s.db, s.warehouse, time.Now).Mount(s.public(cfg), keys)
 	return nil
 }

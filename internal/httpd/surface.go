@@ -110,9 +110,7 @@ func PlainError(c *fiber.Ctx, err error) (status int, body any) {
 var statuses = map[problem.Kind]int{
 	problem.Invalid:  http.StatusBadRequest,
 	problem.Unproven: http.StatusUnauthorized,
-	problem.Denied:   http.StatusForbidden,
 	problem.Missing:  http.StatusNotFound,
-	problem.Conflict: http.StatusConflict,
 	problem.Away:     http.StatusServiceUnavailable,
 	problem.Internal: http.StatusInternalServerError,
 }

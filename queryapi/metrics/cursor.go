@@ -50,22 +50,22 @@ func (q *query) cursor(about question) clickhouse.CardCursor {
 	if !ok {
 		return clickhouse.CardCursor{}
 	}
-	place, ok := placeOf(text, about)
+	cursor, ok := parseCursor(text, about)
 	if !ok {
 		q.refuse("cursor", want, quoted(text))
 	}
-	return place
+	return cursor
 }
 
-func placeOf(cursor string, about question) (place clickhouse.CardCursor, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+func parseCursor(text string, about question) (cursor clickhouse.CardCursor, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	known := err == nil && len(b) == cursorLength && b[0] == cursorVersion && question(b[45:]) == about
-	if !known || len(cursor) != base64.RawURLEncoding.EncodedLen(cursorLength) { // the decoder skips line ends
-		return place, false
+	if !known || len(text) != base64.RawURLEncoding.EncodedLen(cursorLength) { // the decoder skips line ends
+		return cursor, false
 	}
 	at := time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC()
 	if at.Before(firstDate) || at.After(lastDate) {
-		return place, false
+		return cursor, false
 	}
 	return clickhouse.CardCursorAt(at, clickhouse.UUID(b[9:25]), binary.BigEndian.Uint32(b[25:29]), clickhouse.UUID(b[29:45])), true
 }

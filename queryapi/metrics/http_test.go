@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // aBrand is a stage where acme and rival track a brand each, and acme's has an answer.
@@ -38,7 +39,8 @@ func TestHTTP(t *testing.T) {
 		"compression": longBodiesAreCompressed,
 		"isolation":   noneSeesAnotherOrganization,
 		"odd values":  aFilterFindsExactlyWhatItNames,
-		"outage":      whatFailsInsideStaysInside,
+		"fault":       whatFailsInsideStaysInside,
+		"outage":      aStoreThatIsAwayIs503,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, aBrand(t, s)) })
 	}
@@ -265,6 +267,37 @@ func whatFailsInsideStaysInside(t *testing.T, s *stage) {
 			t.Errorf("%s: %d %s, want %s", target, status, body, want)
 		}
 	}
+}
+
+// Where a store cannot be reached it is 503, and what needs only the other one goes on.
+func aStoreThatIsAwayIs503(t *testing.T, s *stage) {
+	warehouse, control := clickhouse.DefaultConfig(), postgres.DefaultConfig()
+	toWarehouse, toControl := testkit.NewProxy(t, testkit.ClickHouse(t)), testkit.NewProxy(t, s.db.Config().ConnString())
+	warehouse.DSN, control.DSN = toWarehouse.DSN, toControl.DSN
+	conn, err := clickhouse.Open(t.Context(), warehouse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	db, err := postgres.Open(t.Context(), control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	at := &service{url: serve(t, db, conn)}
+	ask := func(path, want, retry string) {
+		t.Helper()
+		r := at.ask(t, http.MethodGet, path, s.bearer("acme"))
+		if got := fmt.Sprint(r.StatusCode, " ", r.body); !strings.HasPrefix(got, want) || r.Header.Get("Retry-After") != retry {
+			t.Errorf("%s: %s, Retry-After %q; want %s", path, got, r.Header.Get("Retry-After"), want)
+		}
+	}
+	const away = `503 {"error":"a database of this service cannot be reached; ask again in a moment"}`
+	toWarehouse.Cut()
+	ask("/api/v1/visibility-trend?brand_id="+s.ids["lumen"], away, "1")
+	ask("/api/v1/whoami", "200", "")
+	toControl.Cut()
+	ask("/api/v1/whoami", away, "1")
 }
 
 func TestEveryEndpointIsDocumented(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -64,14 +66,23 @@ var endpoints = []endpoint{
 	{"/shopping-cards", (*API).shoppingCards},
 }
 
-// Mount adds the endpoints below /api/v1 of app. A path that does not exist is 404 and another method 405 with Allow
+// Mount adds the surface /api/v1 to a server. A path that does not exist is 404 and another method 405 with Allow
 // whatever key is sent, because the paths are public, as their description is; on an endpoint the key is checked first.
-func (a *API) Mount(app fiber.Router, keys *apikey.Resolver) {
-	group := app.Group(prefix, uncached)
-	group.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
+func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
+	surface := server.Mount(httpd.Surface{Prefix: prefix, ETag: true, Compress: true, Error: refusal})
+	surface.Use(uncached)
+	surface.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
 	for _, e := range endpoints {
-		group.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
+		surface.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
+}
+
+// refusal answers 503 while a store cannot be reached.
+func refusal(c *fiber.Ctx, err error) (status int, body any) {
+	if postgres.Unreached(err) || clickhouse.Unreached(err) {
+		err = problem.New(problem.Away, "a database of this service cannot be reached; ask again in a moment")
+	}
+	return httpd.PlainError(c, err)
 }
 
 // uncached lets only the caller's own cache keep a response, errors too, and has it revalidated each time.

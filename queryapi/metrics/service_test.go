@@ -54,7 +54,7 @@ func serve(t *testing.T, db *postgres.DB, warehouse *clickhouse.Conn) (url strin
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, logTo(t), prometheus.NewRegistry())
-	New(db, warehouse, func() time.Time { return today }).Mount(server.App, apikey.New(db, logTo(t)))
+	New(db, warehouse, func() time.Time { return today }).Mount(server, apikey.New(db, logTo(t)))
 	runUntilEnd(t, server.Run)
 	return server.URL()
 }

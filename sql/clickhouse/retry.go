@@ -23,7 +23,7 @@ const shuttingDown = 236
 func Retry(ctx context.Context, ask func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := ask()
-		if err != nil && !unreached(err) {
+		if err != nil && !Unreached(err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
@@ -33,8 +33,8 @@ func Retry(ctx context.Context, ask func() error) error {
 	return err
 }
 
-// unreached reports whether an error is of the connection and not an answer of the server.
-func unreached(err error) bool {
+// Unreached reports whether an error is of the connection and not an answer of the server.
+func Unreached(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -3,6 +3,9 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -54,4 +57,14 @@ func typed(err error) error {
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	}
 	return err
+}
+
+// Unreached reports whether an error is of the connection, or of a server that is starting or stopping.
+func Unreached(err error) bool {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"57P01", "57P02", "57P03"}, refused.Code)
+	}
+	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+	_, lost := errors.AsType[*net.OpError](err)
+	return unconnected || lost || errors.Is(err, io.ErrUnexpectedEOF)
 }
