@@ -40,7 +40,7 @@ func (l *landing[R]) dispose(ctx context.Context) error {
 		return err
 	}
 	var frozenMonths []int
-	for _, month := range tombstones.Months {
+	for _, month := range tombstones.FrozenMonths {
 		frozenMonths = append(frozenMonths, monthOf(month))
 	}
 	l.dispositions = make([]disposition, len(l.Items))

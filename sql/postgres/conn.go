@@ -23,14 +23,13 @@ const (
 
 // Config says where the server is and how it is used.
 type Config struct {
-	DSN             string        // postgres://user:password@host:5432/database, or key=value pairs
-	MaxConns        int           // connections at once
-	SinkLockTimeout time.Duration // for the server to answer a question about the sink lock
+	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
+	MaxConns int    // connections at once
 }
 
 // DefaultConfig needs a DSN.
 func DefaultConfig() Config {
-	return Config{MaxConns: 8, SinkLockTimeout: 10 * time.Second}
+	return Config{MaxConns: 8}
 }
 
 // Validate returns everything that is wrong with c.
@@ -42,9 +41,6 @@ func (c Config) Validate() error {
 	if c.MaxConns < 1 {
 		errs = append(errs, fmt.Errorf("postgres max conns %d: want at least 1", c.MaxConns))
 	}
-	if c.SinkLockTimeout <= 0 {
-		errs = append(errs, fmt.Errorf("postgres sink lock timeout %v: want more than 0", c.SinkLockTimeout))
-	}
 	return errors.Join(errs...)
 }
 
@@ -52,7 +48,7 @@ func (c Config) Validate() error {
 type DB struct {
 	*pgxpool.Pool
 	sinkLocks       *pgxpool.Pool // of connections that hold a shared sink lock; Pool stays free for statements
-	sinkLockTimeout time.Duration
+	sinkLockTimeout time.Duration // for the server to answer a question about the sink lock
 }
 
 // Close closes every connection once it was given back.
@@ -103,7 +99,7 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	return &DB{pool, sinkLocks, c.SinkLockTimeout}, nil
+	return &DB{pool, sinkLocks, 10 * time.Second}, nil
 }
 
 // openConn opens a connection beside the pool, for what lasts as long as a connection: a lock, or LISTEN. A statement

@@ -34,7 +34,7 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 		if err := become(ctx, conn, ownerRole); err != nil {
 			return err
 		}
-		const versions = "CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)"
+		const versions = "CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY)"
 		if _, err := conn.Exec(ctx, versions); err != nil {
 			return fmt.Errorf("make table of postgres migrations: %w", err)
 		}
@@ -134,7 +134,7 @@ func (m migration) run(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM private.schema_migrations"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version, dirty) VALUES ($1, false)", int64(m.version))
+		_, err := tx.Exec(ctx, "INSERT INTO private.schema_migrations (version) VALUES ($1)", int64(m.version))
 		return err
 	})
 }

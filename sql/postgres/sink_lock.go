@@ -19,7 +19,7 @@ import (
 // The lock ends with its connection, but a plan stays. So the holder of the exclusive lock must also check that no
 // partition has an open plan, and release the lock at once if one has.
 //
-// Every question about the lock is bounded by Config.SinkLockTimeout: after a network failure the kernel reports
+// Every question about the lock is bounded by DB.sinkLockTimeout: after a network failure the kernel reports
 // nothing for a quarter of an hour, and a batch that waits that long looks as if it were under way.
 
 const (
@@ -92,7 +92,7 @@ func held(ctx context.Context, conn *pgx.Conn, shard int, timeout time.Duration)
 type Tombstones struct {
 	Brands        map[uuid.UUID]bool
 	Organizations map[uuid.UUID]bool
-	Months        []time.Time // the frozen ones by their first day, UTC, in order
+	FrozenMonths  []time.Time // by their first day, UTC, in order
 }
 
 // Tombstones finds which of the given brands and organizations were deleted, and which months of a topic (without its

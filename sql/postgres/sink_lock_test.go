@@ -153,12 +153,13 @@ func TestALockIsLostWithTheNetwork(t *testing.T) {
 	_, dsn := migrated(t)
 	w := testkit.NewProxy(t, dsn)
 	cfg := postgres.DefaultConfig()
-	cfg.DSN, cfg.SinkLockTimeout = w.DSN, 500*time.Millisecond
+	cfg.DSN = w.DSN
 	db, err := postgres.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
+	db.SetSinkLockTimeout(500 * time.Millisecond)
 	first, second := lockShared(t, db, 0), lockShared(t, db, 0)
 	if err := errors.Join(first.Held(t.Context()), second.Held(t.Context())); err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func TestTombstonesOfABatch(t *testing.T) {
 		}
 	}
 	month := func(year int, month time.Month) time.Time { return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC) }
-	if got, want := read().Months, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
+	if got, want := read().FrozenMonths, []time.Time{month(2024, 12), month(2025, 2)}; !slices.Equal(got, want) {
 		t.Errorf("frozen %v, want %v", got, want)
 	}
 }
