@@ -36,7 +36,7 @@ type Options struct {
 
 	Owner     string // the command's name, shown to others who want the directory
 	Exclusive bool   // for `all`: own the engines, never join another process's
-	Address   string // of an exclusive owner: where it serves, if that is known (see Announce)
+	Address   string // of an exclusive owner: where it serves, if that is known
 
 	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
 
@@ -289,15 +289,6 @@ func (e *Engines) Postgres() string { return e.owner.Postgres }
 
 // Kafka are the brokers to bootstrap from; empty if not needed.
 func (e *Engines) Kafka() []string { return e.owner.Kafka }
-
-// Announce writes down where the owner serves, for others who want the directory.
-func (e *Engines) Announce(address string) error {
-	if e.Joined() {
-		return errors.New("announce address: the engines are another process's")
-	}
-	e.owner.Address = address
-	return e.owner.write(e.dir)
-}
 
 // Stop ends the engines if this process started them, and releases the directory.
 func (e *Engines) Stop(ctx context.Context) error {

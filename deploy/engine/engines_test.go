@@ -89,14 +89,13 @@ func TestJoinedSeesAnotherOwner(t *testing.T) {
 
 func TestSecondAllIsRefusedWithTheAddressOfTheFirst(t *testing.T) {
 	dir := t.TempDir()
-	first, err := Open(t.Context(), onlyKafka(dir, "all"))
+	options := onlyKafka(dir, "all")
+	options.Address = "http://127.0.0.1:8080"
+	first, err := Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustEnd(t, first)
-	if err := first.Announce("http://127.0.0.1:8080"); err != nil {
-		t.Fatal(err)
-	}
 	_, err = Open(t.Context(), onlyKafka(dir, "all"))
 	var inUse *InUseError
 	if !errors.As(err, &inUse) || inUse.Address != "http://127.0.0.1:8080" || inUse.PID != os.Getpid() {

@@ -1,16 +1,16 @@
 package bench
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // A loadPlan is what is sent to an HTTP server, over connections that stay open.
@@ -100,7 +100,8 @@ type wire struct {
 	address  string
 	deadline time.Time
 	conn     net.Conn
-	buffer   [4 << 10]byte // longer than every answer of a collector
+	answers  *bufio.Reader
+	header   fasthttp.ResponseHeader // of the last answer
 }
 
 // connect opens the connection, in place of an earlier one. It is closed when ctx ends.
@@ -114,7 +115,7 @@ func (w *wire) connect(ctx context.Context) error {
 	}
 	context.AfterFunc(ctx, func() { _ = conn.Close() }) // a read does not look at a context
 	_ = conn.SetDeadline(w.deadline)
-	w.conn = conn
+	w.conn, w.answers = conn, bufio.NewReader(conn)
 	return nil
 }
 
@@ -149,24 +150,8 @@ func (w *wire) ask(request []byte) (status int, err error) {
 	if _, err := w.conn.Write(request); err != nil {
 		return 0, fmt.Errorf("send request: %w", err)
 	}
-	for n := 0; n < len(w.buffer); {
-		m, err := w.conn.Read(w.buffer[n:])
-		n += m
-		if text := w.buffer[:n]; bytes.Contains(text, []byte("\r\n\r\n")) {
-			return statusOf(text)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("read answer: %w", err)
-		}
+	if err := w.header.Read(w.answers); err != nil {
+		return 0, fmt.Errorf("read answer: %w", err)
 	}
-	return 0, errors.New("read answer: headers longer than 4 KB")
-}
-
-// statusOf reads the status of an answer from its headers.
-func statusOf(text []byte) (int, error) {
-	line, isHTTP := bytes.CutPrefix(text, []byte("HTTP/1.1 "))
-	if status, err := strconv.Atoi(string(line[:min(len(line), 3)])); isHTTP && err == nil {
-		return status, nil
-	}
-	return 0, fmt.Errorf("read answer: %.100q is not HTTP/1.1", text)
+	return w.header.StatusCode(), nil
 }

@@ -25,7 +25,9 @@ func (s *Server) begin(ctx context.Context, c *fiber.Ctx, id string) (context.Co
 	if s.tracer == nil || c.Path() == "/healthz" {
 		return ctx, nil
 	}
-	ctx = propagation.TraceContext{}.Extract(ctx, carrier{c})
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{
+		"traceparent": c.Get("traceparent"), "tracestate": c.Get("tracestate"),
+	})
 	return s.tracer.Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(c.Method()),
 		semconv.URLScheme("http"), // TLS ends before us
@@ -62,10 +64,3 @@ func traceOf(ctx context.Context) string {
 	}
 	return ""
 }
-
-// carrier reads a request's headers for the propagator.
-type carrier struct{ request *fiber.Ctx }
-
-func (c carrier) Get(name string) string { return c.request.Get(name) }
-func (c carrier) Set(string, string)     {}
-func (c carrier) Keys() []string         { return nil }

@@ -20,19 +20,19 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/time/rate"
 )
 
 // Config says where traces go and which are kept. Headers, certificates, timeout and compression are read by the
 // exporter from the standard variables OTEL_EXPORTER_OTLP_…, and the sizes of its queue from OTEL_BSP_….
 type Config struct {
-	Endpoint string        // URL that traces are posted to, http://collector:4318/v1/traces; "" traces nothing
-	Part     string        // which part of answerscope this process is: all, pipeline, queryapi
-	Ratio    float64       // share of the traces begun here that are kept, 0 to 1; a caller decides for its own
-	Flush    time.Duration // how long the end waits for the last spans to be sent
+	Endpoint string  // URL that traces are posted to, http://collector:4318/v1/traces; "" traces nothing
+	Part     string  // which part of answerscope this process is: all, pipeline, queryapi
+	Ratio    float64 // share of the traces begun here that are kept, 0 to 1; a caller decides for its own
 }
 
 // DefaultConfig traces nothing until it has an Endpoint.
-func DefaultConfig() Config { return Config{Ratio: 1, Flush: 5 * time.Second} }
+func DefaultConfig() Config { return Config{Ratio: 1} }
 
 // Validate returns everything that is wrong with c.
 func (c Config) Validate() error {
@@ -44,16 +44,13 @@ func (c Config) Validate() error {
 	if !(c.Ratio >= 0 && c.Ratio <= 1) { // NaN is neither
 		errs = append(errs, fmt.Errorf("traces ratio %v: want 0 to 1", c.Ratio))
 	}
-	if c.Flush <= 0 {
-		errs = append(errs, fmt.Errorf("traces flush %s: want more than 0", c.Flush))
-	}
 	return errors.Join(errs...)
 }
 
 // Traces are those of this process.
 type Traces struct {
 	provider *sdk.TracerProvider // nil when nothing is traced
-	flush    time.Duration
+	flush    time.Duration       // how long the end waits for the last spans to be sent
 	log      *slog.Logger
 }
 
@@ -62,7 +59,7 @@ func New(cfg Config, log *slog.Logger) (*Traces, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Traces{flush: cfg.Flush, log: log}
+	t := &Traces{flush: 5 * time.Second, log: log}
 	if cfg.Endpoint == "" {
 		return t, nil
 	}
@@ -89,7 +86,7 @@ func New(cfg Config, log *slog.Logger) (*Traces, error) {
 		return nil, fmt.Errorf("describe traces: %w", err)
 	}
 	t.provider = sdk.NewTracerProvider(
-		sdk.WithBatcher(&dropping{SpanExporter: exporter, log: log}),
+		sdk.WithBatcher(&dropping{SpanExporter: exporter, log: log, seldom: rate.Sometimes{Interval: 5 * time.Minute}}),
 		sdk.WithResource(process),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(cfg.Ratio))),
 	)
@@ -104,8 +101,8 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Run waits for ctx to end, then sends what is left, for at most Config.Flush. It is listed before every part that
-// opens spans, so that it stops after them.
+// Run waits for ctx to end, then sends what is left, for at most 5 s. It is listed before every part that opens
+// spans, so that it stops after them.
 func (t *Traces) Run(ctx context.Context) error {
 	<-ctx.Done()
 	if t.provider == nil {
@@ -119,16 +116,13 @@ func (t *Traces) Run(ctx context.Context) error {
 	return nil
 }
 
-// warnInterval is the least between two warnings of dropped spans.
-const warnInterval = 5 * time.Minute
-
 // dropping is an exporter that logs dropped spans itself: the SDK would print every failure, and not to our log.
 type dropping struct {
 	sdk.SpanExporter
 	log *slog.Logger
 
-	warned  time.Time
-	dropped int // spans since then
+	seldom  rate.Sometimes // for warnings of dropped spans
+	dropped int            // spans since the last one
 }
 
 // ExportSpans never fails, since the SDK could do nothing about it. The SDK calls it once at a time.
@@ -138,10 +132,10 @@ func (d *dropping) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		return nil
 	}
 	d.dropped += len(spans)
-	if d.warned.IsZero() || time.Since(d.warned) >= warnInterval {
+	d.seldom.Do(func() {
 		d.log.Warn("traces not sent", "spans", d.dropped, "cause", err,
 			"next", "only traces are lost; check the collector of ANSWERSCOPE_OTLP_ENDPOINT")
-		d.warned, d.dropped = time.Now(), 0
-	}
+		d.dropped = 0
+	})
 	return nil
 }

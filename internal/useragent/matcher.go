@@ -9,7 +9,6 @@ import (
 type mark struct {
 	text       string         // as the agent has it; of a crawler in lower case, matched in any
 	at         int            // where in text its key is
-	name       string         // of the bot, unless it is a crawler
 	expression *regexp.Regexp // has to match the whole agent too, unless nil
 	number     int            // of expression
 	crawler    *Crawler       // which is named so: no letter, digit or underscore may touch it
@@ -57,13 +56,13 @@ func (m *matcher) addExpression(expression *regexp.Regexp, texts []string) {
 		panic("read patterns.json: more than 64 expressions")
 	}
 	for _, text := range texts {
-		m.add(mark{text: text, name: nameOf(text), expression: expression, number: m.expressions})
+		m.add(mark{text: text, expression: expression, number: m.expressions})
 	}
 	m.expressions++
 }
 
-// look returns the AI crawler that an agent names, the longest name of several, and the name of any bot in it.
-func (m *matcher) look(ua string) (crawler *Crawler, bot string) {
+// look returns the AI crawler that an agent names, the longest name of several, and whether it has another bot's mark.
+func (m *matcher) look(ua string) (crawler *Crawler, bot bool) {
 	key, length, asked := uint32(0), 0, uint64(0)
 	for i := range len(ua) {
 		key = (key<<8 | uint32(lower(ua[i]))) & 0xffffff
@@ -80,13 +79,12 @@ func (m *matcher) look(ua string) (crawler *Crawler, bot string) {
 				if len(of.text) > length && of.names(ua, start) {
 					crawler, length = of.crawler, len(of.text)
 				}
-			case bot != "" || !strings.HasPrefix(ua[start:], of.text):
+			case bot || !strings.HasPrefix(ua[start:], of.text):
 			case of.expression == nil:
-				bot = of.name
+				bot = true
 			case asked&(1<<of.number) == 0: // once, however often its text is in an agent
-				if asked |= 1 << of.number; of.expression.MatchString(ua) {
-					bot = of.name
-				}
+				asked |= 1 << of.number
+				bot = of.expression.MatchString(ua)
 			}
 		}
 	}

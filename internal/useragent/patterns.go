@@ -89,15 +89,10 @@ func readPatterns() *matcher {
 		if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {
 			panic(fmt.Sprintf("read patterns.json: %q is more than a text: give it a row in expressions (%v)", pattern, err))
 		}
-		m.add(mark{text: string(tree.Rune), name: nameOf(string(tree.Rune))})
+		m.add(mark{text: string(tree.Rune)})
 	}
 	for _, hint := range hints {
-		m.add(mark{text: hint, name: nameOf(hint)})
+		m.add(mark{text: hint})
 	}
 	return m
-}
-
-// nameOf makes a bot's name of the text that it is known by.
-func nameOf(text string) string {
-	return strings.Trim(text, " /();:+")
 }

@@ -61,7 +61,7 @@ func TestEveryExampleIsABot(t *testing.T) {
 	for _, e := range entries(t) {
 		for _, ua := range e.Instances {
 			instances++
-			if agent := Look(ua); agent.Bot == human[e.Pattern] || agent.Bot == (agent.Name == "") {
+			if agent := Look(ua); agent.Bot == human[e.Pattern] {
 				t.Errorf("%q, of %s, is %+v", ua, e.Pattern, agent)
 			}
 		}

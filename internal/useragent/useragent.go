@@ -13,7 +13,6 @@ import (
 // An Agent is what is known of a User-Agent.
 type Agent struct {
 	Bot     bool
-	Name    string   // of the bot, out of a fixed set; "" of a browser
 	Crawler *Crawler // set when the bot is an AI crawler; shared, not to be changed
 }
 
@@ -21,10 +20,7 @@ type Agent struct {
 // milliseconds; every other one takes well below a microsecond, so no result is cached.
 func Look(ua string) Agent {
 	crawler, bot := patterns().look(ua)
-	if crawler != nil {
-		return Agent{Bot: true, Name: crawler.Name, Crawler: crawler}
-	}
-	return Agent{Bot: bot != "", Name: bot}
+	return Agent{Bot: bot || crawler != nil, Crawler: crawler}
 }
 
 // CrawlerOf returns the AI crawler that a User-Agent names; not ok for browsers and for other bots.

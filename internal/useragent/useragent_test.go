@@ -11,13 +11,13 @@ func TestLook(t *testing.T) {
 			t.Errorf("%q is %+v, want a browser", ua, agent)
 		}
 	}
-	for ua, name := range bots {
-		if agent := Look(ua); !agent.Bot || agent.Name != name || agent.Crawler != nil {
-			t.Errorf("%q is %+v, want the bot %s", ua, agent, name)
+	for _, ua := range bots {
+		if agent := Look(ua); !agent.Bot || agent.Crawler != nil {
+			t.Errorf("%q is %+v, want a bot", ua, agent)
 		}
 	}
 	gpt := Look("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)")
-	if !gpt.Bot || gpt.Name != "GPTBot" || gpt.Crawler == nil || gpt.Crawler.Purpose != Training {
+	if !gpt.Bot || gpt.Crawler == nil || gpt.Crawler.Name != "GPTBot" || gpt.Crawler.Purpose != Training {
 		t.Errorf("GPTBot is %+v", gpt)
 	}
 	if agent := Look(strings.Repeat("long ", 512) + "curl/8 Googlebot/2.1"); !agent.Bot {
@@ -65,15 +65,15 @@ func BenchmarkLook(b *testing.B) {
 	})
 }
 
-var bots = map[string]string{
-	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)": "Googlebot",
-	"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)":       "AhrefsBot",
-	"curl/8.9.1":             "curl",
-	"python-requests/2.32.3": "python-requests",
-	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36":                   "HeadlessChrome",
-	"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) PhantomJS/2.1.1 Safari/538.1":                          "PhantomJS",
-	"Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/22.1.0":                                                         "jsdom",
-	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 (new; +https://x.example)": "https",
+var bots = []string{
+	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+	"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
+	"curl/8.9.1",
+	"python-requests/2.32.3",
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36",
+	"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) PhantomJS/2.1.1 Safari/538.1",
+	"Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/22.1.0",
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 (new; +https://x.example)",
 }
 
 var browsers = []string{
