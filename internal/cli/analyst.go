@@ -29,8 +29,8 @@ type usersAt struct {
 
 // usersDir is where the server reads users; "" when that is not known.
 func (p *process) usersDir(given usersAt) string {
-	if given.UsersDir == "" && !p.HasWarehouse() {
-		return engine.ClickHouseUsersDir(p.DataDir)
+	if given.UsersDir == "" && !p.settings.HasWarehouse() {
+		return engine.ClickHouseUsersDir(p.settings.DataDir)
 	}
 	return given.UsersDir
 }
@@ -82,7 +82,7 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		if dir == "" {
 			return c.printFile(p, a, added)
 		}
-		if err := schema.Admit(ctx, on.clickhouse, dir, a, chosen); err != nil {
+		if err := schema.Admit(ctx, on.clickhouseConfig, dir, a, chosen); err != nil {
 			return err
 		}
 		line := added.Login
@@ -99,15 +99,15 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 
 // analyst is who is to be added.
 func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (schema.Analyst, error) {
-	organization, err := on.db.OrganizationBySlug(ctx, c.Org)
+	organization, err := on.organization(ctx, c.Org)
 	if err != nil {
 		return schema.Analyst{}, err
 	}
 	sum := sha256.Sum256([]byte(chosen))
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.clickhouse.Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
-		Sharded: on.clickhouse.Shards != "",
+		Database: on.clickhouseConfig.Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+		Sharded: on.clickhouseConfig.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
 		return a, usageError{err}
@@ -142,15 +142,15 @@ func (c *analystAdd) printFile(p *process, a schema.Analyst, added analystShown)
 // explainLogin says how the analyst connects.
 func (e *engines) explainLogin(added analystShown) {
 	secret := cmp.Or(added.Password, "PASSWORD")
-	e.say("connect with %s", schema.AddressFor(e.clickhouse, added.Login, secret))
-	if e.clickhouse.Shards != "" {
+	e.say("connect with %s", schema.AddressFor(e.clickhouseConfig, added.Login, secret))
+	if e.clickhouseConfig.Shards != "" {
 		e.say("every other server of the cluster wants the file too, before it answers a question")
 	}
-	if e.set == nil || e.HasWarehouse() {
+	if e.running == nil || e.settings.HasWarehouse() {
 		return
 	}
 	e.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
-		added.Login, secret, e.set.ClickHouseHTTP(), e.clickhouse.Database())
+		added.Login, secret, e.running.ClickHouseHTTP(), e.clickhouseConfig.Database())
 }
 
 // analystShown is an analyst as printed; what is secret is shown once, when they are added.
@@ -174,7 +174,7 @@ type analystList struct {
 }
 
 func (c *analystList) Run(p *process) error {
-	if err := p.Settings.Validate(); err != nil {
+	if err := p.settings.Validate(); err != nil {
 		return usageError{err}
 	}
 	dir := p.usersDir(c.usersAt)

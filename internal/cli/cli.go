@@ -84,7 +84,7 @@ func Main() int {
 	}
 	g.Settings.Outside = config.FromEnvironment(os.Environ())
 	p := &process{
-		Settings: config.Settings(g.Settings), command: strings.TrimPrefix(chosen.Selected().FullPath(), "answerscope "),
+		settings: config.Settings(g.Settings), command: strings.TrimPrefix(chosen.Selected().FullPath(), "answerscope "),
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 	}
 	p.log = p.logger(slog.LevelWarn)

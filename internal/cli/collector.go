@@ -94,13 +94,13 @@ func (c *collecting) spool(dataDir string) producer.Spool {
 
 // openPostgresLater connects a service to a control plane that may be away.
 func openPostgresLater(ctx context.Context, s *service) (err error) {
-	s.db, err = postgres.OpenLater(ctx, s.postgres)
+	s.db, err = postgres.OpenLater(ctx, s.postgresConfig)
 	return err
 }
 
 // assembleCollector adds the pixel and its beacons, on the listener that is there, or on one of its own.
 func assembleCollector(_ context.Context, s *service) error {
-	sites := site.New(filepath.Join(s.DataDir, "sites.json"), s.db, s.metrics, s.log)
+	sites := site.New(filepath.Join(s.settings.DataDir, "sites.json"), s.db, s.metrics, s.log)
 	who := visitor.DefaultConfig()
 	var err error
 	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
@@ -115,7 +115,7 @@ func assembleCollector(_ context.Context, s *service) error {
 	s.part("visitors", visitors.Run)
 	s.ready.Provide("sites", sites.Ready)
 	if s.appends == nil {
-		if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.DataDir)); err != nil {
+		if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
 			return err
 		}
 		s.part("producer", s.appends.Run)

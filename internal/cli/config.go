@@ -31,26 +31,26 @@ type setting struct {
 
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		return errors.Join(p.Settings.Validate(), c.listening.validate(), c.collecting.validate(),
-			errors.Join(config.Unknown(os.Environ(), variables(chosen.Model.Node, p.Outside))...))
+		return errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(),
+			errors.Join(config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))...))
 	}
-	effective := effective(chosen, p.Outside)
+	settings := effectiveSettings(chosen, p.settings.Outside)
 	if c.JSON {
 		document := map[string]setting{}
-		for _, s := range effective {
+		for _, s := range settings {
 			document[s.Name] = s
 		}
 		return p.printJSON(document)
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, s := range effective {
+	for _, s := range settings {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Value, s.From)
 	}
 	return table.Flush()
 }
 
-// effective lists the flags of chosen, but for its own two, then what comes from the environment alone.
-func effective(chosen *kong.Context, outside config.Outside) []setting {
+// effectiveSettings lists the flags of chosen, but for its own two, then what comes from the environment alone.
+func effectiveSettings(chosen *kong.Context, outside config.Outside) []setting {
 	var list []setting
 	for _, flag := range chosen.Flags() {
 		if len(flag.Envs) == 0 || flag.Name == "check" || flag.Name == "json" {

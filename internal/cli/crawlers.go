@@ -99,9 +99,9 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.Log, err
 func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) (err error) {
 	var summary crawl.Summary
 	if c.Follow {
-		meter := p.meter("crawlers import: bytes read", 0)
-		summary, err = importer.Follow(ctx, c.File, of, meter.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
-		meter.end()
+		progress := p.newMeter("crawlers import: bytes read", 0)
+		summary, err = importer.Follow(ctx, c.File, of, progress.reach, func(err error, pause time.Duration) { p.say("%v; trying again in %s", err, pause) })
+		progress.end()
 	} else {
 		var file io.ReadCloser
 		var size int64
@@ -109,9 +109,9 @@ func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Im
 			return err
 		}
 		defer file.Close()
-		meter := p.meter("crawlers import: bytes read", size)
-		summary, err = importer.Import(ctx, while(ctx, file), of, meter.reach)
-		meter.end()
+		progress := p.newMeter("crawlers import: bytes read", size)
+		summary, err = importer.Import(ctx, while(ctx, file), of, progress.reach)
+		progress.end()
 	}
 	if err != nil {
 		return err

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
 // An access log comes to /api/v1/ai-crawlers, once however often it is imported, and to an export. What is wrong with
@@ -43,7 +44,7 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 		}
 		return ""
 	}
-	eventually(t, h.server, 200*time.Millisecond, arrived)
+	wait.Until(t, arrived)
 	if r := run(t, h.env, log.String(), append([]string{"crawlers", "import", "-"}, importing[3:]...)...); r.stdout != `{"imported":0,"skipped":20,"refused":1}`+"\n" {
 		t.Errorf("import again: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
@@ -95,7 +96,7 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 		}
 	}
 	counted := func(want int) {
-		eventually(t, c.all.server, 100*time.Millisecond, func() string {
+		wait.Until(t, func() string {
 			if _, body := fetch(t, c.all.url+"/api/v1/ai-crawlers"+window(c.brand), c.all.key); !strings.HasPrefix(body, fmt.Sprintf(`{"total_requests":%d,`, want)) {
 				return fmt.Sprintf("%d lines are written, and the figures are %s", want, body)
 			}
@@ -112,7 +113,7 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 	counted(10)
 	c.stopKafka(t)
 	writeMore()
-	eventually(t, c.all.server, 100*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		if !strings.Contains(log.String(), "trying again in 1s") {
 			return "the follower says nothing of Kafka's absence: " + log.String()
 		}

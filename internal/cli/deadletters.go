@@ -35,7 +35,7 @@ func (f *deadLetterFilter) filter(p *process) (clickhouse.DeadLetterFilter, erro
 	filter := clickhouse.DeadLetterFilter{DateFrom: clickhouse.Day(f.From), DateTo: clickhouse.Day(f.To)}
 	_, _, err := days(f.From, f.To)
 	if f.Topic != "" {
-		filter.Topics = []string{p.Kafka.TopicPrefix + f.Topic}
+		filter.Topics = []string{p.settings.Kafka.TopicPrefix + f.Topic}
 		if !slices.Contains(event.Topics, f.Topic) {
 			err = errors.Join(fmt.Errorf("topic %q: want one of %q", f.Topic, event.Topics), err)
 		}
@@ -78,8 +78,8 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 
 // shownDeadLetter is a dead letter as it is listed.
 type shownDeadLetter struct {
-	Place       string     `json:"place"` // what show and replay take
-	Topic       string     `json:"topic"` // with its prefix
+	Record      string     `json:"record"` // what show and replay take
+	Topic       string     `json:"topic"`  // with its prefix
 	Partition   int32      `json:"partition"`
 	Offset      int64      `json:"offset"`
 	AppendedAt  time.Time  `json:"appended_at"`
@@ -105,7 +105,7 @@ type deadLetterHeader struct {
 
 func deadLetterShown(l *deadletters.Line) shownDeadLetter {
 	s := shownDeadLetter{
-		Place: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
+		Record: l.LogPosition.String(), Topic: l.Topic, Partition: l.Partition, Offset: l.Offset, AppendedAt: l.AppendedAt,
 		Reason: l.Reason, Detail: l.Detail, Key: strings.ToValidUTF8(l.Key, "�"), Bytes: l.Bytes,
 	}
 	if !l.ReplayedAt.IsZero() {
@@ -132,13 +132,13 @@ func firstLine(text string) string {
 }
 
 type deadLetterShow struct {
-	Place string `arg:"" placeholder:"TOPIC/PARTITION@OFFSET" help:"Of the record, as deadletters list prints it."`
-	Raw   bool   `xor:"form" help:"The bytes of its value and nothing else."`
-	JSON  bool   `name:"json" xor:"form" help:"One JSON document."`
+	Record string `arg:"" placeholder:"TOPIC/PARTITION@OFFSET" help:"The record, as deadletters list prints it."`
+	Raw    bool   `xor:"form" help:"The bytes of its value and nothing else."`
+	JSON   bool   `name:"json" xor:"form" help:"One JSON document."`
 }
 
 func (c *deadLetterShow) Run(ctx context.Context, p *process) error {
-	at, err := clickhouse.ParseLogPosition(c.Place)
+	at, err := clickhouse.ParseLogPosition(c.Record)
 	if err != nil {
 		return usageError{err}
 	}
@@ -190,7 +190,7 @@ func (c *deadLetterShow) show(p *process, l *deadletters.Line, whole *clickhouse
 
 type deadLetterReplay struct {
 	deadLetterFilter `embed:""`
-	Places           []string `arg:"" optional:"" name:"record" placeholder:"TOPIC/PARTITION@OFFSET" help:"Only these."`
+	Records          []string `arg:"" optional:"" name:"record" placeholder:"TOPIC/PARTITION@OFFSET" help:"Only these."`
 	All              bool     `help:"All that were not replayed."`
 	JSON             bool     `name:"json" help:"One JSON document, with what was refused."`
 }
@@ -202,25 +202,25 @@ func (c *deadLetterReplay) Run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.replay(ctx, p, deadletters.New(on.warehouse, log, p.Kafka.TopicPrefix), filters)
+			return c.replay(ctx, p, deadletters.New(on.warehouse, log, p.settings.Kafka.TopicPrefix), filters)
 		})
 	})
 }
 
-// filters are what is to be replayed: by its places, or by what it is like.
+// filters are what is to be replayed: records, or all that are alike.
 func (c *deadLetterReplay) filters(p *process) ([]clickhouse.DeadLetterFilter, error) {
 	narrowed := c.deadLetterFilter != deadLetterFilter{}
-	if n := len(c.Places); n == 0 && !narrowed && !c.All {
+	if n := len(c.Records); n == 0 && !narrowed && !c.All {
 		return nil, usageError{errors.New("want records, a filter, or --all")}
 	} else if n > 0 && (narrowed || c.All) {
 		return nil, usageError{errors.New("want records or a filter, not both")}
 	}
-	if len(c.Places) == 0 {
+	if len(c.Records) == 0 {
 		filter, err := c.filter(p)
 		return []clickhouse.DeadLetterFilter{filter}, err
 	}
 	var filters []clickhouse.DeadLetterFilter
-	for _, text := range c.Places {
+	for _, text := range c.Records {
 		at, err := clickhouse.ParseLogPosition(text)
 		if err != nil {
 			return nil, usageError{err}
@@ -239,23 +239,23 @@ func (c *deadLetterReplay) replay(ctx context.Context, p *process, replayer *dea
 	if c.JSON {
 		result.Refusals = &refusals
 	}
-	meter := p.meter("replay: records appended", 0)
+	progress := p.newMeter("replay: records appended", 0)
 	refuse := func(r deadletters.Refusal) {
 		p.say("%s: %s", r.LogPosition, r.Reason)
 		refusals = append(refusals, r)
 	}
 	for _, filter := range filters {
-		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { meter.reach(int64(result.Replayed + n)) })
+		done, err := replayer.Replay(ctx, filter, refuse, func(n int) { progress.reach(int64(result.Replayed + n)) })
 		result.Replayed, result.Skipped, result.Refused = result.Replayed+done.Replayed, result.Skipped+done.Skipped, result.Refused+done.Refused
-		if err == nil && len(c.Places) > 0 && done == (deadletters.Summary{}) {
+		if err == nil && len(c.Records) > 0 && done == (deadletters.Summary{}) {
 			err = fmt.Errorf("no dead letter is of %s/%d@%d", filter.Topics[0], filter.Partitions[0], filter.Offsets[0])
 		}
 		if err != nil {
-			meter.end()
+			progress.end()
 			return fmt.Errorf("replayed %d records, which are marked, then: %w", result.Replayed, err)
 		}
 	}
-	meter.end()
+	progress.end()
 	if err := p.printJSON(result); err != nil || result.Refused == 0 {
 		return err
 	}

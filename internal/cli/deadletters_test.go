@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -33,7 +34,7 @@ func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 			map[bool]string{true: "odd", false: "even"}[n%5 == 3], n+1)
 	}
 	must(t, h.env, "import", written(t, "more.ndjson", []byte(more.String())), "--org", "acme", "--brand", "lumen")
-	eventually(t, h.server, 200*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		if status, body := fetch(t, h.admin(t)+"/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(body, "is refused by view ") || !strings.Contains(body, ".theirs") {
 			return fmt.Sprintf("readyz: %d %s", status, body)
 		}
@@ -96,13 +97,13 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 		t.Errorf("of visits %s", text)
 	}
 	var record struct{ Model string }
-	if err := json.Unmarshal([]byte(must(t, h.env, "deadletters", "show", first.Place, "--raw")), &record); err != nil || record.Model != "odd" {
+	if err := json.Unmarshal([]byte(must(t, h.env, "deadletters", "show", first.Record, "--raw")), &record); err != nil || record.Model != "odd" {
 		t.Errorf("shown raw: %+v, %v", record, err)
 	}
-	if text := must(t, h.env, "deadletters", "show", first.Place); !strings.Contains(text, "record    "+first.Place) || !strings.Contains(text, `"model":"odd"`) {
+	if text := must(t, h.env, "deadletters", "show", first.Record); !strings.Contains(text, "record    "+first.Record) || !strings.Contains(text, `"model":"odd"`) {
 		t.Errorf("shown as\n%s", text)
 	}
-	if text := must(t, h.env, "deadletters", "replay", first.Place); text != `{"replayed":1,"skipped":0,"refused":0}` {
+	if text := must(t, h.env, "deadletters", "replay", first.Record); text != `{"replayed":1,"skipped":0,"refused":0}` {
 		t.Errorf("one was replayed: %s", text)
 	}
 	if text := must(t, h.env, "deadletters", "replay", "--reason", "malformed"); text != `{"replayed":1,"skipped":1,"refused":0}` {

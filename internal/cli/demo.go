@@ -53,7 +53,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	if err != nil {
 		return fmt.Errorf("fill demo: %w", err)
 	}
-	key, err := renewDemoKey(ctx, s.db, sample.organization, demoEmail)
+	key, err := renewDemoKey(ctx, s, sample.organization, demoEmail)
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
@@ -128,8 +128,8 @@ func simulate[T, R any](
 	ctx context.Context, s *service, what string, total int, facts iter.Seq[T],
 	appendAll func(context.Context, iter.Seq[T]) (R, error), counts func(*T) bool,
 ) (n int, err error) {
-	meter := s.meter("simulated "+what, int64(total))
-	defer meter.end()
+	progress := s.newMeter("simulated "+what, int64(total))
+	defer progress.end()
 	_, err = appendAll(ctx, func(yield func(T) bool) {
 		done := int64(0)
 		for fact := range facts {
@@ -140,7 +140,7 @@ func simulate[T, R any](
 				return
 			}
 			done++
-			meter.reach(done)
+			progress.reach(done)
 		}
 	})
 	return n, err
@@ -181,19 +181,19 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simul
 }
 
 // renewDemoKey revokes the demo's last key and makes another: only its hash is kept, so it could not be shown again.
-func renewDemoKey(ctx context.Context, db *postgres.DB, organization postgres.Organization, email string) (string, error) {
-	list, err := db.ListKeys(ctx, organization.ID)
+func renewDemoKey(ctx context.Context, s *service, organization postgres.Organization, email string) (string, error) {
+	list, err := s.db.ListKeys(ctx, organization.ID)
 	if err != nil {
 		return "", err
 	}
 	for _, k := range list {
 		if k.Name == demoKey && k.RevokedAt == nil {
-			if err := db.RevokeKey(ctx, k.ID); err != nil {
+			if err := s.db.RevokeKey(ctx, k.ID); err != nil {
 				return "", err
 			}
 		}
 	}
-	minted, _, err := mint(ctx, db, organization.Slug, email, demoKey)
+	minted, _, err := s.mint(ctx, organization.Slug, email, demoKey)
 	return minted.Text, err
 }
 
@@ -206,10 +206,10 @@ func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error
 		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
 		{"crawls", "ai-crawlers", "total_requests", d.crawls},
 	} {
-		meter := s.meter(f.of+" in the API's figures", int64(f.want))
+		progress := s.newMeter(f.of+" in the API's figures", int64(f.want))
 		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s", f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
-		err := api.await(ctx, path, f.field, f.want, meter)
-		meter.end()
+		err := api.await(ctx, path, f.field, f.want, progress)
+		progress.end()
 		if err != nil {
 			return err
 		}
@@ -258,15 +258,15 @@ func (d *demoSample) question() string {
 // sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the client of
 // the server's operator.
 func (s *service) sqlClient(question string) string {
-	if s.HasWarehouse() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.ClickHouse.Masked()+s.Shards.Masked())
+	if s.settings.HasWarehouse() {
+		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.settings.ClickHouse.Masked()+s.settings.Shards.Masked())
 	}
-	address, err := url.Parse(s.set.ClickHouse())
+	address, err := url.Parse(s.running.ClickHouse())
 	if err != nil {
 		return question
 	}
 	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: s.set.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
+	web := url.URL{Scheme: "http", User: address.User, Host: s.running.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
 	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
 }
 
@@ -295,7 +295,7 @@ func (c apiClient) get(ctx context.Context, path string) ([]byte, error) {
 }
 
 // await asks until the first field of that name is at least what it should be.
-func (c apiClient) await(ctx context.Context, path, field string, want int, meter *meter) error {
+func (c apiClient) await(ctx context.Context, path, field string, want int, progress *meter) error {
 	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
 	for {
 		body, err := c.get(ctx, path)
@@ -310,7 +310,7 @@ func (c apiClient) await(ctx context.Context, path, field string, want int, mete
 		if err != nil {
 			return fmt.Errorf("GET %s: %w", path, err)
 		}
-		meter.reach(int64(n))
+		progress.reach(int64(n))
 		if n >= want {
 			return nil
 		}

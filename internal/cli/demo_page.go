@@ -66,7 +66,7 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	key, err := renewDemoKey(ctx, s.db, organization, demoPageEmail)
+	key, err := renewDemoKey(ctx, s, organization, demoPageEmail)
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,10 @@ var (
 type engines struct {
 	*process
 
-	set        *engine.Engines // nil when every address is given
-	clickhouse clickhouse.Config
-	postgres   postgres.Config
-	kafka      producer.Connection
+	running          *engine.Engines // nil when every address is given
+	clickhouseConfig clickhouse.Config
+	postgresConfig   postgres.Config
+	kafkaConnection  producer.Connection
 
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
@@ -38,21 +38,23 @@ type engines struct {
 // open finds the engines. Those without an address are joined or started under the data directory; exclusive starts them
 // for a service at an address, and never joins.
 func (p *process) open(ctx context.Context, need needs, exclusive bool, address string) (*engines, error) {
-	if err := p.Settings.Validate(); err != nil {
+	if err := p.settings.Validate(); err != nil {
 		return nil, usageError{err}
 	}
-	e := &engines{process: p, clickhouse: clickhouse.DefaultConfig(), postgres: postgres.DefaultConfig()}
-	e.clickhouse.DSN, e.clickhouse.Shards, e.postgres.DSN = p.ClickHouse.Reveal(), p.Shards.Reveal(), p.Postgres.Reveal()
-	if p.Shards.IsSet() {
-		e.clickhouse.Cluster = p.Cluster
+	e := &engines{process: p, clickhouseConfig: clickhouse.DefaultConfig(), postgresConfig: postgres.DefaultConfig()}
+	given := p.settings
+	e.postgresConfig.DSN = given.Postgres.Reveal()
+	e.clickhouseConfig.DSN, e.clickhouseConfig.Shards = given.ClickHouse.Reveal(), given.Shards.Reveal()
+	if given.Shards.IsSet() {
+		e.clickhouseConfig.Cluster = given.Cluster
 	}
-	e.kafka = producer.Connection{
-		Brokers: p.Kafka.Brokers, TLS: p.Kafka.TLS, Trust: p.Kafka.Trust,
-		Mechanism: p.Kafka.SASL, Username: p.KafkaUsername, Password: p.KafkaPassword,
+	e.kafkaConnection = producer.Connection{
+		Brokers: given.Kafka.Brokers, TLS: given.Kafka.TLS, Trust: given.Kafka.Trust,
+		Mechanism: given.Kafka.SASL, Username: given.KafkaUsername, Password: given.KafkaPassword,
 	}
-	if p.ClickHouseTrust.IsSet() {
+	if given.ClickHouseTrust.IsSet() {
 		var err error
-		if e.clickhouse.TLS, err = p.ClickHouseTrust.TLS(); err != nil {
+		if e.clickhouseConfig.TLS, err = given.ClickHouseTrust.TLS(); err != nil {
 			return nil, fmt.Errorf("reach clickhouse: %w", err)
 		}
 	}
@@ -61,7 +63,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		return e, nil
 	}
 	options := engine.Options{
-		DataDir: p.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
+		DataDir: given.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
 		Owner: p.command, Exclusive: exclusive, Address: address, Log: p.log,
 	}
 	if embedded.ClickHouse {
@@ -69,17 +71,17 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		options.Prepare = func() error { return p.renewAnalysts(p.usersDir(usersAt{})) }
 	}
 	var err error
-	if e.set, err = engine.Open(ctx, options); err != nil {
+	if e.running, err = engine.Open(ctx, options); err != nil {
 		return nil, err
 	}
 	if embedded.ClickHouse {
-		e.clickhouse.DSN = e.set.ClickHouse()
+		e.clickhouseConfig.DSN = e.running.ClickHouse()
 	}
 	if embedded.Postgres {
-		e.postgres.DSN = e.set.Postgres()
+		e.postgresConfig.DSN = e.running.Postgres()
 	}
 	if embedded.Kafka {
-		e.kafka.Brokers = e.set.Kafka()
+		e.kafkaConnection.Brokers = e.running.Kafka()
 	}
 	return e, nil
 }
@@ -87,18 +89,18 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 // embedded are those of need that have no address of their own.
 func (p *process) embedded(need needs) needs {
 	return needs{
-		ClickHouse: need.ClickHouse && !p.HasWarehouse(),
-		Postgres:   need.Postgres && !p.Postgres.IsSet(),
-		Kafka:      need.Kafka && len(p.Kafka.Brokers) == 0,
+		ClickHouse: need.ClickHouse && !p.settings.HasWarehouse(),
+		Postgres:   need.Postgres && !p.settings.Postgres.IsSet(),
+		Kafka:      need.Kafka && len(p.settings.Kafka.Brokers) == 0,
 	}
 }
 
 // lost is closed when an engine of the data directory is gone; never when there is none.
 func (e *engines) lost() <-chan struct{} {
-	if e.set == nil {
+	if e.running == nil {
 		return nil
 	}
-	return e.set.Lost()
+	return e.running.Lost()
 }
 
 // stopTimeout is how long engines of this process may take to stop in order before they are killed with it.
@@ -106,12 +108,12 @@ const stopTimeout = 30 * time.Second
 
 // close stops the engines that this process owns.
 func (e *engines) close() error {
-	if e.set == nil {
+	if e.running == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	if err := e.set.Stop(ctx); err != nil {
+	if err := e.running.Stop(ctx); err != nil {
 		return fmt.Errorf("stop engines: %w", err)
 	}
 	return nil
@@ -120,12 +122,12 @@ func (e *engines) close() error {
 // connect opens clients of the stores among need.
 func (e *engines) connect(ctx context.Context, need needs) (err error) {
 	if need.Postgres {
-		if e.db, err = postgres.Open(ctx, e.postgres); err != nil {
+		if e.db, err = postgres.Open(ctx, e.postgresConfig); err != nil {
 			return err
 		}
 	}
 	if need.ClickHouse {
-		e.warehouse, err = clickhouse.Open(ctx, e.clickhouse)
+		e.warehouse, err = clickhouse.Open(ctx, e.clickhouseConfig)
 	}
 	return err
 }
@@ -139,12 +141,30 @@ func (e *engines) disconnect() {
 	}
 }
 
+// organization finds an organization by its slug.
+func (e *engines) organization(ctx context.Context, slug string) (postgres.Organization, error) {
+	o, err := e.db.OrganizationBySlug(ctx, slug)
+	return o, hint(err, "`answerscope org list` prints them")
+}
+
 // brand finds an organization and its brand by their slugs; "" is no brand.
 func (e *engines) brand(ctx context.Context, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
-	if o, err = e.db.OrganizationBySlug(ctx, org); err == nil && slug != "" {
+	if o, err = e.organization(ctx, org); err == nil && slug != "" {
 		b, err = e.db.BrandBySlug(ctx, o.ID, slug)
+		err = hint(err, brandsAre)
 	}
 	return o, b, err
+}
+
+// brandsAre says where the brands of an organization are found.
+const brandsAre = "GET /api/v1/brands lists them"
+
+// hint says in an error of what was not found where to look for it.
+func hint(err error, next string) error {
+	if errors.Is(err, postgres.ErrNotFound) {
+		return fmt.Errorf("%w; %s", err, next)
+	}
+	return err
 }
 
 // endTimeout is how long a command has to end by itself once its engines are gone.
@@ -165,13 +185,13 @@ func (p *process) with(ctx context.Context, need needs, do func(context.Context,
 	select {
 	case err = <-done:
 	case <-e.lost():
-		cancel(e.set.Err())
+		cancel(e.running.Err())
 		select {
 		case err = <-done:
 		case <-time.After(endTimeout):
 			err = errors.New("gave up what was under way")
 		}
-		err = errors.Join(e.set.Err(), err)
+		err = errors.Join(e.running.Err(), err)
 	}
 	return errors.Join(err, e.close())
 }

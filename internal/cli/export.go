@@ -46,8 +46,8 @@ func (c *exports) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		of.OrganizationID, of.BrandID = clickhouse.UUID(organization.ID), clickhouse.UUID(brand.ID)
-		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.meter("export: bytes written", 0)}
-		err = clickhouse.Export(ctx, on.clickhouse, what, of, format, out)
+		out := &meteredWriter{to: bufio.NewWriterSize(p.stdout, 1<<20), meter: p.newMeter("export: bytes written", 0)}
+		err = clickhouse.Export(ctx, on.clickhouseConfig, what, of, format, out)
 		if err == nil {
 			err = out.to.Flush()
 		}

@@ -109,9 +109,9 @@ func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []i
 }
 
 func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
-	meter := p.meter("import: bytes read", size)
-	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { meter.reach(at.Bytes) })
-	meter.end()
+	progress := p.newMeter("import: bytes read", size)
+	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { progress.reach(at.Bytes) })
+	progress.end()
 	for _, r := range summary.Refusals {
 		of := ""
 		if r.Brand != uuid.Nil {
@@ -161,7 +161,7 @@ func (e *engines) appending(ctx context.Context, do func(context.Context, *produ
 // newProducer makes a producer that is not running yet, with a spool where one is given.
 func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
 	cfg := producer.DefaultConfig()
-	cfg.Connection, cfg.Prefix = e.kafka, e.Kafka.TopicPrefix
+	cfg.Connection, cfg.Prefix = e.kafkaConnection, e.settings.Kafka.TopicPrefix
 	if spool.Dir != "" {
 		cfg.Spool = spool
 	}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -73,7 +73,7 @@ func (i *installation) organize(t *testing.T, slug string) (postgres.Organizatio
 	if _, err := i.db.AddUser(t.Context(), user); err != nil {
 		t.Fatal(err)
 	}
-	minted, _, err := mint(t.Context(), i.db, slug, user.Email, "test")
+	minted, _, err := (&engines{db: i.db}).mint(t.Context(), slug, user.Email, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func nameless(document any) string {
 // settled waits until the summary of a brand counts so many answers.
 func (i *installation) settled(t *testing.T, brand string, answers int) {
 	t.Helper()
-	eventually(t, i.server, 200*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		_, body := fetch(t, i.url+"/api/v1/visibility-summary"+window(brand), i.key)
 		if !strings.Contains(body, fmt.Sprintf(`"resultCount":%d,`, answers)) {
 			return "the summary is " + body

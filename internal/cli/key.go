@@ -27,7 +27,7 @@ type keyCreate struct {
 
 func (c *keyCreate) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		minted, kept, err := mint(ctx, on.db, c.Org, c.User, c.Name)
+		minted, kept, err := on.mint(ctx, c.Org, c.User, c.Name)
 		if err != nil {
 			return err
 		}
@@ -39,17 +39,17 @@ func (c *keyCreate) Run(ctx context.Context, p *process) error {
 }
 
 // mint makes a key and keeps what proves it.
-func mint(ctx context.Context, db *postgres.DB, slug, email, name string) (apikey.Key, postgres.Key, error) {
-	organization, err := db.OrganizationBySlug(ctx, slug)
+func (e *engines) mint(ctx context.Context, slug, email, name string) (apikey.Key, postgres.Key, error) {
+	organization, err := e.organization(ctx, slug)
 	if err != nil {
 		return apikey.Key{}, postgres.Key{}, err
 	}
-	user, err := db.UserByEmail(ctx, email)
+	user, err := e.db.UserByEmail(ctx, email)
 	if err != nil {
-		return apikey.Key{}, postgres.Key{}, err
+		return apikey.Key{}, postgres.Key{}, hint(err, "`answerscope user add` adds one")
 	}
 	minted := apikey.Mint()
-	kept, err := db.AddKey(ctx, postgres.NewKey{
+	kept, err := e.db.AddKey(ctx, postgres.NewKey{
 		OrganizationID: organization.ID, UserID: user.ID, Name: name, Hash: minted.Hash, Prefix: minted.Prefix,
 	})
 	if errors.Is(err, postgres.ErrNotFound) {
@@ -65,7 +65,7 @@ type keyList struct {
 
 func (c *keyList) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
+		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
@@ -99,6 +99,6 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return on.db.RevokeKey(ctx, id)
+		return hint(on.db.RevokeKey(ctx, id), "`answerscope key list` prints them")
 	})
 }

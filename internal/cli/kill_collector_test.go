@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -168,7 +169,7 @@ func (c *collectorTest) counted(t *testing.T) {
 	t.Helper()
 	warehouse := c.all.warehouse
 	accepted := uint64(c.browserLoad.count(204) * c.browserLoad.each)
-	eventually(t, c.all.server, 100*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		if n := visitsIn(t, warehouse); n < accepted {
 			return fmt.Sprintf("%d visits have landed, and %d were accepted", n, accepted)
 		}
@@ -177,7 +178,7 @@ func (c *collectorTest) counted(t *testing.T) {
 	if status := c.collector.stop(t, syscall.SIGTERM); status != exitDone {
 		t.Errorf("collector ended with status %d:\n%s", status, c.collector.log)
 	}
-	eventually(t, c.all.server, 100*time.Millisecond, func() string { return c.behind(t) })
+	wait.Until(t, func() string { return c.behind(t) })
 	c.browserLoad.judge(t, sessionsIn(t, warehouse))
 	landed := visitsIn(t, warehouse)
 	_, body := fetch(t, c.all.url+"/api/v1/ai-traffic?brand_id="+c.brand, c.all.key)

@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -168,7 +169,7 @@ func (k *killing) inherit(t *testing.T, s *server, from int) {
 	k.lines += linesARound
 	more := k.importing(t, s, "")
 	defer more.finish(true)
-	eventually(t, s, 50*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		for _, of := range [][2]string{{groupOfAnswers, event.TopicAnswers}, {groupOfVisits, event.TopicVisits}, {groupOfResults, event.TopicAnswers}} {
 			group := fmt.Sprintf("%s%s topic=%[1]s%[3]s", k.prefix, of[0], of[1])
 			if !hasAll(s.log.String()[from:], group) {

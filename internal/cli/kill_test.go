@@ -22,6 +22,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
@@ -210,7 +211,7 @@ func (k *killing) undisturbedRound(t *testing.T) {
 		t.Fatalf("import: %v\n%s", importing.err, s.log)
 	}
 	k.appendAll(t)
-	eventually(t, s, 50*time.Millisecond, func() string { return onlySmall(t, warehouse) })
+	wait.Until(t, func() string { return onlySmall(t, warehouse) })
 	batches := k.batches(t, s)
 	t.Logf("a round undisturbed: its first answer lands after %s, its last %s later, in %d batches", k.start, k.landing, batches)
 	if batches <= partitions {
@@ -271,30 +272,12 @@ func (k *killing) landed(t *testing.T, warehouse *clickhouse.Conn) (n uint64) {
 
 func (k *killing) awaitLanded(t *testing.T, s *server, warehouse *clickhouse.Conn, want uint64) {
 	t.Helper()
-	eventually(t, s, 20*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		if n := k.landed(t, warehouse); n < want {
 			return fmt.Sprintf("%d answers of the round have landed, want %d", n, want)
 		}
 		return ""
 	})
-}
-
-// eventually waits until look has nothing to say against it.
-func eventually(t *testing.T, s *server, every time.Duration, look func() string) {
-	t.Helper()
-	again, deadline := time.NewTicker(every), time.After(bound)
-	defer again.Stop()
-	for {
-		against := look()
-		if against == "" {
-			return
-		}
-		select {
-		case <-again.C:
-		case <-deadline:
-			t.Fatalf("after %s: %s\n%s", bound, against, s.log)
-		}
-	}
 }
 
 // counted waits until every table counts every answer so far, none of them counts
@@ -304,16 +287,16 @@ func (k *killing) counted(t *testing.T, s *server) {
 	warehouse, leave := k.opened(t)
 	defer leave()
 	for _, tableCheck := range tableChecks {
-		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tableCheck, true) })
+		wait.Until(t, func() string { return k.differs(t, warehouse, tableCheck, true) })
 	}
-	eventually(t, s, 100*time.Millisecond, func() string { return k.stale(t, warehouse) }) // what was on its way with older names has come by now
-	for _, tableCheck := range tableChecks {                                               // an insert reaches the targets of views after the landing table
-		eventually(t, s, 50*time.Millisecond, func() string { return k.differs(t, warehouse, tableCheck, false) })
+	wait.Until(t, func() string { return k.stale(t, warehouse) }) // what was on its way with older names has come by now
+	for _, tableCheck := range tableChecks {                      // an insert reaches the targets of views after the landing table
+		wait.Until(t, func() string { return k.differs(t, warehouse, tableCheck, false) })
 	}
 	for _, table := range []string{"answers", "visits", "crawls"} {
-		eventually(t, s, 50*time.Millisecond, func() string { return lags(t, warehouse, table) })
+		wait.Until(t, func() string { return lags(t, warehouse, table) })
 	}
-	eventually(t, s, 100*time.Millisecond, func() string { return k.writtenOtherwise(t, warehouse) })
+	wait.Until(t, func() string { return k.writtenOtherwise(t, warehouse) })
 	for b, id := range k.brands {
 		k.asked(t, s, b, id)
 	}

@@ -49,7 +49,7 @@ func checkAddress(name, address string) error {
 // traces opens what the spans of a command go to.
 func (a administered) traces(p *process) (*tracing.Traces, error) {
 	cfg := tracing.DefaultConfig()
-	cfg.Endpoint, cfg.Part, cfg.Ratio = p.Traces.Endpoint(), p.command, a.TraceRatio
+	cfg.Endpoint, cfg.Part, cfg.Ratio = p.settings.Traces.Endpoint(), p.command, a.TraceRatio
 	if address, err := url.Parse(cfg.Endpoint); cfg.Endpoint != "" && err == nil {
 		p.log.Info("traces", "host", address.Host, "ratio", cfg.Ratio) // some vendors want their key in the path
 	}

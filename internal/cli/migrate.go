@@ -3,12 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"time"
 
 	"github.com/answerscope/answerscope/ingest/producer"
-	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/migration"
 )
 
@@ -27,7 +23,8 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	steps, err := e.migrator().Pending(ctx, everything)
+	migrator := e.migrator()
+	steps, err := migrator.Pending(ctx, everything)
 	switch {
 	case err != nil:
 	case c.Check:
@@ -35,7 +32,7 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 			err = errPending
 		}
 	default:
-		if err = e.migrate(ctx, everything, steps); err == nil {
+		if err = migrator.Migrate(ctx, everything, steps); err == nil {
 			err = p.renewAnalysts(p.usersDir(c.usersAt))
 		}
 	}
@@ -44,59 +41,24 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 
 func (e *engines) migrator() *migration.Migrator {
 	m := &migration.Migrator{
-		Postgres: e.postgres.DSN, ClickHouse: e.clickhouse, Log: e.log,
+		Postgres: e.postgresConfig.DSN, ClickHouse: e.clickhouseConfig, Log: e.log,
+		Report: func(done, pending int, s migration.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
 		Topics: producer.TopicsConfig{
-			Connection: e.kafka, Prefix: e.Kafka.TopicPrefix,
-			Partitions: e.Kafka.Partitions, Replicas: e.Kafka.Replicas, Retention: e.Kafka.Retention,
+			Connection: e.kafkaConnection, Prefix: e.settings.Kafka.TopicPrefix,
+			Partitions: e.settings.Kafka.Partitions, Replicas: e.settings.Kafka.Replicas, Retention: e.settings.Kafka.Retention,
 		},
 	}
 	for group, topic := range sinks {
-		m.Sinks = append(m.Sinks, migration.Sink{Group: e.Kafka.TopicPrefix + group, Topic: e.Kafka.TopicPrefix + topic, Landing: topic})
+		m.Sinks = append(m.Sinks, migration.Sink{Group: e.settings.Kafka.TopicPrefix + group, Topic: e.settings.Kafka.TopicPrefix + topic, Landing: topic})
 	}
 	return m
 }
 
-// migrate does the pending steps of the selected stores, and says on stderr which are done.
-func (e *engines) migrate(ctx context.Context, in needs, pending []migration.Step) error {
-	if len(pending) == 0 {
-		return nil
-	}
-	done := 0
-	return e.migrator().Migrate(ctx, in, pending, func(s migration.Step) {
-		done++
-		e.say("migrate %d of %d: %s", done, max(done, len(pending)), s)
-	})
-}
-
 // upToDate brings up the stores that this process has started, and refuses to work on others that are behind.
 func (e *engines) upToDate(ctx context.Context, need needs) error {
-	own, joined := needs{}, e.set != nil && e.set.Joined()
-	if e.set != nil && !joined {
-		own = e.embedded(need)
+	joined, started := e.running != nil && e.running.Joined(), needs{}
+	if e.running != nil && !joined {
+		started = e.embedded(need)
 	}
-	waiting, done := context.WithTimeout(ctx, ownerTimeout)
-	defer done()
-	for {
-		steps, err := e.migrator().Pending(ctx, need)
-		if err != nil {
-			return err
-		}
-		if own != (needs{}) {
-			if err := e.migrate(ctx, own, steps); err != nil {
-				return err
-			}
-		}
-		behind := slices.IndexFunc(steps, func(s migration.Step) bool { return !own.Has(s) })
-		if behind < 0 {
-			return nil
-		}
-		if joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {
-			continue
-		}
-		return fmt.Errorf("%s is behind this binary (%s is pending); run: answerscope migrate", steps[behind].Store, steps[behind].Name)
-	}
+	return e.migrator().Ensure(ctx, need, started, joined)
 }
-
-// ownerTimeout is how long the owner of joined engines may take to bring its stores up: they can be joined as soon as
-// they run.
-const ownerTimeout = 30 * time.Second

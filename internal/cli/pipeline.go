@@ -52,7 +52,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
-	s.ready.Provide("kafka", s.kafka.Reach)
+	s.ready.Provide("kafka", s.kafkaConnection.Reach)
 	for _, assemble := range []func(*service) error{assembleSinks, assembleResults, assembleReread, assembleReconcile, assembleRetention} {
 		if err := assemble(s); err != nil {
 			return err
@@ -103,7 +103,7 @@ func assembleResults(s *service) error {
 // reading is how a group reads a topic, both without the prefix.
 func (s *service) reading(group, topic string) consume.Config {
 	cfg := consume.DefaultConfig()
-	cfg.Connection, cfg.Group, cfg.Topic = s.kafka, s.Kafka.TopicPrefix+group, s.Kafka.TopicPrefix+topic
+	cfg.Connection, cfg.Group, cfg.Topic = s.kafkaConnection, s.settings.Kafka.TopicPrefix+group, s.settings.Kafka.TopicPrefix+topic
 	cfg.Shards, cfg.Traces = s.warehouse.Shards(), s.traces
 	return cfg
 }
@@ -122,7 +122,7 @@ func consuming[T any](s *service, name string, cfg consume.Config, target consum
 // assembleRetention has months expire, and what people have deleted purged.
 func assembleRetention(s *service) error {
 	cfg := s.retaining()
-	cfg.Connection = s.kafka
+	cfg.Connection = s.kafkaConnection
 	expiring, err := retention.New(cfg, s.db, s.warehouse, time.Now, s.metrics, s.log)
 	if err != nil {
 		return err
@@ -141,10 +141,10 @@ func assembleRetention(s *service) error {
 // retaining is for how long raw facts are kept, and whose sinks are stopped for it. It lacks the brokers.
 func (p *process) retaining() retention.Config {
 	cfg := retention.DefaultConfig()
-	cfg.Answers, cfg.Visits = p.Retention.Answers, p.Retention.Visits
-	cfg.Crawls, cfg.DeadLetters = p.Retention.Crawls, p.Retention.Deadletters
+	cfg.Answers, cfg.Visits = p.settings.Retention.Answers, p.settings.Retention.Visits
+	cfg.Crawls, cfg.DeadLetters = p.settings.Retention.Crawls, p.settings.Retention.Deadletters
 	for group, topic := range sinks {
-		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.Kafka.TopicPrefix + group, Topic: p.Kafka.TopicPrefix + topic})
+		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.settings.Kafka.TopicPrefix + group, Topic: p.settings.Kafka.TopicPrefix + topic})
 	}
 	return cfg
 }

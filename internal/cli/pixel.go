@@ -36,7 +36,7 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 		return usageError{err}
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		brand, err := c.find(ctx, on.db)
+		brand, err := c.find(ctx, on)
 		if err != nil {
 			return err
 		}
@@ -54,21 +54,21 @@ func (c *pixel) Run(ctx context.Context, p *process) error {
 }
 
 // find reads the brand, by its id where that is what was given.
-func (c *pixel) find(ctx context.Context, db *postgres.DB) (postgres.Snapshot, error) {
-	organization, err := db.OrganizationBySlug(ctx, c.Org)
+func (c *pixel) find(ctx context.Context, on *engines) (postgres.Snapshot, error) {
+	slug := c.Brand
+	id, malformed := uuid.FromString(c.Brand)
+	if malformed == nil {
+		slug = ""
+	}
+	organization, found, err := on.brand(ctx, c.Org, slug)
+	if err == nil && slug == "" {
+		found, err = on.db.Brand(ctx, organization.ID, id)
+		err = hint(err, brandsAre)
+	}
 	if err != nil {
 		return postgres.Snapshot{}, err
 	}
-	var found postgres.Brand
-	if id, malformed := uuid.FromString(c.Brand); malformed == nil {
-		found, err = db.Brand(ctx, organization.ID, id)
-	} else {
-		found, err = db.BrandBySlug(ctx, organization.ID, c.Brand)
-	}
-	if err != nil {
-		return postgres.Snapshot{}, err
-	}
-	return db.Snapshot(ctx, found.ID)
+	return on.db.Snapshot(ctx, found.ID)
 }
 
 func (c *pixel) show(p *process, tag script.Tag, brand postgres.Snapshot) error {

@@ -20,8 +20,7 @@ import (
 // process is what every command is given: its settings and its surroundings. Results go to stdout; progress, logs and
 // errors go to stderr.
 type process struct {
-	config.Settings
-
+	settings       config.Settings
 	command        string // its words: "deadletters list"
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -32,11 +31,11 @@ type process struct {
 // its warnings.
 func (p *process) logger(quiet slog.Level) *slog.Logger {
 	level := quiet
-	if p.LogLevel != config.LevelAuto {
-		_ = level.UnmarshalText([]byte(p.LogLevel)) // Validate has said what is wrong with it
+	if p.settings.LogLevel != config.LevelAuto {
+		_ = level.UnmarshalText([]byte(p.settings.LogLevel)) // Validate has said what is wrong with it
 	}
 	options := &slog.HandlerOptions{Level: level}
-	if p.LogFormat == "json" {
+	if p.settings.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(p.stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(p.stderr, options))
@@ -132,8 +131,8 @@ type meter struct {
 	shown time.Time
 }
 
-// meter begins to show a task of total steps.
-func (p *process) meter(task string, total int64) *meter {
+// newMeter begins to show a task of total steps.
+func (p *process) newMeter(task string, total int64) *meter {
 	m := &meter{out: p.stderr, task: task, total: total, begun: time.Now(), shown: time.Now()}
 	if file, ok := p.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) && total > 0 {
 		m.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(task),

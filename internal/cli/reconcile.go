@@ -48,7 +48,7 @@ func (c *reconciles) Run(ctx context.Context, p *process) error {
 		var shown *meter // once their number is known
 		report, err := reconciler.Reconcile(ctx, scope, func(done, total int) {
 			if shown == nil {
-				shown = p.meter("reconcile: months of rollups", int64(total))
+				shown = p.newMeter("reconcile: months of rollups", int64(total))
 			}
 			shown.reach(int64(done))
 		})
@@ -130,9 +130,9 @@ func findingLine(f *reconcile.Finding) string {
 // reconciler compares, and stops the sinks for it.
 func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
 	cfg := reconcile.DefaultConfig()
-	cfg.Connection = e.kafka
+	cfg.Connection = e.kafkaConnection
 	for group, topic := range sinks {
-		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: e.Kafka.TopicPrefix + group, Topic: e.Kafka.TopicPrefix + topic})
+		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: e.settings.Kafka.TopicPrefix + group, Topic: e.settings.Kafka.TopicPrefix + topic})
 	}
 	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
 }

@@ -91,12 +91,12 @@ func rereadLine(s postgres.RereadState) string {
 // assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where
 // both are in one process.
 func assembleReread(s *service) (err error) {
-	if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.DataDir)); err != nil {
+	if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
 		return err
 	}
 	cfg := reread.DefaultConfig()
-	cfg.Connection = s.kafka
-	cfg.Group, cfg.Topic = s.Kafka.TopicPrefix+groupOfAnswers, s.Kafka.TopicPrefix+event.TopicAnswers
+	cfg.Connection = s.kafkaConnection
+	cfg.Group, cfg.Topic = s.settings.Kafka.TopicPrefix+groupOfAnswers, s.settings.Kafka.TopicPrefix+event.TopicAnswers
 	again, err := reread.New(cfg, s.db, s.warehouse, s.appends, s.metrics, s.log)
 	if err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -52,7 +52,7 @@ func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	must(t, h.env, "import", captured(t, lines), "--org", "acme", "--brand", "lumen")
 	await := func(competitors ...int) { // seldom: after the kill, another process's lease on the brand has 30 s to go
 		t.Helper()
-		eventually(t, h.server, 500*time.Millisecond, func() string { return compared(t, h.server, h.key, 0, lumen, lines, competitors...) })
+		wait.Until(t, func() string { return compared(t, h.server, h.key, 0, lumen, lines, competitors...) })
 	}
 	await(1)
 
@@ -69,7 +69,7 @@ func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	}
 	before := rows()
 	h.edit(t, add, lumen, lamps[3], domainOf(3))
-	eventually(t, h.server, 10*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		if rows() == before {
 			return "no correction lands"
 		}
@@ -94,7 +94,7 @@ func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 // finished waits until the command says that everything is read again.
 func finished(t *testing.T, s *server, env []string, answers int64) {
 	t.Helper()
-	eventually(t, s, 500*time.Millisecond, func() string {
+	wait.Until(t, func() string {
 		text := must(t, env, "reread", "--list", "--json")
 		var state postgres.RereadState
 		if err := json.Unmarshal([]byte(text), &state); err != nil || state.Organization != "acme" || state.Brand != "lumen" {

@@ -32,7 +32,7 @@ func TestRetentionComesFromTheSettings(t *testing.T) {
 				if _, err := parser.Parse(append([]string{command}, c.flags...)); err != nil {
 					t.Fatal(err)
 				}
-				p := &process{Settings: config.Settings(g.Settings)}
+				p := &process{settings: config.Settings(g.Settings)}
 				if cfg := p.retaining(); (times{cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls}) != c.want {
 					t.Errorf("%v %v: kept for %d, %d, %d and %d months, want %+v", c.env, c.flags, cfg.Answers, cfg.Visits, cfg.DeadLetters, cfg.Crawls, c.want)
 				}

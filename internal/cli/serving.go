@@ -51,7 +51,7 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.Settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
+	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
@@ -125,11 +125,12 @@ func (s *service) prepare(ctx context.Context, plan plan) error {
 	if !plan.exclusive {
 		return s.upToDate(ctx, plan.needs)
 	}
-	steps, err := s.migrator().Pending(ctx, plan.needs)
+	migrator := s.migrator()
+	steps, err := migrator.Pending(ctx, plan.needs)
 	if err != nil {
 		return err
 	}
-	return s.migrate(ctx, plan.needs, steps)
+	return migrator.Migrate(ctx, plan.needs, steps)
 }
 
 // watch ends when an engine does.
@@ -138,7 +139,7 @@ func (s *service) watch(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-s.lost():
-		return s.set.Err()
+		return s.running.Err()
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 	}
 	chosen := cmp.Or(given, password.Generate())
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		organization, err := on.db.OrganizationBySlug(ctx, c.Org)
+		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}

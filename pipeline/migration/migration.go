@@ -37,7 +37,8 @@ type Migrator struct {
 	Postgres   string // DSN
 	ClickHouse clickhouse.Config
 	Topics     producer.TopicsConfig
-	Sinks      []Sink // every consumer group that inserts into a landing table
+	Sinks      []Sink                          // every consumer group that inserts into a landing table
+	Report     func(done, pending int, s Step) // is called once a step is done
 	Log        *slog.Logger
 }
 
@@ -82,9 +83,17 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	return steps, err
 }
 
-// Migrate brings the selected stores up and reports each step once it is done. It may be killed and run again at any
-// point.
-func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step, report func(Step)) error {
+// Migrate brings the selected stores up, if anything is pending, and reports each step. It may be killed and run again
+// at any point.
+func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	done := 0
+	report := func(s Step) {
+		done++
+		m.Report(done, max(done, len(pending)), s)
+	}
 	return postgres.WithMigrationLock(ctx, m.Postgres, func() error {
 		if in.Postgres {
 			if err := postgres.Migrate(ctx, m.Postgres, func(_ uint, name string) { report(Step{"postgres", name}) }); err != nil {

@@ -8,20 +8,35 @@ import (
 )
 
 const (
-	limit = time.Minute // for a condition on a machine that is busy with other tests
+	limit = 2 * time.Minute // for a condition on a machine that is busy with other tests
 
 	// A condition often asks a database, whose time other tests need: it is asked seldomer the longer it takes.
-	minPause, maxPause = 2 * time.Millisecond, 50 * time.Millisecond
+	minPause, maxPause = 2 * time.Millisecond, 100 * time.Millisecond
 )
 
-// For returns once the condition is true, and fails the test after a minute. what completes the sentence
-// "waited a minute for …".
+// For returns once the condition is true, and fails the test after two minutes. what completes the sentence
+// "waited for …".
 func For(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+	Until(t, func() string {
+		if condition() {
+			return ""
+		}
+		return "waited for " + what
+	})
+}
+
+// Until returns once lacking returns "", and fails the test with what is still lacking after two minutes.
+func Until(t testing.TB, lacking func() string) {
+	t.Helper()
 	deadline := time.Now().Add(limit)
-	for pause := minPause; !condition(); pause = min(2*pause, maxPause) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		what := lacking()
+		if what == "" {
+			return
+		}
 		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("after %s: %s", limit, what)
 		}
 		<-time.After(pause)
 	}
