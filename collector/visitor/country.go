@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oschwald/maxminddb-golang/v2"
+	"golang.org/x/time/rate"
 )
 
 // What named a visit's country.
@@ -115,8 +116,8 @@ func countryOf(found maxminddb.Result) string {
 	return known(code)
 }
 
-// refreshCountries takes a database that has changed on disk. One that is damaged, as
-// one that is just being written, is not taken, and tried again.
+// refreshCountries takes a database that has changed on disk. One that is damaged, as one that is just being written, is
+// not taken, and tried again.
 func (v *Visitors) refreshCountries() {
 	path, old := v.cfg.CountryDatabase, v.countries.Load()
 	if path == "" {
@@ -128,9 +129,12 @@ func (v *Visitors) refreshCountries() {
 	}
 	c, err := openCountries(path)
 	if err != nil {
-		v.log.Warn("country database not taken", "cause", err, "next", "put a whole file in its place; until then the one before is used")
+		v.countryWarnings.Do(func() {
+			v.log.Warn("country database not taken", "cause", err, "next", "put a whole file in its place; until then the one before is used")
+		})
 		return
 	}
 	v.countries.Store(c)
+	v.countryWarnings = rate.Sometimes{Interval: time.Hour} // the next bad one is another one
 	v.log.Info("country database taken", "built", c.reader.Metadata.BuildTime().UTC().Format(time.DateOnly))
 }

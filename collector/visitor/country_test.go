@@ -2,15 +2,18 @@ package visitor_test
 
 import (
 	"bytes"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/collector/visitor"
 )
@@ -101,13 +104,26 @@ func TestACountryIsTheDatabasesThenTheHeadersThenTheZones(t *testing.T) {
 	}
 }
 
+// warnings counts those of databases that are not taken.
+type warnings struct{ atomic.Int32 }
+
+func (w *warnings) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("country database not taken")) {
+		w.Add(1)
+	}
+	return len(line), nil
+}
+
 // A database is taken when it changes on disk; one that is damaged or gone is not, and the one before stays.
 func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 	cfg := visitor.DefaultConfig()
 	cfg.CountryDatabase = countryFile(t, map[string]string{"203.0.113.0/24": "FR"})
-	cfg.Refresh = 10 * time.Millisecond
-	v := newVisitors(t, cfg, open(t, "postgres://none@127.0.0.1:1/none"))
-	run(t, v)
+	var warned warnings
+	v, err := visitor.New(cfg, open(t, "postgres://none@127.0.0.1:1/none"), prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&warned, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, v.Every(time.Millisecond))
 	is := func() string {
 		country, _ := v.Country(address, "", "")
 		return country
@@ -133,6 +149,7 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 			t.Error("a damaged database is asked")
 		}
 	}
+	soon(t, "a damaged database is warned of", func() bool { return warned.Load() == 1 })
 	if err := os.Remove(cfg.CountryDatabase); err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +157,11 @@ func TestACountryDatabaseIsTakenWhenItChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	soon(t, "a good database is taken after bad ones", func() bool { return is() == "ES" })
+	if n := warned.Load(); n != 1 {
+		t.Errorf("warned %d times of bad ones", n)
+	}
+	replace(asn)
+	soon(t, "a later one is warned of", func() bool { return warned.Load() == 2 })
 
 	cfg.CountryDatabase += ".missing"
 	if _, err := visitor.New(cfg, nil, nil, nil); err == nil {

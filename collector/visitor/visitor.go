@@ -31,11 +31,10 @@ import (
 type Config struct {
 	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed
 	CountryDatabase string         // a file in MaxMind's format; "": none
-	Refresh         time.Duration  // between two looks for salts and for a newer country database
 }
 
 // DefaultConfig trusts no proxy and has no database.
-func DefaultConfig() Config { return Config{Refresh: time.Minute} }
+func DefaultConfig() Config { return Config{} }
 
 // Validate says what is wrong with c, all at once.
 func (c Config) Validate() error {
@@ -44,9 +43,6 @@ func (c Config) Validate() error {
 		if !p.IsValid() {
 			errs = append(errs, fmt.Errorf("trusted proxy %v: want an address or a prefix such as 10.0.0.0/8", p))
 		}
-	}
-	if c.Refresh <= 0 {
-		errs = append(errs, fmt.Errorf("visitor refresh %v: want more than 0", c.Refresh))
 	}
 	return errors.Join(errs...)
 }
@@ -59,7 +55,10 @@ type Visitors struct {
 	log       *slog.Logger
 	salts     atomic.Pointer[salts]
 	countries atomic.Pointer[countries]
+	refresh   time.Duration // between two looks for salts and for a newer country database
 	unhashed  prometheus.Counter
+
+	saltWarnings, countryWarnings rate.Sometimes
 }
 
 // New reads the country database, if one is configured: one that cannot be read is an
@@ -68,7 +67,8 @@ func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slo
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	v := &Visitors{cfg: cfg, db: db, log: log}
+	v := &Visitors{cfg: cfg, db: db, log: log, refresh: time.Minute,
+		saltWarnings: rate.Sometimes{Interval: time.Minute}, countryWarnings: rate.Sometimes{Interval: time.Hour}}
 	v.salts.Store(&salts{})
 	if cfg.CountryDatabase != "" {
 		c, err := openCountries(cfg.CountryDatabase)
@@ -115,12 +115,11 @@ func (v *Visitors) Hash(brand uuid.UUID, address netip.Addr, agent string, at ti
 
 // Run keeps the salts and the country database new until ctx is cancelled, through every absence of Postgres.
 func (v *Visitors) Run(ctx context.Context) error {
-	seldom := rate.Sometimes{Interval: time.Minute}
 	for ctx.Err() == nil {
-		wait := v.cfg.Refresh
+		wait := v.refresh
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			wait = min(wait, saltRetry)
-			seldom.Do(func() {
+			v.saltWarnings.Do(func() {
 				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
 			})
 		}
