@@ -31,7 +31,7 @@ type request struct {
 	sites   []*site.Site // of each beacon
 	encoded []byte       // the visits, one after the other
 	ends    []int        // where each ends in encoded
-	values  [][]byte     // the same, apart
+	values  [][]byte     // one slice of encoded per visit
 	visit   event.Visit  // the one that is being encoded
 }
 
@@ -111,7 +111,7 @@ func (r *request) decode(f *fiber.Ctx) error {
 
 // admit checks that every beacon comes from its brand's site, and that the sites are within their limits.
 func (r *request) admit(f *fiber.Ctx) error {
-	origin, err := origin(f)
+	origin, err := originOf(f)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 //
 // POST /t/collect is beacon.go, top to bottom. It checks in this order, and the first check that fails is the answer:
 //
-//  1. the method                               405; OPTIONS is a preflight (answer.go)
+//  1. the method                               405; OPTIONS is a preflight (cors.go)
 //  2. Content-Encoding, Content-Type           415
 //  3. the size of the body, 8,192 bytes        413
 //  4. the body as a whole                      400 (decode.go)

@@ -187,7 +187,7 @@ func (b *beacon) check() error {
 	if b.page, ok = pageOf(b.URL); !ok {
 		return malformed("want the page's http or https URL in u")
 	}
-	if hinted(b.Session) != b.Session {
+	if printable(b.Session) != b.Session {
 		return malformed("want at most 64 plain characters in i")
 	}
 	switch event.VisitKind(b.Event) {
@@ -204,8 +204,8 @@ func (b *beacon) check() error {
 	return nil
 }
 
-// hinted is a text that may be kept as it is, since it is short and plain ASCII; else "".
-func hinted(text string) string {
+// printable is a text that may be kept as it is, since it is short and printable ASCII; else "".
+func printable(text string) string {
 	if len(text) > event.MaxLabel {
 		return ""
 	}

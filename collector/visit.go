@@ -64,9 +64,9 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 		Host:           b.page.host,
 		Path:           b.page.path,
 		ReferrerHost:   referrer,
-		Language:       hinted(b.Language),
-		Screen:         hinted(b.Screen),
-		TimeZone:       hinted(b.TimeZone),
+		Language:       printable(b.Language),
+		Screen:         printable(b.Screen),
+		TimeZone:       printable(b.TimeZone),
 		Session:        b.Session,
 		NewSession:     bool(b.New) && b.Goal == nil,
 	}

@@ -54,7 +54,7 @@ type Landings interface {
 
 // Importer appends crawls to the log.
 type Importer struct {
-	log        *producer.Producer
+	producer   *producer.Producer
 	store      *postgres.DB
 	landings   Landings
 	now        func() time.Time
@@ -63,12 +63,12 @@ type Importer struct {
 }
 
 // New returns an importer that does nothing yet. now is the clock.
-func New(log *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Importer {
-	return &Importer{log, store, landings, now, batchLines, batchLinger}
+func New(producer *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Importer {
+	return &Importer{producer, store, landings, now, batchLines, batchLinger}
 }
 
-// A Log is what is known of a file beside its lines.
-type Log struct {
+// AccessLog is what is known of a file beside its lines.
+type AccessLog struct {
 	OrganizationID uuid.UUID
 	BrandID        uuid.UUID
 	Format         Format
@@ -109,7 +109,7 @@ func (e *Interrupted) Unwrap() error { return e.Cause }
 // Import reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error is an
 // *Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read. Crawls of a
 // file that is read slowly are appended meanwhile.
-func (im *Importer) Import(ctx context.Context, file io.Reader, of Log, progress func(bytes int64)) (Summary, error) {
+func (im *Importer) Import(ctx context.Context, file io.Reader, of AccessLog, progress func(bytes int64)) (Summary, error) {
 	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(rememberedLine), summary: Summary{Refusals: []Refusal{}}}
 	if err := i.run(ctx, file, progress); err != nil {
 		return i.summary, &Interrupted{Summary: i.summary, Line: i.done, Cause: err}
@@ -120,7 +120,7 @@ func (im *Importer) Import(ctx context.Context, file io.Reader, of Log, progress
 // importing is one import under way.
 type importing struct {
 	*Importer
-	of       Log
+	of       AccessLog
 	reader   reader
 	ordinals *ordinals
 	lines    *lines.Reader
@@ -264,7 +264,7 @@ func (i *importing) flush(ctx context.Context) error {
 		records = append(records, producer.Record{Key: event.BrandKey(i.of.BrandID), Value: value})
 	}
 	if len(records) > 0 {
-		appended, err := i.log.AppendAll(ctx, event.TopicCrawls, records)
+		appended, err := i.producer.AppendAll(ctx, event.TopicCrawls, records)
 		i.summary.Imported += appended
 		if err != nil {
 			return err

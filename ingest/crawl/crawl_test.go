@@ -45,13 +45,13 @@ func (s landings) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUI
 
 // environment is a log and a store.
 type environment struct {
-	brokers []string
-	prefix  string
-	db      *postgres.DB
-	log     *producer.Producer
-	landed  landings
-	logged  *bytes.Buffer // what was logged
-	of      crawl.Log
+	brokers  []string
+	prefix   string
+	db       *postgres.DB
+	producer *producer.Producer
+	landed   landings
+	logged   *bytes.Buffer // what was logged
+	of       crawl.AccessLog
 }
 
 func newEnvironment(t *testing.T) *environment {
@@ -64,18 +64,18 @@ func newEnvironment(t *testing.T) *environment {
 	must(t, err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = w.brokers, w.prefix
-	w.log, err = producer.New(p, slog.New(slog.NewTextHandler(w.logged, nil)), prometheus.NewRegistry())
+	w.producer, err = producer.New(p, slog.New(slog.NewTextHandler(w.logged, nil)), prometheus.NewRegistry())
 	must(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan error, 1)
-	go func() { stopped <- w.log.Run(ctx) }()
+	go func() { stopped <- w.producer.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
 	})
-	w.of = crawl.Log{
+	w.of = crawl.AccessLog{
 		OrganizationID: uuid.UUID{1}, BrandID: uuid.UUID{2}, Format: crawl.Combined, Sites: []string{"lumen.example"}, Site: "lumen.example",
 		Ranges: crawl.Ranges{},
 	}
@@ -91,7 +91,7 @@ func must(t *testing.T, err error) {
 }
 
 func (w *environment) importer() *crawl.Importer {
-	return crawl.New(w.log, w.db, w.landed, time.Now)
+	return crawl.New(w.producer, w.db, w.landed, time.Now)
 }
 
 // onLog returns the crawls on the log, and how many partitions have some.

@@ -15,7 +15,7 @@ const finishTimeout = 10 * time.Second
 
 // Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress is
 // called with the bytes that were read of all files, retry before each pause because an engine is away.
-func (im *Importer) Follow(ctx context.Context, name string, of Log, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
+func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
 	all := Summary{Refusals: []Refusal{}}
 	for before := int64(0); ; {
 		file, err := OpenTail(ctx, name)
@@ -37,7 +37,7 @@ func (im *Importer) Follow(ctx context.Context, name string, of Log, progress fu
 
 // followFile imports a file until another one has its name. After an engine was away it imports the same file from its
 // beginning, whatever its name is by then: what is on the log already is skipped.
-func (im *Importer) followFile(ctx context.Context, file *Tail, of Log, progress func(int64), retry func(error, time.Duration)) (Summary, error) {
+func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, progress func(int64), retry func(error, time.Duration)) (Summary, error) {
 	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishTimeout, cancel) })()

@@ -89,7 +89,7 @@ func appendFacts[T any](ctx context.Context, in *Intake, topic string, facts ite
 	var records []producer.Record
 	size := 0
 	flush := func() error {
-		n, err := in.log.AppendAll(ctx, topic, records)
+		n, err := in.producer.AppendAll(ctx, topic, records)
 		appended += n
 		records, size = records[:0], 0
 		return err

@@ -77,7 +77,7 @@ func (d *delivery) append(ctx context.Context, records []producer.Record) error 
 	if len(records) == 0 {
 		return ctx.Err()
 	}
-	appended, err := d.log.AppendAll(ctx, event.TopicAnswers, records)
+	appended, err := d.producer.AppendAll(ctx, event.TopicAnswers, records)
 	d.summary.Imported += appended
 	return err
 }

@@ -46,13 +46,13 @@ func (s landings) Landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (ma
 
 // environment is a log, a store and two brands.
 type environment struct {
-	t       *testing.T
-	brokers []string
-	prefix  string
-	db      *postgres.DB
-	log     *producer.Producer
-	landed  landings
-	brands  []uuid.UUID
+	t        *testing.T
+	brokers  []string
+	prefix   string
+	db       *postgres.DB
+	producer *producer.Producer
+	landed   landings
+	brands   []uuid.UUID
 }
 
 func newEnvironment(t *testing.T) *environment {
@@ -83,11 +83,11 @@ func newEnvironment(t *testing.T) *environment {
 	e.must(err)
 	p := producer.DefaultConfig()
 	p.Brokers, p.Prefix = e.brokers, e.prefix
-	e.log, err = producer.New(p, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
+	e.producer, err = producer.New(p, slog.New(slog.NewTextHandler(t.Output(), nil)), prometheus.NewRegistry())
 	e.must(err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	stopped := make(chan error, 1)
-	go func() { stopped <- e.log.Run(ctx) }()
+	go func() { stopped <- e.producer.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-stopped; err != nil {
@@ -105,7 +105,7 @@ func (e *environment) must(err error) {
 }
 
 func (e *environment) intake() *intake.Intake {
-	return intake.New(e.log, e.db, e.landed, func() time.Time { return now })
+	return intake.New(e.producer, e.db, e.landed, func() time.Time { return now })
 }
 
 // onLog reads every answer of the log, in the order of each partition.

@@ -55,15 +55,15 @@ type Landings interface {
 // Intake appends answers to the log.
 type Intake struct {
 	limits   limits
-	log      *producer.Producer
+	producer *producer.Producer
 	store    *postgres.DB
 	landings Landings
 	now      func() time.Time
 }
 
 // New returns an intake that does nothing yet. now is the clock.
-func New(log *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Intake {
-	return &Intake{defaultLimits, log, store, landings, now}
+func New(producer *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Intake {
+	return &Intake{defaultLimits, producer, store, landings, now}
 }
 
 // Summary counts the answers that were given, one for each line and brand. Refused counts lines, or answers where the

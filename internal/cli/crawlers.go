@@ -72,7 +72,7 @@ func (c *crawlerImport) ranges() (crawl.Ranges, error) {
 }
 
 // log is whose log it is, and which of its lines count.
-func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.Log, err error) {
+func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.AccessLog, err error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil {
 		return of, err
@@ -81,7 +81,7 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.Log, err
 	if err != nil {
 		return of, err
 	}
-	of = crawl.Log{OrganizationID: organization.ID, BrandID: brand.ID, Format: crawl.Format(c.Format), Sites: snapshot.Domains}
+	of = crawl.AccessLog{OrganizationID: organization.ID, BrandID: brand.ID, Format: crawl.Format(c.Format), Sites: snapshot.Domains}
 	switch site := strings.ToLower(strings.TrimSuffix(c.Site, ".")); {
 	case site == "" && len(snapshot.Domains) == 0:
 		return of, usageError{fmt.Errorf("brand %s has no domains: want --site", c.Brand)}
@@ -96,7 +96,7 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.Log, err
 }
 
 // take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no failure.
-func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.Log) (err error) {
+func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.AccessLog) (err error) {
 	var summary crawl.Summary
 	if c.Follow {
 		progress := p.newMeter("crawlers import: bytes read", 0)

@@ -6,14 +6,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-
-	"github.com/answerscope/answerscope/collector/site"
-)
-
-// Headers that more than one function names.
-const (
-	headerAnswerscope = "X-Answerscope"
-	allowedMethods    = "POST, OPTIONS"
 )
 
 // refusal is an answer to a request that is not accepted. Reason labels it in the metrics.
@@ -56,59 +48,9 @@ func (r *request) refuse(f *fiber.Ctx, refused *refusal) error {
 	}
 	// A brand's page may read what is wrong with its beacon; other pages may not.
 	if len(header.Peek(fiber.HeaderAccessControlAllowOrigin)) == 0 && refused.status != http.StatusForbidden {
-		if origin, err := origin(f); err == nil && origin != "" && r.c.registered(origin) {
+		if origin, err := originOf(f); err == nil && origin != "" && r.c.registered(origin) {
 			allowOrigin(f, origin)
 		}
 	}
 	return f.Status(refused.status).JSON(fiber.Map{"error": refused.message})
-}
-
-// preflight answers OPTIONS: which brand a beacon will name is not known yet, so any brand's origin may ask.
-func (r *request) preflight(f *fiber.Ctx) error {
-	origin, err := origin(f)
-	if err != nil {
-		return err
-	}
-	response := &f.Response().Header
-	if origin == "" { // no browser's preflight
-		response.Set(fiber.HeaderAllow, allowedMethods)
-		f.Status(http.StatusNoContent)
-		return nil
-	}
-	if !r.c.registered(origin) {
-		if r.c.parts.Sites.Ready(f.Context()) != nil {
-			return errUnready
-		}
-		return errOrigin
-	}
-	allowOrigin(f, origin)
-	response.Set(fiber.HeaderAccessControlAllowMethods, fiber.MethodPost)
-	response.Set(fiber.HeaderAccessControlAllowHeaders, "content-type")
-	response.Set(fiber.HeaderAccessControlMaxAge, "600")
-	f.Status(http.StatusNoContent)
-	return nil
-}
-
-// origin is the Origin header; "" is a missing one. Two of them are a list, which no origin is.
-func origin(f *fiber.Ctx) (string, error) {
-	all := f.Request().Header.PeekAll(fiber.HeaderOrigin)
-	switch len(all) {
-	case 0:
-		return "", nil
-	case 1:
-		return text(all[0]), nil
-	}
-	return "", errOrigin
-}
-
-// registered reports whether origin is a domain of any brand or under one.
-func (c *Collector) registered(origin string) bool {
-	host, ok := site.OriginHost(origin)
-	return ok && c.parts.Sites.Registered(host)
-}
-
-// allowOrigin is CORS: it lets the page read the answer. The origin is known to be a brand's.
-func allowOrigin(f *fiber.Ctx, origin string) {
-	f.Response().Header.Set(fiber.HeaderAccessControlAllowOrigin, origin)
-	f.Response().Header.Set(fiber.HeaderAccessControlExposeHeaders, headerAnswerscope)
 }
