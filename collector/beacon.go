@@ -209,9 +209,9 @@ func (r *request) append() error {
 	case errors.Is(err, producer.ErrAway):
 		return errAway
 	}
-	if now, last := r.at.Unix(), r.c.logged.Load(); now != last && r.c.logged.CompareAndSwap(last, now) {
+	r.c.appendErrors.Do(func() {
 		r.c.log.Error("append visit", "error", err, "next", "see why the broker refuses the record; its beacon was answered 500 and is not counted")
-	}
+	})
 	return errFailed
 }
 

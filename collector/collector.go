@@ -26,11 +26,11 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/collector/script"
 	"github.com/answerscope/answerscope/collector/site"
@@ -75,13 +75,13 @@ type Parts struct {
 
 // Collector answers POST /t/collect.
 type Collector struct {
-	cfg      Config
-	parts    Parts
-	limits   *limits
-	metrics  *metrics
-	log      *slog.Logger
-	logged   atomic.Int64 // Unix second of the last failure in the log
-	requests sync.Pool    // of *request
+	cfg          Config
+	parts        Parts
+	limits       *limits
+	metrics      *metrics
+	log          *slog.Logger
+	appendErrors rate.Sometimes
+	requests     sync.Pool // of *request
 }
 
 // New makes a collector. Its metrics are registered on reg.
@@ -90,7 +90,8 @@ func New(cfg Config, parts Parts, reg prometheus.Registerer, log *slog.Logger) (
 		return nil, fmt.Errorf("configure collector: %w", err)
 	}
 	useragent.Look("") // reads the patterns, so that the first beacon does not wait for it
-	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit), metrics: newMetrics(reg), log: log}
+	c := &Collector{cfg: cfg, parts: parts, limits: newLimits(cfg.SiteLimit), metrics: newMetrics(reg), log: log,
+		appendErrors: rate.Sometimes{Interval: time.Second}}
 	c.requests.New = func() any { return &request{c: c} }
 	return c, nil
 }

@@ -188,7 +188,7 @@ func (b *beacon) check() error {
 		return malformed("want the page's http or https URL in u")
 	}
 	if printable(b.Session) != b.Session {
-		return malformed("want at most 64 plain characters in i")
+		return malformed("want at most 64 printable ASCII characters in i")
 	}
 	switch event.VisitKind(b.Event) {
 	case "", event.VisitView:

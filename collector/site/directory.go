@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -24,7 +25,7 @@ const (
 	poll         = time.Second            // between two looks for a change
 	queryTimeout = 3 * time.Second        // for Postgres to answer one query
 	pause        = 500 * time.Millisecond // between two tries to reach Postgres
-	logEvery     = time.Minute            // between two lines that Postgres is away
+	warnEvery    = time.Minute            // that Postgres is away
 
 	// minRest is the least between two readings, however many changes there are; maxRest is the least for a list that
 	// takes long to read: at most half of the time goes to reading.
@@ -100,13 +101,17 @@ func (d *Directory) Ready(context.Context) error {
 
 // Run follows Postgres until ctx is cancelled, whether or not it is there.
 func (d *Directory) Run(ctx context.Context) error {
-	var logged time.Time // that it is away
+	warnings := rate.Sometimes{Interval: warnEvery}
 	for ctx.Err() == nil {
 		confirmed := d.seen.Load()
 		err := d.follow(ctx)
-		if ctx.Err() == nil && (d.seen.Load() != confirmed || time.Since(logged) >= logEvery) {
-			logged = time.Now()
-			d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
+		if d.seen.Load() != confirmed {
+			warnings = rate.Sometimes{Interval: warnEvery} // it was there meanwhile
+		}
+		if ctx.Err() == nil {
+			warnings.Do(func() {
+				d.log.Warn("sites not followed", "cause", err, "next", "see that postgres is up; until it answers new domains are unknown and removed ones go on")
+			})
 		}
 		_ = lifecycle.Pause(ctx, pause)
 	}
