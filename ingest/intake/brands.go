@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,30 +9,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gofrs/uuid/v5"
 	"golang.org/x/net/idna"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
-
-// BrandSpec is one brand of a brands file: what to create when it is missing.
-type BrandSpec struct {
-	Name        string           `json:"name"`
-	Slug        string           `json:"slug"`
-	Industry    string           `json:"industry"`
-	Region      string           `json:"region"`
-	Language    string           `json:"language"`
-	Aliases     []string         `json:"aliases"`
-	Domains     []string         `json:"domains"`
-	Competitors []CompetitorSpec `json:"competitors"`
-}
-
-// CompetitorSpec is one competitor of a brand.
-type CompetitorSpec struct {
-	Name    string   `json:"name"`
-	Aliases []string `json:"aliases"`
-	Domains []string `json:"domains"`
-}
 
 // brandSlugForm is the store's rule for a slug that is given; the store makes an absent one from the name.
 var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]{1,100}$`)
@@ -41,9 +20,9 @@ var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]{1,100}$`)
 // ReadBrands reads {"brands": [{name, slug, industry, region, language, aliases, domains, competitors: [{name, aliases,
 // domains}]}]} and normalises the domains. An unknown field is an error, since a misspelt one would silently leave out a
 // brand's domains. All errors are joined.
-func ReadBrands(r io.Reader) ([]BrandSpec, error) {
+func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	var file struct {
-		Brands []BrandSpec `json:"brands"`
+		Brands []postgres.NewBrand `json:"brands"`
 	}
 	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
@@ -61,7 +40,7 @@ func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 	for i := range file.Brands {
 		b := &file.Brands[i]
 		at := fmt.Sprintf("brands[%d]", i)
-		problems = append(problems, b.check(at)...)
+		problems = append(problems, checkBrand(at, b)...)
 		if b.Slug != "" && slugs[b.Slug] {
 			problems = append(problems, fmt.Errorf("%s.slug %q: another brand of the file has it, want one of its own", at, b.Slug))
 		}
@@ -73,7 +52,7 @@ func ReadBrands(r io.Reader) ([]BrandSpec, error) {
 	return file.Brands, nil
 }
 
-func (b *BrandSpec) check(at string) []error {
+func checkBrand(at string, b *postgres.NewBrand) []error {
 	problems := checkEntity(at, b.Name, b.Aliases, b.Domains)
 	if b.Slug != "" && !brandSlugForm.MatchString(b.Slug) {
 		problems = append(problems, fmt.Errorf("%s.slug %q: want up to 100 characters without white space and / ? # %%", at, b.Slug))
@@ -109,19 +88,6 @@ func checkEntity(at, name string, aliases, domains []string) []error {
 		domains[i] = host
 	}
 	return problems
-}
-
-// EnsureBrand returns the organization's brand of the spec's slug. One that is missing is created with its domains and
-// competitors, all or nothing; one that is there stays as it is.
-func EnsureBrand(ctx context.Context, db *postgres.DB, organization uuid.UUID, spec BrandSpec) (_ postgres.Brand, added bool, err error) {
-	brand := postgres.NewBrand{
-		Name: spec.Name, Slug: spec.Slug, Industry: spec.Industry, Region: spec.Region, Language: spec.Language,
-		Aliases: spec.Aliases, Domains: spec.Domains,
-	}
-	for _, c := range spec.Competitors {
-		brand.Competitors = append(brand.Competitors, postgres.NewCompetitor{Name: c.Name, Aliases: c.Aliases, Domains: c.Domains})
-	}
-	return db.AddBrand(ctx, organization, brand)
 }
 
 // Domain normalises a host, or the host of a web address, as extract does those of citations: lower case, punycode,

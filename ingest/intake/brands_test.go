@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 func TestReadBrandsNormalisesDomains(t *testing.T) {
@@ -12,8 +14,8 @@ func TestReadBrandsNormalisesDomains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []BrandSpec{{Name: "Müller", Slug: "mueller", Domains: []string{"xn--mller-kva.example", "shop.example"},
-		Competitors: []CompetitorSpec{{Name: "Ross", Aliases: []string{"Roß"}, Domains: []string{"ross.example"}}}}}
+	want := []postgres.NewBrand{{Name: "Müller", Slug: "mueller", Domains: []string{"xn--mller-kva.example", "shop.example"},
+		Competitors: []postgres.NewCompetitor{{Name: "Ross", Aliases: []string{"Roß"}, Domains: []string{"ross.example"}}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}

@@ -63,13 +63,13 @@ func newEnvironment(t *testing.T) *environment {
 	e.db = db
 	organization, err := db.AddOrganization(t.Context(), "Acme", "acme")
 	e.must(err)
-	for _, spec := range []intake.BrandSpec{
-		{Name: "Fernwood", Slug: "fernwood", Domains: []string{"fernwood.example"}, Competitors: []intake.CompetitorSpec{{Name: "Altrek", Domains: []string{"altrek.example"}}}},
+	for _, spec := range []postgres.NewBrand{
+		{Name: "Fernwood", Slug: "fernwood", Domains: []string{"fernwood.example"}, Competitors: []postgres.NewCompetitor{{Name: "Altrek", Domains: []string{"altrek.example"}}}},
 		{Name: "Altrek", Slug: "altrek"},
 	} {
-		brand, added, err := intake.EnsureBrand(t.Context(), db, organization.ID, spec)
+		brand, added, err := db.AddBrand(t.Context(), organization.ID, spec)
 		e.must(err)
-		again, twice, err := intake.EnsureBrand(t.Context(), db, organization.ID, spec)
+		again, twice, err := db.AddBrand(t.Context(), organization.ID, spec)
 		e.must(err)
 		if !added || twice || again.ID != brand.ID {
 			t.Fatalf("brand %s added %v, again %v", brand.Slug, added, twice)

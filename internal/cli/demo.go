@@ -86,7 +86,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if d.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
 		return nil, err
 	}
-	brand, _, err := intake.EnsureBrand(ctx, s.db, d.organization.ID, simulator.DemoBrand())
+	brand, _, err := s.db.AddBrand(ctx, d.organization.ID, simulator.DemoBrand())
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/collector/script"
-	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // The page's brand has an organization of its own, so that its real visits are not among the simulated ones.
@@ -62,7 +62,7 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	brand, _, err := intake.EnsureBrand(ctx, s.db, organization.ID, intake.BrandSpec{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
+	brand, _, err := s.db.AddBrand(ctx, organization.ID, postgres.NewBrand{Name: demoPageName, Slug: demoPageSlug, Domains: []string{"localhost"}})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // imports is the command import.
@@ -29,7 +30,7 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 	if (c.Brand == "") == (c.Create == "") {
 		return usageError{errors.New("want one of --brand and --create")}
 	}
-	var specs []intake.BrandSpec
+	var specs []postgres.NewBrand
 	if c.Create != "" {
 		file, err := os.Open(c.Create)
 		if err != nil {
@@ -89,14 +90,14 @@ func while(ctx context.Context, r io.Reader) io.Reader {
 }
 
 // brands finds the brands that the answers are for, and creates those that --create names and that are missing.
-func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []intake.BrandSpec) ([]uuid.UUID, error) {
+func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []postgres.NewBrand) ([]uuid.UUID, error) {
 	organization, brand, err := on.brand(ctx, c.Org, c.Brand)
 	if err != nil || c.Brand != "" {
 		return []uuid.UUID{brand.ID}, err
 	}
 	var ids []uuid.UUID
 	for _, spec := range specs {
-		brand, added, err := intake.EnsureBrand(ctx, on.db, organization.ID, spec)
+		brand, added, err := on.db.AddBrand(ctx, organization.ID, spec)
 		if err != nil {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ func (i *installation) addBrands(t *testing.T, organization uuid.UUID, file stri
 		t.Fatal(err)
 	}
 	for _, spec := range specs {
-		brand, _, err := intake.EnsureBrand(t.Context(), i.db, organization, spec)
+		brand, _, err := i.db.AddBrand(t.Context(), organization, spec)
 		if err != nil {
 			t.Fatal(err)
 		}

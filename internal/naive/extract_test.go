@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/naive"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // realAnswers is where real captured answers lie beside a checkout. They may not be copied into it.
@@ -103,7 +104,7 @@ func simulated(t *testing.T) []event.Answer {
 }
 
 // cast makes the brands of a brands file, with ids made of their names.
-func cast(t *testing.T, specs []intake.BrandSpec) (brands []event.Brand, competitors [][]event.Entity) {
+func cast(t *testing.T, specs []postgres.NewBrand) (brands []event.Brand, competitors [][]event.Entity) {
 	t.Helper()
 	id := func(name string) uuid.UUID { return uuid.NewV5(uuid.NamespaceURL, name) }
 	for _, spec := range specs {

@@ -36,7 +36,7 @@ func TestRealAnswersGiveTheNaiveFigures(t *testing.T) {
 	s := newStack(t)
 	var brands []uuid.UUID
 	for _, spec := range specs {
-		brand, _, err := intake.EnsureBrand(t.Context(), s.db, s.organization, spec)
+		brand, _, err := s.db.AddBrand(t.Context(), s.organization, spec)
 		s.must(err)
 		brands = append(brands, brand.ID)
 	}
@@ -100,7 +100,7 @@ func (s *stack) asStored(answers []event.Answer) {
 func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	s := newStack(t)
 	spec := simulator.DemoBrand()
-	brand, _, err := intake.EnsureBrand(t.Context(), s.db, s.organization, spec)
+	brand, _, err := s.db.AddBrand(t.Context(), s.organization, spec)
 	s.must(err)
 	snapshot, err := answer.ReadSnapshot(t.Context(), s.db, brand.ID)
 	s.must(err)

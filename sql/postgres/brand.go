@@ -26,21 +26,21 @@ type Brand struct {
 // NewBrand is a brand to be added with its domains and competitors. Domains are hosts; an address is reduced to its host.
 // International ones are in punycode.
 type NewBrand struct {
-	Name        string
-	Slug        string // "" makes one from the name
-	Industry    string
-	Region      string
-	Language    string
-	Aliases     []string
-	Domains     []string // the first is the primary one
-	Competitors []NewCompetitor
+	Name        string          `json:"name"`
+	Slug        string          `json:"slug"` // "" makes one from the name
+	Industry    string          `json:"industry"`
+	Region      string          `json:"region"`
+	Language    string          `json:"language"`
+	Aliases     []string        `json:"aliases"`
+	Domains     []string        `json:"domains"` // the first is the primary one
+	Competitors []NewCompetitor `json:"competitors"`
 }
 
 // NewCompetitor is a competitor to be added with its brand.
 type NewCompetitor struct {
-	Name    string
-	Aliases []string
-	Domains []string
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases"`
+	Domains []string `json:"domains"`
 }
 
 // Snapshot is everything of a brand by which an answer is read, at one moment.

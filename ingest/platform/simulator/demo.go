@@ -1,13 +1,13 @@
 package simulator
 
-import "github.com/answerscope/answerscope/ingest/intake"
+import "github.com/answerscope/answerscope/sql/postgres"
 
 // DemoBrand is the invented brand of the demo, with its competitors. Its hosts can never exist.
-func DemoBrand() intake.BrandSpec {
-	return intake.BrandSpec{
+func DemoBrand() postgres.NewBrand {
+	return postgres.NewBrand{
 		Name: "Fernwood", Slug: "fernwood", Industry: "outdoor", Region: "us", Language: "en",
 		Aliases: []string{"Fernwood Outdoor"}, Domains: []string{"fernwood.example", "fernwood-outdoor.example"},
-		Competitors: []intake.CompetitorSpec{
+		Competitors: []postgres.NewCompetitor{
 			{Name: "Altrek", Domains: []string{"altrek.example"}},
 			{Name: "Pinecrest", Aliases: []string{"Pinecrest Gear"}, Domains: []string{"pinecrest.example"}},
 			{Name: "Vandrå", Aliases: []string{"Vandra"}, Domains: []string{"vandra.example"}},
