@@ -47,23 +47,18 @@ const (
 	listedRefusals = 1000    // refusals that the summary lists; it counts them all
 )
 
-// Landings looks up which crawls of a brand are in the warehouse. A crawl is on the day of event.IDTime of its id.
-type Landings interface {
-	LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error)
-}
-
 // Importer appends crawls to the log.
 type Importer struct {
 	producer   *producer.Producer
 	store      *postgres.DB
-	landings   Landings
+	landings   lines.Landings
 	now        func() time.Time
 	batchLines int
 	linger     time.Duration // how long a crawl of a followed file waits for others
 }
 
 // New returns an importer that does nothing yet. now is the clock.
-func New(producer *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Importer {
+func New(producer *producer.Producer, store *postgres.DB, landings lines.Landings, now func() time.Time) *Importer {
 	return &Importer{producer, store, landings, now, batchLines, batchLinger}
 }
 
@@ -75,44 +70,25 @@ type AccessLog struct {
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
 	Ranges         Ranges
-	Refused        func(Refusal) // nil, or called with each that Summary.Refusals lists
+	Refused        func(lines.Refusal) // nil, or called with each that Summary.Refusals lists
 }
 
 // Summary counts the lines by what became of them.
 type Summary struct {
-	Imported int       `json:"imported"` // crawls that Kafka has
-	Skipped  int       `json:"skipped"`  // crawls that had landed
-	Refused  int       `json:"refused"`
-	Others   int       `json:"others"`   // lines of no AI crawler, or of other sites
-	Refusals []Refusal `json:"refusals"` // the first thousand of them
+	Imported int             `json:"imported"` // crawls that Kafka has
+	Skipped  int             `json:"skipped"`  // crawls that had landed
+	Refused  int             `json:"refused"`
+	Others   int             `json:"others"`   // lines of no AI crawler, or of other sites
+	Refusals []lines.Refusal `json:"refusals"` // the first thousand of them
 }
-
-// Refusal is a refused line, with what would be right.
-type Refusal struct {
-	Line   int    `json:"line"` // from 1
-	Reason string `json:"reason"`
-}
-
-// Interrupted is an import that ended early. The same import again continues from there.
-type Interrupted struct {
-	Summary Summary
-	Line    int // the last line of which all crawls are on the log; 0 none
-	Cause   error
-}
-
-func (e *Interrupted) Error() string {
-	return fmt.Sprintf("stopped after line %d; Kafka has acknowledged %d crawls, and the same import again goes on from there: %v", e.Line, e.Summary.Imported, e.Cause)
-}
-
-func (e *Interrupted) Unwrap() error { return e.Cause }
 
 // Import reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error is an
-// *Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read. Crawls of a
+// *lines.Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read. Crawls of a
 // file that is read slowly are appended meanwhile.
 func (im *Importer) Import(ctx context.Context, file io.Reader, of AccessLog, progress func(bytes int64)) (Summary, error) {
-	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(rememberedLine), summary: Summary{Refusals: []Refusal{}}}
+	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(rememberedLine), summary: Summary{Refusals: []lines.Refusal{}}}
 	if err := i.run(ctx, file, progress); err != nil {
-		return i.summary, &Interrupted{Summary: i.summary, Line: i.done, Cause: err}
+		return i.summary, &lines.Interrupted{Line: i.done, Imported: i.summary.Imported, Facts: "crawls", Cause: err}
 	}
 	return i.summary, nil
 }
@@ -138,15 +114,15 @@ type found struct {
 }
 
 func (i *importing) run(ctx context.Context, file io.Reader, progress func(int64)) (err error) {
-	if i.lines, i.raw, err = readLines(file); err != nil {
+	if i.lines, i.raw, err = readLines(file, i.refuse); err != nil {
 		return err
 	}
 	for shown := int64(0); ; {
-		line, length, err := i.lines.Next()
+		line, err := i.lines.Next()
 		ended, quiet := errors.Is(err, io.EOF), errors.Is(err, errQuiet)
 		switch {
 		case err == nil:
-			i.take(line, length)
+			i.take(line)
 		case !ended && !quiet:
 			return errors.Join(fmt.Errorf("read line %d: %w", i.lines.Number+1, err), i.flush(ctx))
 		}
@@ -166,14 +142,7 @@ func (i *importing) run(ctx context.Context, file io.Reader, progress func(int64
 }
 
 // take reads one line.
-func (i *importing) take(line []byte, length int) {
-	switch {
-	case line == nil && length > 0:
-		i.refuse(i.lines.Number, fmt.Errorf("line of %d bytes: want at most %d", length, longestLine))
-		return
-	case len(strings.TrimSpace(string(line))) == 0:
-		return
-	}
+func (i *importing) take(line []byte) {
 	agent, rest, err := i.reader.read(line)
 	if err != nil {
 		if !errors.Is(err, errNoRequest) {
@@ -246,7 +215,7 @@ func (i *importing) flush(ctx context.Context) error {
 	}
 	landed := map[uuid.UUID]bool{}
 	if len(ids) > 0 {
-		if landed, err = i.landings.LandedCrawls(ctx, i.of.OrganizationID, i.of.BrandID, ids); err != nil {
+		if landed, err = i.landings(ctx, i.of.OrganizationID, i.of.BrandID, ids); err != nil {
 			return fmt.Errorf("look up %d crawls of brand %s: %w", len(ids), i.of.BrandID, err)
 		}
 	}
@@ -294,7 +263,7 @@ func (i *importing) appendable(ctx context.Context) ([]found, error) {
 func (i *importing) refuse(line int, why error) {
 	i.summary.Refused++
 	if len(i.summary.Refusals) < listedRefusals {
-		refusal := Refusal{Line: line, Reason: why.Error()}
+		refusal := lines.Refusal{Line: line, Reason: why.Error()}
 		i.summary.Refusals = append(i.summary.Refusals, refusal)
 		if i.of.Refused != nil {
 			i.of.Refused(refusal)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/crawl"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // landings are the crawls that have landed, by the test's word.
 type landings map[uuid.UUID]bool
 
-func (s landings) LandedCrawls(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (s landings) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := map[uuid.UUID]bool{}
 	for _, id := range ids {
 		if s[id] {
@@ -91,7 +92,7 @@ func must(t *testing.T, err error) {
 }
 
 func (w *environment) importer() *crawl.Importer {
-	return crawl.New(w.producer, w.db, w.landed, time.Now)
+	return crawl.New(w.producer, w.db, w.landed.landed, time.Now)
 }
 
 // onLog returns the crawls on the log, and how many partitions have some.
@@ -195,7 +196,7 @@ func TestAnImportThatIsInterruptedSaysSo(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_, err := w.importer().Import(ctx, strings.NewReader(line("192.0.2.7", 1, "/", gptbot)), w.of, nil)
-	if interrupted, ok := errors.AsType[*crawl.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Summary.Imported != 0 {
+	if interrupted, ok := errors.AsType[*lines.Interrupted](err); !ok || interrupted.Line != 0 || interrupted.Imported != 0 {
 		t.Errorf("Import() = %v, want an Interrupted", err)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/answerscope/answerscope/ingest/lines"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // The first and the longest pause before a follower tries again because an engine is away.
@@ -16,7 +19,7 @@ const finishTimeout = 10 * time.Second
 // Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress is
 // called with the bytes that were read of all files, retry before each pause because an engine is away.
 func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
-	all := Summary{Refusals: []Refusal{}}
+	all := Summary{Refusals: []lines.Refusal{}}
 	for before := int64(0); ; {
 		file, err := OpenTail(ctx, name)
 		if errors.Is(err, io.EOF) {
@@ -50,7 +53,7 @@ func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, pr
 		}
 		imported = summary.Imported
 		retry(err, wait)
-		pause(ctx, wait) // the file ends when ctx has ended
+		_ = lifecycle.Pause(ctx, wait) // the file ends when ctx has ended
 		if err := file.Rewind(); err != nil {
 			return summary, err
 		}

@@ -23,9 +23,6 @@ const (
 	CloudFront Format = "cloudfront" // standard logs as JSON (v2), or tab-separated with a #Fields line (v1)
 )
 
-// Formats are all of them.
-var Formats = []Format{Combined, Cloudflare, CloudFront}
-
 // A request is what a line of a log says. Its texts may be those of the line.
 type request struct {
 	at      time.Time

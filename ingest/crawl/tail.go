@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // Tail is a file that is written to while it is read. It ends when its name is another file's, as when logs are rotated,
@@ -35,7 +37,7 @@ func OpenTail(stop context.Context, name string) (*Tail, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("follow: %w", err)
 		}
-		pause(stop, pollInterval)
+		_ = lifecycle.Pause(stop, pollInterval)
 	}
 	return nil, io.EOF
 }
@@ -72,7 +74,7 @@ func (t *Tail) Read(b []byte) (int, error) {
 		case err != nil && !errors.Is(err, io.EOF):
 			return 0, err
 		case n > 0:
-		case t.ended() || !pause(t.stop, pollInterval):
+		case t.ended() || lifecycle.Pause(t.stop, pollInterval) != nil:
 			return 0, io.EOF
 		default:
 			return 0, errQuiet
@@ -101,16 +103,4 @@ func (t *Tail) ended() bool {
 		t.renamed = 0
 	}
 	return here.Size() < t.read || t.renamed >= renamedPolls
-}
-
-// pause waits, and reports whether stop has not ended.
-func pause(stop context.Context, long time.Duration) bool {
-	timer := time.NewTimer(long)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-stop.Done():
-		return false
-	}
 }

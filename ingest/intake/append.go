@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/producer"
 )
 
-// Append appends those of the answers that have not landed, and returns when Kafka has them all; an error is an
-// *Interrupted.
+// Append appends those of the answers that have not landed, and returns when Kafka has them all; an error is a
+// *lines.Interrupted.
 func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (Summary, error) {
 	d := newDelivery(in)
 	var batch []sourced
@@ -24,14 +24,14 @@ func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (S
 		}
 		if len(batch) == in.limits.batchLines || len(batch) > 0 && batch[0].answer.Brand.ID != a.Brand.ID {
 			if err := d.appendBatch(ctx, batch); err != nil {
-				return d.summary, &Interrupted{Summary: d.summary, Cause: err}
+				return d.summary, d.interrupted(0, err)
 			}
 			batch = batch[:0]
 		}
 		batch = append(batch, sourced{answer: a})
 	}
 	if err := d.appendBatch(ctx, batch); err != nil {
-		return d.summary, &Interrupted{Summary: d.summary, Cause: err}
+		return d.summary, d.interrupted(0, err)
 	}
 	return d.summary, nil
 }

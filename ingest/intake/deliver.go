@@ -10,6 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -22,7 +23,7 @@ type delivery struct {
 }
 
 func newDelivery(in *Intake) *delivery {
-	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []Refusal{}}}
+	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []lines.Refusal{}}}
 }
 
 // sourced is an answer with the line that it came from, 0 for none.
@@ -37,7 +38,7 @@ func (d *delivery) landed(ctx context.Context, organization, brand uuid.UUID, n 
 	for i := range ids {
 		ids[i] = id(i)
 	}
-	found, err := d.landings.Landed(ctx, organization, brand, ids)
+	found, err := d.landings(ctx, organization, brand, ids)
 	if err != nil {
 		return nil, fmt.Errorf("look up %d answers of brand %s: %w", n, brand, err)
 	}
@@ -85,8 +86,12 @@ func (d *delivery) append(ctx context.Context, records []producer.Record) error 
 func (d *delivery) refuse(line int, brand uuid.UUID, why error) {
 	d.summary.Refused++
 	if len(d.summary.Refusals) < d.limits.listed {
-		d.summary.Refusals = append(d.summary.Refusals, Refusal{Line: line, Brand: brand, Reason: why.Error()})
+		d.summary.Refusals = append(d.summary.Refusals, lines.Refusal{Line: line, Brand: brand, Reason: why.Error()})
 	}
+}
+
+func (d *delivery) interrupted(line int, cause error) error {
+	return &lines.Interrupted{Line: line, Imported: d.summary.Imported, Facts: "answers", Cause: cause}
 }
 
 // withoutFrozen leaves out and refuses the answers of frozen months, which the sink does not take.

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +15,12 @@ import (
 )
 
 // Import reads lines from file and appends each as an answer of every one of the brands. It returns when Kafka has them
-// all; an error is an *Interrupted. progress, if not nil, is called after every batch.
+// all; an error is a *lines.Interrupted. progress, if not nil, is called after every batch.
 func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
-	i := &importing{delivery: newDelivery(in), brands: brands, lines: lines.New(file, in.limits.lineBytes)}
+	i := &importing{delivery: newDelivery(in), brands: brands}
+	i.lines = lines.New(file, in.limits.lineBytes, func(line int, why error) { i.refuse(line, uuid.Nil, why) })
 	if err := i.run(ctx, progress); err != nil {
-		return i.summary, &Interrupted{Summary: i.summary, Line: i.done, Cause: err}
+		return i.summary, i.interrupted(i.done, err)
 	}
 	return i.summary, nil
 }
@@ -73,16 +73,9 @@ func (i *importing) batch() ([]captured, error) {
 	var batch []captured
 	begun := i.lines.Read
 	for len(batch) < i.limits.batchLines && i.lines.Read-begun < int64(i.limits.batchBytes) {
-		text, length, err := i.lines.Next()
+		text, err := i.lines.Next()
 		if err != nil {
 			return batch, err
-		}
-		if text == nil && length > 0 {
-			i.refuse(i.lines.Number, uuid.Nil, fmt.Errorf("line of %d bytes: want at most %d", length, i.limits.lineBytes))
-			continue
-		}
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
 		}
 		c, err := Parse(text, i.now())
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/testkit"
@@ -34,7 +35,7 @@ var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // landings are the answers that have landed, by the test's word.
 type landings struct{ ids map[uuid.UUID]bool }
 
-func (s landings) Landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (s landings) landed(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := map[uuid.UUID]bool{}
 	for _, id := range ids {
 		if s.ids[id] {
@@ -105,7 +106,7 @@ func (e *environment) must(err error) {
 }
 
 func (e *environment) intake() *intake.Intake {
-	return intake.New(e.producer, e.db, e.landed, func() time.Time { return now })
+	return intake.New(e.producer, e.db, e.landed.landed, func() time.Time { return now })
 }
 
 // onLog reads every answer of the log, in the order of each partition.
@@ -216,8 +217,8 @@ func TestAnInterruptedImportIsContinued(t *testing.T) {
 			stop(errors.New("stopped by the test"))
 		}
 	})
-	interrupted, ok := errors.AsType[*intake.Interrupted](err)
-	if !ok || interrupted.Summary.Imported != 48 || interrupted.Line != 24 || !errors.Is(err, context.Canceled) {
+	interrupted, ok := errors.AsType[*lines.Interrupted](err)
+	if !ok || interrupted.Imported != 48 || interrupted.Line != 24 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
 	if !strings.Contains(err.Error(), "Kafka has acknowledged 48 answers") {
@@ -268,7 +269,7 @@ func TestImportSaysWhatKafkaHas(t *testing.T) {
 	cfg.Brokers, cfg.AttemptTimeout, cfg.AckTimeout = []string{"127.0.0.1:1"}, 200*time.Millisecond, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
-	in := intake.New(away, e.db, e.landed, func() time.Time { return now })
+	in := intake.New(away, e.db, e.landed.landed, func() time.Time { return now })
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), e.brands, nil)
 	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
 		t.Errorf("%+v, %v", summary, err)
@@ -305,7 +306,7 @@ func TestAHistoryIsAppendedOnce(t *testing.T) {
 }
 
 func TestSummaryIsWrittenWhole(t *testing.T) {
-	b, err := json.Marshal(intake.Summary{Imported: 1, Refused: 1, Refusals: []intake.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
+	b, err := json.Marshal(intake.Summary{Imported: 1, Refused: 1, Refusals: []lines.Refusal{{Line: 3, Reason: "text is missing: want a string"}}})
 	want := `{"imported":1,"skipped":0,"refused":1,"refusals":[{"line":3,"reason":"text is missing: want a string"}]}`
 	if err != nil || !bytes.Equal(b, []byte(want)) {
 		t.Errorf("%s, %v", b, err)

@@ -1,35 +1,64 @@
-// Package lines reads files line by line in bounded memory.
+// Package lines reads files line by line in bounded memory, and has what the imports of such files share.
 package lines
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
+
+	"github.com/gofrs/uuid/v5"
 )
 
-// Reader reads lines and never holds more than limit bytes of one: of a longer line it returns only the length.
+// Landings looks up which facts of a brand are in the warehouse.
+type Landings func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error)
+
+// Refusal is a refused line, with what would be right.
+type Refusal struct {
+	Line   int       `json:"line"`              // from 1; 0 for a fact that came from no file
+	Brand  uuid.UUID `json:"brand_id,omitzero"` // where it concerns one of several brands
+	Reason string    `json:"reason"`
+}
+
+// Interrupted is an import that ended early. The same import again continues from there.
+type Interrupted struct {
+	Line     int    // the last line of which all facts are on the log; 0 none
+	Imported int    // facts that Kafka had acknowledged
+	Facts    string // what they are called
+	Cause    error
+}
+
+func (e *Interrupted) Error() string {
+	return fmt.Sprintf("stopped after line %d; Kafka has acknowledged %d %s, and the same import again goes on from there: %v", e.Line, e.Imported, e.Facts, e.Cause)
+}
+
+func (e *Interrupted) Unwrap() error { return e.Cause }
+
+// Reader reads lines and never holds more than limit bytes of one: a longer line is refused.
 type Reader struct {
 	Number int   // of the last line, from 1
 	Read   int64 // bytes so far
 
 	from   *bufio.Reader
 	limit  int
+	refuse func(line int, why error)
 	line   []byte // so far
 	length int    // of it, also where it is over the limit
 }
 
 var byteOrderMark = []byte("\ufeff")
 
-// New returns a reader of from.
-func New(from io.Reader, limit int) *Reader {
-	return &Reader{from: bufio.NewReaderSize(from, 64<<10), limit: limit}
+// New returns a reader of from. refuse is told the lines over the limit.
+func New(from io.Reader, limit int, refuse func(line int, why error)) *Reader {
+	return &Reader{from: bufio.NewReaderSize(from, 64<<10), limit: limit, refuse: refuse}
 }
 
-// Next returns the next line without its end (LF or CRLF) and without a byte-order mark at the beginning of the file,
-// valid until the next call, and its length in bytes; line is nil when that is over the limit. The error is io.EOF at
-// the end; after any other error of the file the same line may be read on.
-func (r *Reader) Next() (line []byte, length int, err error) {
+// Next returns the next line that is not blank, valid until the next call, without its end (LF or CRLF) and without a
+// byte-order mark at the beginning of the file. The error is io.EOF at the end; after any other error of the file the same
+// line may be read on.
+func (r *Reader) Next() ([]byte, error) {
 	for {
 		piece, err := r.from.ReadSlice('\n')
 		r.Read += int64(len(piece))
@@ -41,26 +70,28 @@ func (r *Reader) Next() (line []byte, length int, err error) {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			continue
 		case errors.Is(err, io.EOF) && r.length > 0, ended:
-			line, length = r.finish()
-			return line, length, nil
+			if line := r.finish(); len(bytes.TrimSpace(line)) > 0 {
+				return line, nil
+			}
 		default:
-			return nil, 0, err
+			return nil, err
 		}
 	}
 }
 
-func (r *Reader) finish() (line []byte, length int) {
+// finish returns nil for a line that is refused.
+func (r *Reader) finish() []byte {
 	r.Number++
-	line, length = r.line, r.length
+	line, length := r.line, r.length
 	r.line, r.length = r.line[:0], 0
 	if length > r.limit {
 		r.line = nil // frees what was read of it
-		return nil, length
+		r.refuse(r.Number, fmt.Errorf("line of %d bytes: want at most %d", length, r.limit))
+		return nil
 	}
 	if r.Number == 1 {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
-	return bytes.TrimSuffix(line, []byte("\r")), length
+	return bytes.TrimSuffix(line, []byte("\r"))
 }

@@ -2,48 +2,47 @@ package lines
 
 import (
 	"errors"
+	"fmt"
 	"io"
-	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
 
-func TestALineOverTheLimitIsNotRead(t *testing.T) {
-	l := New(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n\n{3}"), 100_000)
-	type line struct {
-		text   string
-		length int
-	}
-	var got []line
+func TestALineOverTheLimitIsRefusedAndABlankOneIsNone(t *testing.T) {
+	var got []string
+	l := New(strings.NewReader("\ufeff{1}\r\n"+strings.Repeat("x", 200_000)+"\n \r\n\n{5}"), 100_000, func(line int, why error) {
+		got = append(got, fmt.Sprintf("%d: %v", line, why))
+	})
 	for {
-		text, length, err := l.Next()
+		text, err := l.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, line{string(text), length})
+		got = append(got, fmt.Sprintf("%d %s", l.Number, text))
 	}
-	want := []line{{"{1}", 7}, {"", 200_000}, {"", 0}, {"{3}", 3}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if want := []string{"1 {1}", "2: line of 200000 bytes: want at most 100000", "5 {5}"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if l.Number != 4 || l.Read != 200_013 {
+	if l.Number != 5 || l.Read != 200_016 {
 		t.Errorf("line %d, %d bytes", l.Number, l.Read)
 	}
 }
 
 // A gigabyte without a line end must not be held in memory.
 func TestNoMoreThanTheLimitIsHeld(t *testing.T) {
-	l := New(io.LimitReader(endless{}, 1<<30), 1<<20)
+	var refused error
+	l := New(io.LimitReader(endless{}, 1<<30), 1<<20, func(_ int, why error) { refused = why })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text, length, err := l.Next()
+	text, err := l.Next()
 	runtime.ReadMemStats(&after)
-	if text != nil || length != 1<<30 || err != nil {
-		t.Fatalf("got %d bytes, length %d, %v", len(text), length, err)
+	if text != nil || !errors.Is(err, io.EOF) || refused == nil || !strings.Contains(refused.Error(), "1073741824") {
+		t.Fatalf("got %d bytes, %v, refused %v", len(text), err, refused)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
 		t.Errorf("allocated %d bytes", grown)

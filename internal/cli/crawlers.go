@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/crawl"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // crawlers is the command crawlers.
@@ -43,9 +45,9 @@ func (c *crawlerImport) Run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		of.Ranges, of.Refused = ranges, func(r crawl.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
+		of.Ranges, of.Refused = ranges, func(r lines.Refusal) { p.say("line %d: %s", r.Line, r.Reason) }
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			return c.take(ctx, p, crawl.New(log, on.db, landings{on.warehouse}, time.Now), of)
+			return c.take(ctx, p, crawl.New(log, on.db, landings(on.warehouse, clickhouse.LandedCrawls), time.Now), of)
 		})
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -97,7 +98,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := intake.New(s.appends, s.db, landings{s.warehouse}, time.Now)
+	in := intake.New(s.appends, s.db, landings(s.warehouse, clickhouse.LandedAnswers), time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -52,7 +53,7 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
-			in := intake.New(log, on.db, landings{on.warehouse}, time.Now)
+			in := intake.New(log, on.db, landings(on.warehouse, clickhouse.LandedAnswers), time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})
@@ -169,33 +170,23 @@ func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spoo
 	return producer.New(cfg, e.log, metrics)
 }
 
-// landings asks the warehouse which facts it has.
-type landings struct{ warehouse *clickhouse.Conn }
-
-func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return landed(ctx, l.warehouse, clickhouse.LandedAnswers, organization, brand, ids)
-}
-
-func (l landings) LandedCrawls(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return landed(ctx, l.warehouse, clickhouse.LandedCrawls, organization, brand, ids)
-}
-
-func landed[T any](
-	ctx context.Context, conn *clickhouse.Conn,
-	find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]T, error),
-	organization, brand uuid.UUID, ids []uuid.UUID,
-) (map[uuid.UUID]bool, error) {
-	keys := make([]clickhouse.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+// landings asks the warehouse which facts of a kind it has.
+func landings[T any](
+	conn *clickhouse.Conn, find func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]T, error),
+) lines.Landings {
+	return func(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+		keys := make([]clickhouse.Key, len(ids))
+		for i, id := range ids {
+			keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
+		}
+		found, err := find(ctx, conn, keys, clickhouse.Below{})
+		if err != nil {
+			return nil, err
+		}
+		landed := make(map[uuid.UUID]bool, len(found))
+		for key := range found {
+			landed[uuid.UUID(key.ID)] = true
+		}
+		return landed, nil
 	}
-	found, err := find(ctx, conn, keys, clickhouse.Below{})
-	if err != nil {
-		return nil, err
-	}
-	landed := make(map[uuid.UUID]bool, len(found))
-	for key := range found {
-		landed[uuid.UUID(key.ID)] = true
-	}
-	return landed, nil
 }

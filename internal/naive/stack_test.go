@@ -55,7 +55,7 @@ func newStack(t *testing.T) *stack {
 	appender, err := producer.New(appends, log, registry)
 	s.must(err)
 	s.run(appender.Run)
-	s.intake = intake.New(appender, s.db, landings{s.warehouse}, time.Now)
+	s.intake = intake.New(appender, s.db, landings{s.warehouse}.landed, time.Now)
 
 	s.run(mirror.New(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()
@@ -156,7 +156,7 @@ func (s *stack) sentiments(brand uuid.UUID) map[uuid.UUID]string {
 // landings asks the warehouse which answers it has.
 type landings struct{ warehouse *clickhouse.Conn }
 
-func (l landings) Landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (l landings) landed(ctx context.Context, organization, brand uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	keys := make([]clickhouse.Key, len(ids))
 	for i, id := range ids {
 		keys[i] = clickhouse.Key{OrganizationID: clickhouse.UUID(organization), BrandID: clickhouse.UUID(brand), ID: clickhouse.UUID(id)}
