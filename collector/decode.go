@@ -36,8 +36,9 @@ type beacon struct {
 	New      flag   `json:"n"` // first view of Session
 	Goal     *goal  `json:"g"`
 
-	brand uuid.UUID // Brand
-	page  page      // URL
+	brand    uuid.UUID // Brand
+	page     page      // URL
+	referrer page      // Referrer; empty for what is no web page
 }
 
 // flag is 1 or 0, or true or false.
@@ -187,6 +188,7 @@ func (b *beacon) check() error {
 	if b.page, ok = pageOf(b.URL); !ok {
 		return malformed("want the page's http or https URL in u")
 	}
+	b.referrer.host, b.referrer.path, b.referrer.query, _ = site.ParsePage(b.Referrer)
 	if printable(b.Session) != b.Session {
 		return malformed("want at most 64 printable ASCII characters in i")
 	}
@@ -217,32 +219,26 @@ func printable(text string) string {
 	return text
 }
 
-// page is what a beacon's URL says.
-type page struct {
-	host  string // as a domain is kept
-	path  string // as written, begins with /
-	query string // as written, without its question mark
-}
+// page is what a URL says, as site.ParsePage has it.
+type page struct{ host, path, query string }
 
-func pageOf(url string) (page, bool) {
-	host, rest, ok := site.PageHost(url)
-	if !ok {
-		return page{}, false
-	}
-	for i := range len(rest) {
-		if rest[i] < ' ' || rest[i] == 0x7f {
+// pageOf is the page of a visit: its path begins with / and is no longer than the log takes.
+func pageOf(url string) (p page, ok bool) {
+	for i := range len(url) {
+		if url[i] < ' ' || url[i] == 0x7f {
 			return page{}, false
 		}
 	}
-	rest, _, _ = strings.Cut(rest, "#")
-	path, query, _ := strings.Cut(rest, "?")
-	if path == "" {
-		path = "/"
+	if p.host, p.path, p.query, ok = site.ParsePage(url); !ok {
+		return page{}, false
 	}
-	if len(path) > event.MaxTitle { // the log takes no more
-		path = strings.ToValidUTF8(path[:event.MaxTitle], "")
+	if p.path == "" {
+		p.path = "/"
 	}
-	return page{host, path, query}, true
+	if len(p.path) > event.MaxTitle {
+		p.path = strings.ToValidUTF8(p.path[:event.MaxTitle], "")
+	}
+	return p, true
 }
 
 // goal is a conversion, as a page posts it.

@@ -46,12 +46,11 @@ func platformOf(b *beacon) (platform, by string) {
 	if !bool(b.New) && referral.Known(b.Platform) {
 		return b.Platform, referral.BySession
 	}
-	return referral.Detect(b.page.query, b.Referrer)
+	return referral.Detect(b.page.query, b.referrer.host, b.referrer.path, b.referrer.query)
 }
 
 // visitOf fills in what the beacon and the request say.
 func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by string) {
-	referrer, _, _ := site.PageHost(b.Referrer)
 	*v = event.Visit{
 		V:              event.Version,
 		ID:             newID(r.at),
@@ -63,7 +62,7 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 		PlatformBy:     by,
 		Host:           b.page.host,
 		Path:           b.page.path,
-		ReferrerHost:   referrer,
+		ReferrerHost:   b.referrer.host,
 		Language:       printable(b.Language),
 		Screen:         printable(b.Screen),
 		TimeZone:       printable(b.TimeZone),

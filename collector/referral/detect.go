@@ -20,10 +20,11 @@ const (
 
 // Detect returns the slug of the platform that sent a visit, and what named it, in the order of the constants above;
 // both are "" for a visit that no known platform sent. Query is the raw query of the page's URL, with or without its
-// question mark; referrer is a whole URL, or "". Whatever they hold, Detect does not fail, and it does not allocate.
-func Detect(query, referrer string) (platform, by string) {
-	host, path, referrerQuery := split(referrer)
-	if slug := ofHost(host, path); slug != "" {
+// question mark; host, path and referrerQuery are the referrer's, as site.ParsePage has them. Whatever they hold, Detect
+// does not fail, and it does not allocate.
+func Detect(query, host, path, referrerQuery string) (platform, by string) {
+	var space [maxHost]byte
+	if slug := ofHost(append(space[:0], host...), path); slug != "" {
 		return slug, ByReferrer
 	}
 	utm, parameter := ofQuery(query)
@@ -39,45 +40,8 @@ func Detect(query, referrer string) (platform, by string) {
 	return "", ""
 }
 
-// split takes an http(s) URL apart as far as Detect needs. One that no browser writes into a referrer, such as one with
-// a user, is none.
-func split(url string) (host, path, query string) {
-	scheme, rest, found := strings.Cut(url, "://")
-	if !found || !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http") {
-		return "", "", ""
-	}
-	if i := strings.IndexByte(rest, '#'); i >= 0 {
-		rest = rest[:i]
-	}
-	rest, query, _ = strings.Cut(rest, "?")
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		rest, path = rest[:i], rest[i:]
-	}
-	if strings.Contains(rest, "@") {
-		return "", "", ""
-	}
-	host, port, _ := strings.Cut(rest, ":")
-	for _, c := range []byte(port) {
-		if c < '0' || c > '9' {
-			return "", "", ""
-		}
-	}
-	return strings.TrimSuffix(host, "."), path, query
-}
-
 // ofHost looks up a host, then each name above it, until one is in the table. Path is "" where none is known.
-func ofHost(host, path string) string {
-	var space [maxHost]byte
-	if lower, ok := fold(space[:0], host); ok {
-		return ofLowerHost(lower, path)
-	}
-	return ""
-}
-
-func ofLowerHost(host []byte, path string) string {
-	if !plain(host) {
-		return ""
-	}
+func ofHost(host []byte, path string) string {
 	for more := true; more; {
 		for _, row := range known.hosts[string(host)] {
 			if below(path, row.path) {
@@ -136,7 +100,10 @@ func ofUTM(value string) string {
 	if slug, ok := known.utm[string(lower)]; ok {
 		return slug
 	}
-	return ofLowerHost(lower, "")
+	if !plain(lower) {
+		return ""
+	}
+	return ofHost(lower, "")
 }
 
 const (
@@ -144,20 +111,9 @@ const (
 	maxName = 64  // bytes of a parameter's name, longer than every name of the table
 )
 
-// fold appends text in lower case, of ASCII alone: no key of the table has another letter. It is not ok when text does
-// not fit, and so is no key.
-func fold(space []byte, text string) (folded []byte, ok bool) {
-	if len(text) > cap(space) {
-		return nil, false
-	}
-	for i := range len(text) {
-		space = append(space, lower(text[i]))
-	}
-	return space, true
-}
-
-// unescape is fold of a name or a value of a query. An escape that is none is taken as it is.
-func unescape(space []byte, text string) (folded []byte, ok bool) {
+// unescape appends a name or a value of a query, in lower case of ASCII alone: no key of the table has another letter. An
+// escape that is none is taken as it is. It is not ok when the text does not fit, and so is no key.
+func unescape(space []byte, text string) (unescaped []byte, ok bool) {
 	for i := 0; i < len(text); i++ {
 		if len(space) == cap(space) {
 			return nil, false

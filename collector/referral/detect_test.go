@@ -5,7 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/answerscope/answerscope/collector/site"
 )
+
+// detect is what the collector asks of a visit.
+func detect(query, referrer string) (platform, by string) {
+	host, path, referrerQuery, _ := site.ParsePage(referrer)
+	return Detect(query, host, path, referrerQuery)
+}
 
 func TestDetectFollowsTheOrder(t *testing.T) {
 	const plain, chatgpt, claude = "https://example.org/", "https://chatgpt.com/", "https://example.org/?utm_source=claude.ai&referrer=grok.com"
@@ -57,7 +66,7 @@ func TestDetectPassesOverWhatIsTooLong(t *testing.T) {
 
 func TestDetectDoesNotAllocate(t *testing.T) {
 	for _, c := range visits {
-		if n := testing.AllocsPerRun(100, func() { Detect(c.query, c.referrer) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { detect(c.query, c.referrer) }); n != 0 {
 			t.Errorf("Detect(%q, %q) allocates %v times", c.query, c.referrer, n)
 		}
 	}
@@ -75,7 +84,7 @@ func BenchmarkDetect(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Detect(c.query, c.referrer)
+				detect(c.query, c.referrer)
 			}
 		})
 	}
@@ -94,7 +103,7 @@ func FuzzDetect(f *testing.F) {
 	}
 	f.Add("utm_source=%zz&utm_source=+chatgpt", `http://evil.example\.chatgpt.com/?&&=&utm_source=claude`)
 	f.Fuzz(func(t *testing.T, query, referrer string) {
-		platform, by := Detect(query, referrer)
+		platform, by := detect(query, referrer)
 		if (platform == "") != (by == "") || platform != "" && !Known(platform) {
 			t.Errorf("Detect(%q, %q) = %q by %q", query, referrer, platform, by)
 		}
@@ -105,7 +114,7 @@ func FuzzDetect(f *testing.F) {
 	})
 }
 
-// naive is not sure of what net/url refuses, and of hosts and values that are out of bounds.
+// naive is not sure of what net/url refuses, of hosts and values that are out of bounds, and of international hosts.
 func naive(query, referrer string) (platform, by string, sure bool) {
 	page, ok := naiveQuery(strings.TrimPrefix(query, "?"))
 	if !ok {
@@ -119,7 +128,10 @@ func naive(query, referrer string) (platform, by string, sure bool) {
 	if !ok {
 		return "", "", false
 	}
-	web := strings.HasPrefix(referrer[min(len(u.Scheme), len(referrer)):], "://") && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil
+	_, _, _, web := site.ParsePage(referrer)
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return "", "", false
+	}
 	for _, row := range Table() {
 		for _, host := range row.Hosts {
 			if web && naiveHost(u.Host, host.Name) && (host.Path == "" || strings.HasPrefix(u.EscapedPath()+"/", host.Path+"/")) {

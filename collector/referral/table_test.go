@@ -121,7 +121,7 @@ func TestTheTableIsSound(t *testing.T) {
 
 func is(t *testing.T, query, referrer, platform, by string) {
 	t.Helper()
-	if gotPlatform, gotBy := Detect(query, referrer); gotPlatform != platform || gotBy != by {
+	if gotPlatform, gotBy := detect(query, referrer); gotPlatform != platform || gotBy != by {
 		t.Errorf("Detect(%q, %q) = %q by %q, want %q by %q", query, referrer, gotPlatform, gotBy, platform, by)
 	}
 }

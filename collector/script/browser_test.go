@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/collector/referral"
+	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
@@ -152,7 +153,8 @@ func agreed(t *testing.T, page *browser.Page, query, referrer, want string) {
 	if got := platformOf(t, page); got != want {
 		t.Errorf("of %q from %q it says %q, want %q", query, referrer, got, want)
 	}
-	if got, _ := referral.Detect(query, referrer); got != want {
+	host, path, referrerQuery, _ := site.ParsePage(referrer)
+	if got, _ := referral.Detect(query, host, path, referrerQuery); got != want {
 		t.Errorf("of %q from %q the server says %q, want %q", query, referrer, got, want)
 	}
 }

@@ -24,8 +24,8 @@ type Site struct {
 	domains        []string // in order; lower case, punycode
 }
 
-// Allows reports whether host, as OriginHost and PageHost give it, is one of the
-// site's domains or under one. It allocates nothing.
+// Allows reports whether host, as OriginHost and ParsePage give it, is one of the site's domains or under one. It
+// allocates nothing.
 func (s *Site) Allows(host string) bool {
 	return upwards(host, func(domain string) bool {
 		_, found := slices.BinarySearch(s.domains, domain)

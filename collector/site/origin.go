@@ -20,21 +20,24 @@ func OriginHost(origin string) (host string, ok bool) {
 	return authorityHost(rest)
 }
 
-// PageHost is the host of a page's URL, as OriginHost has it, and what follows the authority: "", or text that begins
-// with '/', '?' or '#'. ok is false unless page is an absolute http(s) URL; also where it has a user.
-func PageHost(page string) (host, rest string, ok bool) {
-	after, ok := afterScheme(page)
+// ParsePage takes a page's URL apart: its host as OriginHost has it; its path, "" or text that begins with '/', and its
+// query without the question mark, both as written. ok is false unless url is an absolute http(s) URL; also where it has
+// a user.
+func ParsePage(url string) (host, path, query string, ok bool) {
+	after, ok := afterScheme(url)
 	if !ok {
-		return "", "", false
+		return "", "", "", false
 	}
 	end := strings.IndexAny(after, "/?#") // browsers take \ for / here, and never write one: no host has it
 	if end < 0 {
 		end = len(after)
 	}
 	if host, ok = authorityHost(after[:end]); !ok {
-		return "", "", false
+		return "", "", "", false
 	}
-	return host, after[end:], true
+	path, _, _ = strings.Cut(after[end:], "#")
+	path, query, _ = strings.Cut(path, "?")
+	return host, path, query, true
 }
 
 // afterScheme is what follows http:// or https://, in any case.

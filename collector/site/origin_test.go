@@ -63,22 +63,22 @@ func TestAnOriginIsAPlainHost(t *testing.T) {
 }
 
 func TestAPageHasAHostAndAPath(t *testing.T) {
-	for _, p := range []struct{ page, host, rest string }{
-		{"https://shop.example", "shop.example", ""},
-		{"https://Shop.Example.:8443/a/b?q=1#f", "shop.example", "/a/b?q=1#f"},
-		{"https://shop.example?q=a@b:c", "shop.example", "?q=a@b:c"},
-		{"https://shop.example#/a", "shop.example", "#/a"},
-		{"http://bücher.example/ü", "xn--bcher-kva.example", "/ü"},
-		{"https://shop.example/https://evil.example/", "shop.example", "/https://evil.example/"},
-		{`https://shop.example/\evil.example`, "shop.example", `/\evil.example`},
-		{"https://user@shop.example/", "", ""}, {"https://shop.example@evil.example/", "", ""}, {"https://shop.example:x@evil.example/", "", ""},
-		{`https://evil.example\@shop.example/`, "", ""}, {`https:\\shop.example/`, "", ""}, {"https:shop.example/", "", ""},
-		{"/path", "", ""}, {"about:blank", "", ""}, {"file:///shop.example", "", ""}, {"https:///shop.example", "", ""}, {"data:text/html,https://shop.example/", "", ""},
-		{"https://shop..example/", "", ""}, {"https://[::1]/", "", ""}, {" https://shop.example/", "", ""}, {"https://shop.example\t/", "", ""}, {"", "", ""},
+	for _, p := range []struct{ page, host, path, query string }{
+		{"https://shop.example", "shop.example", "", ""},
+		{"https://Shop.Example.:8443/a/b?q=1?2#f?3", "shop.example", "/a/b", "q=1?2"},
+		{"https://shop.example?q=a@b:c", "shop.example", "", "q=a@b:c"},
+		{"https://shop.example#/a?b", "shop.example", "", ""},
+		{"http://bücher.example/ü", "xn--bcher-kva.example", "/ü", ""},
+		{"https://shop.example/https://evil.example/", "shop.example", "/https://evil.example/", ""},
+		{`https://shop.example/\evil.example`, "shop.example", `/\evil.example`, ""},
+		{"https://user@shop.example/", "", "", ""}, {"https://shop.example@evil.example/", "", "", ""}, {"https://shop.example:x@evil.example/", "", "", ""},
+		{`https://evil.example\@shop.example/`, "", "", ""}, {`https:\\shop.example/`, "", "", ""}, {"https:shop.example/", "", "", ""},
+		{"/path", "", "", ""}, {"about:blank", "", "", ""}, {"file:///shop.example", "", "", ""}, {"https:///shop.example", "", "", ""}, {"data:text/html,https://shop.example/", "", "", ""},
+		{"https://shop..example/", "", "", ""}, {"https://[::1]/", "", "", ""}, {" https://shop.example/", "", "", ""}, {"https://shop.example\t/", "", "", ""}, {"", "", "", ""},
 	} {
-		host, rest, ok := PageHost(p.page)
-		if host != p.host || rest != p.rest || ok != (p.host != "") {
-			t.Errorf("%q: %q, %q, %v, want %q, %q", p.page, host, rest, ok, p.host, p.rest)
+		host, path, query, ok := ParsePage(p.page)
+		if host != p.host || path != p.path || query != p.query || ok != (p.host != "") {
+			t.Errorf("%q: %q, %q, %q, %v, want %q, %q, %q", p.page, host, path, query, ok, p.host, p.path, p.query)
 		}
 	}
 }
@@ -207,8 +207,8 @@ func FuzzOrigin(f *testing.F) {
 		if again, ok := OriginHost("https://" + host); !ok || again != host {
 			t.Fatalf("%q of %q is not its own host: %q, %v", host, origin, again, ok)
 		}
-		if page, rest, ok := PageHost(origin + "/path"); !ok || page != host || rest != "/path" {
-			t.Fatalf("page of %q: %q, %q, %v", origin, page, rest, ok)
+		if page, path, _, ok := ParsePage(origin + "/path"); !ok || page != host || path != "/path" {
+			t.Fatalf("page of %q: %q, %q, %v", origin, page, path, ok)
 		}
 		var domains []string
 		if d, ok := normal(domain); ok {
@@ -250,7 +250,7 @@ func TestTheHotPathAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		s, _ := d.Site(postgres.Site{}.BrandID)
 		host, _ := OriginHost("https://www.shop.example:8443")
-		_, _, ok := PageHost("https://www.shop.example/path?q=1")
+		_, _, _, ok := ParsePage("https://www.shop.example/path?q=1")
 		allowed = ok && s.Allows(host) && d.Registered(host)
 	}); n != 0 || !allowed {
 		t.Errorf("%v allocations, allowed %v", n, allowed)
