@@ -266,7 +266,7 @@ func TestImportRefusesWhatCannotBeAppended(t *testing.T) {
 func TestImportSaysWhatKafkaHas(t *testing.T) {
 	e := newEnvironment(t)
 	cfg := producer.DefaultConfig()
-	cfg.Brokers, cfg.AttemptTimeout, cfg.AckTimeout = []string{"127.0.0.1:1"}, 200*time.Millisecond, 500*time.Millisecond
+	cfg.Brokers, cfg.AckTimeout = []string{"127.0.0.1:1"}, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
 	in := intake.New(away, e.db, e.landed.landed, func() time.Time { return now })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/segmentio/kafka-go"
 
@@ -116,86 +115,105 @@ func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record
 	}
 	var batches []*batch
 	counts := map[*batch]int{}
-	var errs []error
-	for _, r := range records {
-		w := r.weight()
-		if err := p.appendAllRoom.Acquire(ctx, int64(w)); err != nil {
-			errs = append(errs, context.Cause(ctx))
-			break
-		}
-		p.appendAllBytes.Add(int64(w))
-		b, err := t.queue(r.Key).join(1, len(r.Key)+len(r.Value), func(b *batch) {
-			b.appendAllBytes += w
-			b.add(r)
-		})
+	var stopped error
+	for i := range records {
+		b, err := p.joinWithRoom(ctx, t.queue(records[i].Key), records[i:i+1])
 		if err != nil {
-			p.free(w)
-			errs = append(errs, p.failed(topic, fmt.Errorf("append to %s: %w", topic, err)))
+			stopped = p.failed(topic, fmt.Errorf("append to %s: %w", topic, err))
 			break
 		}
 		if counts[b]++; counts[b] == 1 {
 			batches = append(batches, b)
 		}
 	}
+	appended, err = await(ctx, batches, counts)
+	return appended, errors.Join(stopped, err)
+}
+
+// await waits for batches, and returns how many of the records that are counted for them are on the log.
+func await(ctx context.Context, batches []*batch, counts map[*batch]int) (appended int, err error) {
 	for _, b := range batches {
 		select {
 		case <-b.done:
-			if b.err == nil {
+			if err = errors.Join(err, b.err); b.err == nil {
 				appended += counts[b]
-			} else {
-				errs = append(errs, b.err)
 			}
 		case <-ctx.Done():
-			return appended, errors.Join(append(errs, context.Cause(ctx))...)
+			return appended, errors.Join(err, context.Cause(ctx))
 		}
-	}
-	return appended, errors.Join(errs...)
-}
-
-// AppendTo appends records to one partition, in their order, and returns how many of them are known to be there: the
-// first ones, when it fails. It is for records that must go where they were before, since readers that count an id once
-// may look for it in that partition alone. Its errors are those of AppendAll.
-func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, records []Record) (appended int, err error) {
-	t, err := p.topic(ctx, topic)
-	switch {
-	case err != nil:
-	case partition < 0 || partition >= len(t.ids):
-		err = fmt.Errorf("there are %d partitions, counted from 0", len(t.ids))
-	case !p.begin():
-		err = ErrStopped
-	default:
-		defer p.running.Done()
-		appended, err = p.appendTo(ctx, p.cfg.Prefix+topic, partition, records)
-	}
-	if err != nil {
-		err = p.failed(topic, fmt.Errorf("append to %s/%d: %w", topic, partition, err))
 	}
 	return appended, err
 }
 
-func (p *Producer) appendTo(ctx context.Context, name string, partition int, records []Record) (appended int, err error) {
+// AppendTo appends records to one partition, in their order, and returns how many of them are known to be there: the
+// first ones, when it fails. It is for records that must go where they were before, since readers that count an id once
+// may look for it in that partition alone. It waits for room, and its errors are those of AppendAll.
+func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, records []Record) (appended int, err error) {
+	failed := func(err error) (int, error) {
+		return appended, p.failed(topic, fmt.Errorf("append to %s/%d: %w", topic, partition, err))
+	}
+	t, err := p.topic(ctx, topic)
+	if err != nil {
+		return failed(err)
+	}
+	if partition < 0 || partition >= len(t.keyed) {
+		return failed(fmt.Errorf("there are %d partitions, counted from 0", len(t.keyed)))
+	}
 	for appended < len(records) {
-		b := newBatch(time.Now(), p.cfg.AckTimeout, 0, 0)
-		for _, r := range records[appended:] {
-			tooLarge := fits(r.weight())
-			if len(b.ends) == 0 && tooLarge != nil {
-				return appended, tooLarge
-			}
-			if tooLarge != nil || len(b.ends) > 0 && !b.takes(b.born, 1, len(r.Key)+len(r.Value), p.cfg.batchRecords) {
-				break
-			}
-			b.add(r)
+		some, err := p.oneBatch(records[appended:])
+		if err != nil {
+			return failed(err)
 		}
-		if ctx.Err() != nil {
-			return appended, context.Cause(ctx)
+		b, err := p.joinWithRoom(ctx, t.keyed[partition], some)
+		if err != nil {
+			return failed(err)
 		}
-		if err := p.deliver(name, partition, b, nil); err != nil {
-			return appended, err
+		if <-b.done; b.err != nil { // the next ones must not be there without these
+			return appended, b.err
 		}
-		p.metrics.appended(name, b)
-		appended += len(b.ends)
+		appended += len(some)
 	}
 	return appended, nil
+}
+
+// oneBatch is as many of the first records as a batch takes. The error is that the first one is too large.
+func (p *Producer) oneBatch(records []Record) ([]Record, error) {
+	bytes := 0
+	for i := range records {
+		r := &records[i]
+		bytes += len(r.Key) + len(r.Value)
+		err := fits(r.weight())
+		if i == 0 && err != nil {
+			return nil, err
+		}
+		if err != nil || i > 0 && bytes > maxBatchBytes || i == p.cfg.batchRecords {
+			return records[:i], nil
+		}
+	}
+	return records, nil
+}
+
+// joinWithRoom waits for room for records, and has them join a batch.
+func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record) (*batch, error) {
+	w, bytes := 0, 0
+	for i := range records {
+		w += records[i].weight()
+		bytes += len(records[i].Key) + len(records[i].Value)
+	}
+	if p.appendAllRoom.Acquire(ctx, int64(w)) != nil {
+		return nil, context.Cause(ctx)
+	}
+	p.appendAllBytes.Add(int64(w))
+	b, err := q.join(len(records), bytes, func(b *batch) {
+		b.appendAllBytes += w
+		for _, r := range records {
+			b.add(r)
+		}
+	})
+	if err != nil {
+		p.free(w)
+	}
+	return b, err
 }
 
 // overhead is what a record costs beside its bytes, on the wire, in memory and in the spool.

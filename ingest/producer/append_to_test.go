@@ -55,6 +55,23 @@ func TestRecordsGoBackToTheirPartition(t *testing.T) {
 	})
 }
 
+// What is behind a batch that failed would be on the log without it.
+func TestNothingIsSentBehindABatchThatFailed(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 1)
+	var requests atomic.Int64
+	p := running(t, brokers, prefix, func(c *Config) { c.batchRecords = 10 }, func(*produce.Request) outcome {
+		if requests.Add(1) == 2 {
+			return denied
+		}
+		return fine
+	})
+	n, err := p.AppendTo(t.Context(), event.TopicVisits, 0, slices.Repeat([]Record{{Value: value(1)}}, 35))
+	if on := len(all(t, brokers, prefix+event.TopicVisits)); n != 10 || !errors.Is(err, kafka.TopicAuthorizationFailed) || on != 10 || requests.Load() != 2 {
+		t.Errorf("AppendTo() = %d, %v with %d records on the log after %d requests, want 10 after 2", n, err, on, requests.Load())
+	}
+}
+
 func TestAPartitionThatDoesNotExistIsRefused(t *testing.T) {
 	brokers := testkit.Kafka(t)
 	prefix := freshTopics(t, brokers, 3)

@@ -66,7 +66,7 @@ func (s *spill) drainPartition(ctx context.Context, partition int, keepTrying bo
 			return nil
 		}
 		slots <- struct{}{}
-		failed = s.sendEntries(partition, refs)
+		failed = s.drainEntries(partition, refs)
 		<-slots
 		switch {
 		case failed == nil:
@@ -84,10 +84,10 @@ func (s *spill) drainPartition(ctx context.Context, partition int, keepTrying bo
 	return failed
 }
 
-// sendEntries sends entries in one request, and removes them.
-func (s *spill) sendEntries(partition int, refs []spool.Ref) error {
+// drainEntries sends entries in one request, and removes them.
+func (s *spill) drainEntries(partition int, refs []spool.Ref) error {
 	disk := s.disk.Load()
-	b := &batch{}
+	b := &batch{deadline: time.Now().Add(s.p.cfg.AckTimeout)}
 	var buffer []byte
 	for _, ref := range refs {
 		e, err := disk.Read(ref, buffer)
@@ -100,9 +100,9 @@ func (s *spill) sendEntries(partition int, refs []spool.Ref) error {
 		}
 	}
 	appended := len(b.ends)
-	err := s.send(partition, b)
+	err := s.p.produce(s.name, partition, b)
 	if refusedRecord(err) && len(refs) == 1 {
-		appended, err = s.sendEach(partition, b, refs[0], err)
+		appended, err = s.drainEach(partition, b, refs[0], err)
 	}
 	if err != nil {
 		return err
@@ -115,19 +115,13 @@ func (s *spill) sendEntries(partition int, refs []spool.Ref) error {
 	return nil
 }
 
-func (s *spill) send(partition int, b *batch) error {
-	return s.p.attempt(time.Now().Add(s.p.cfg.AckTimeout), func(ctx context.Context) error {
-		return s.p.produce(ctx, s.name, partition, b)
-	})
-}
-
-// sendEach sends the records of an entry one by one, since the broker refused them together. The entry is quarantined
+// drainEach sends the records of an entry one by one, since the broker refused them together. The entry is quarantined
 // when it refuses some of them, which are not sent.
-func (s *spill) sendEach(partition int, all *batch, ref spool.Ref, cause error) (appended int, err error) {
+func (s *spill) drainEach(partition int, all *batch, ref spool.Ref, cause error) (appended int, err error) {
 	for value := range all.values() {
-		one := &batch{}
+		one := &batch{deadline: time.Now().Add(s.p.cfg.AckTimeout)}
 		one.add(Record{Value: value})
-		err := s.send(partition, one)
+		err := s.p.produce(s.name, partition, one)
 		if err != nil && !refusedRecord(err) {
 			return appended, err
 		}

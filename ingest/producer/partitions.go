@@ -2,19 +2,22 @@ package producer
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // topic has one topic's queues. The number of partitions is asked for once: partitions are added only while no producer
 // runs, since the partition of a key depends on it.
 type topic struct {
-	ids   []int    // partitions: 0, 1, …
 	any   *queue   // records without a key, to any partition
 	keyed []*queue // by partition
 }
@@ -44,33 +47,50 @@ func (p *Producer) lookUp(name string) (*topic, error) {
 		return nil, ErrStopped
 	}
 	defer p.running.Done()
+	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.AckTimeout)
+	defer cancel()
 	prefixed := p.cfg.Prefix + name
-	var n int
-	err := p.retry(time.Now().Add(p.cfg.AckTimeout), nil, func(ctx context.Context) (err error) {
-		n, err = p.partitions(ctx, prefixed)
-		return err
-	})
+	n, err := p.findPartitions(ctx, prefixed)
 	if err != nil {
 		return nil, err
 	}
 	t := &topic{any: &queue{p: p, name: prefixed}}
 	t.any.setPartitions(n)
 	for i := range n {
-		t.ids = append(t.ids, i)
 		t.keyed = append(t.keyed, &queue{p: p, name: prefixed, senders: []*partitionSender{{partition: i}}})
 	}
 	p.topics.Store(name, t)
 	return t, nil
 }
 
-// partitions asks Kafka how many partitions a topic has.
-func (p *Producer) partitions(ctx context.Context, name string) (int, error) {
-	meta, err := p.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
+// findPartitions asks Kafka how many partitions a topic has until it answers or refuses. When ctx ends, the error is
+// ErrAway with the last cause.
+func (p *Producer) findPartitions(ctx context.Context, name string) (n int, err error) {
+	for pause := newPause(); ; {
+		asking, cancel := context.WithTimeout(ctx, requestTimeout)
+		n, err = Partitions(asking, p.client, name)
+		cancel()
+		if err == nil || refused(err) {
+			return n, err
+		}
+		p.log.Debug("kafka did not report partitions", "topic", name, "error", err)
+		if lifecycle.Pause(ctx, pause.NextBackOff()) != nil {
+			return 0, fmt.Errorf("%w: %w", ErrAway, err)
+		}
+	}
+}
+
+// Partitions asks Kafka how many partitions a topic has. The error is kafka.UnknownTopicOrPartition when it has none.
+func Partitions(ctx context.Context, client *kafka.Client, topic string) (int, error) {
+	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err == nil {
 		err = meta.Topics[0].Error
 	}
+	if err == nil && len(meta.Topics[0].Partitions) == 0 {
+		err = kafka.UnknownTopicOrPartition
+	}
 	if err != nil {
-		return 0, fmt.Errorf("look up topic %s: %w", name, err)
+		return 0, fmt.Errorf("look up topic %s: %w", topic, err)
 	}
 	return len(meta.Topics[0].Partitions), nil
 }
@@ -80,11 +100,59 @@ func (t *topic) queue(key []byte) *queue {
 	if key == nil {
 		return t.any
 	}
-	return t.keyed[Partition(key, t.ids)]
+	return t.keyed[Partition(key, len(t.keyed))]
 }
 
-// Partition is the partition of a key among ids, as Kafka's Java client chooses it: murmur2 of the key, without its
-// sign, modulo their number.
-func Partition(key []byte, ids []int) int {
+// Partition is the partition of a key among n, as Kafka's Java client chooses it: murmur2 of the key, without its sign,
+// modulo their number.
+func Partition(key []byte, n int) int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i
+	}
 	return kafka.Murmur2Balancer{Consistent: true}.Balance(kafka.Message{Key: key}, ids...)
+}
+
+// partitionCount is what PartitionsFile says.
+type partitionCount struct {
+	Topic      string `json:"topic"` // with prefix
+	Partitions int    `json:"partitions"`
+}
+
+// loadPartitions is the number of partitions that is on file; 0 when there is none of that topic.
+func loadPartitions(file, topic string) (int, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	var kept partitionCount
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read partitions %s: %w", file, err)
+	}
+	if kept.Topic != topic {
+		return 0, nil
+	}
+	return kept.Partitions, nil
+}
+
+// savePartitions replaces the file; after a crash it is the old one or the new one.
+func savePartitions(file, topic string, n int) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("save partitions: %w", err)
+	}
+	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = json.NewEncoder(f).Encode(partitionCount{topic, n})
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(file+".new", file)
+	}
+	if err != nil {
+		return fmt.Errorf("save partitions: %w", err)
+	}
+	return nil
 }

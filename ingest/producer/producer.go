@@ -131,8 +131,7 @@ type Config struct {
 	Connection
 	Prefix string // before the name of every topic
 
-	AttemptTimeout time.Duration // of one request, after which it is sent again
-	AckTimeout     time.Duration // of all attempts, from the first record's joining: then ErrAway
+	AckTimeout time.Duration // of a batch, from its first record's joining: then ErrAway; tests make it short
 
 	Spool Spool
 
@@ -153,6 +152,8 @@ const (
 	maxBatchBytes    = 1 << 20  // a larger record makes a batch of its own
 	maxBufferedBytes = 64 << 20 // waiting and being sent: one half for Append, the other for AppendAll
 
+	requestTimeout = 4 * time.Second // after which a request is sent again
+
 	// lateAfter is how long a batch is being sent before the next one may go to another partition.
 	lateAfter = 500 * time.Millisecond
 	// spillAfter is the same with a spool: then the batch is written to disk and answered. With 8 ms the spool took a
@@ -165,10 +166,9 @@ const (
 // DefaultConfig needs Brokers.
 func DefaultConfig() Config {
 	return Config{
-		AttemptTimeout: 4 * time.Second,
-		AckTimeout:     8 * time.Second, // a command whose broker went away is to end within 10 s
-		Spool:          Spool{MaxBytes: 1 << 30},
-		batchRecords:   10_000,
+		AckTimeout:   8 * time.Second, // a command whose broker went away is to end within 10 s
+		Spool:        Spool{MaxBytes: 1 << 30},
+		batchRecords: 10_000,
 	}
 }
 
@@ -180,8 +180,6 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	want(c.AttemptTimeout > spillAfter, "attempt timeout %s: want more than %s", c.AttemptTimeout, spillAfter)
-	want(c.AckTimeout >= c.AttemptTimeout, "ack timeout %s: want at least the attempt timeout, %s", c.AckTimeout, c.AttemptTimeout)
 	want(c.Spool.Dir == "" || c.Spool.MaxBytes >= 4*event.MaxRecordBytes, "spool of %d bytes: want %d or more",
 		c.Spool.MaxBytes, 4*event.MaxRecordBytes)
 	want((c.Spool.Dir == "") == (c.Spool.PartitionsFile == ""), "spool: want a directory and a file of partitions, or neither")

@@ -153,7 +153,7 @@ func TestAfterKafkaWasAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	prefix := freshTopics(t, brokers, 2)
-	short := func(c *Config) { c.AttemptTimeout, c.AckTimeout = 1e9, 1e9 }
+	short := func(c *Config) { c.AckTimeout = time.Second }
 	used, unused := running(t, brokers, prefix, short), running(t, brokers, prefix, short)
 	if err := used.Append(t.Context(), event.TopicVisits, value(1)); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestAStartWithoutKafka(t *testing.T) {
 	prefix, dir := freshTopics(t, brokers, 3), t.TempDir()
 	short := func(c *Config) {
 		spooling(dir)(c)
-		c.AttemptTimeout, c.AckTimeout = time.Second, time.Second
+		c.AckTimeout = time.Second
 	}
 	p, end := started(t, brokers, prefix, short)
 	if err := p.Append(t.Context(), event.TopicVisits, value(0)); err != nil {

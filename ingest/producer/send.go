@@ -114,14 +114,14 @@ func (q *queue) send(b *batch, to *partitionSender) {
 	var spilled *spool.Ref // nil: b is not on disk
 	late := sync.OnceFunc(func() { spilled = q.late(b, to) })
 	timer := time.AfterFunc(q.lateIn(b), late)
-	err := q.p.attempt(b.deadline, func(ctx context.Context) error { return q.p.produce(ctx, q.name, to.partition, b) })
+	err := q.p.produce(q.name, to.partition, b)
 	if inTime := timer.Stop() && (err == nil || refusedRecord(err)); !inTime {
 		late() // or wait until it has ended
 	}
 	switch {
 	case spilled == nil:
 		if err != nil {
-			err = q.p.deliver(q.name, to.partition, b, err)
+			err = q.p.produceUntil(q.name, to.partition, b, err)
 		}
 		q.end(b, to, err)
 	case err == nil:
@@ -157,7 +157,7 @@ func (q *queue) late(b *batch, to *partitionSender) *spool.Ref {
 func (q *queue) spillUnsent(b *batch, to *partitionSender) {
 	defer q.p.running.Done()
 	if q.put(b, to, false) == nil {
-		q.end(b, to, q.p.deliver(q.name, to.partition, b, nil))
+		q.end(b, to, q.p.produceUntil(q.name, to.partition, b, nil))
 	}
 }
 
@@ -222,59 +222,53 @@ func (q *queue) setPartitions(n int) {
 	}
 }
 
-// deliver sends a batch to one partition until that acknowledges or refuses it, or until the batch's deadline. last is
-// how an attempt ended that was made before, nil for none.
-func (p *Producer) deliver(name string, partition int, b *batch, last error) error {
-	attempts := 0
-	if last != nil {
-		attempts = 1
+// produceUntil sends b to a partition until that acknowledges or refuses it, or until b's deadline: then the error is
+// ErrAway with the last cause. err is how a request ended that was sent before, nil for none.
+func (p *Producer) produceUntil(name string, partition int, b *batch, err error) error {
+	requests, pause := 1, newPause()
+	if err == nil {
+		err = p.produce(name, partition, b)
 	}
-	err := p.retry(b.deadline, last, func(ctx context.Context) error {
-		if attempts++; attempts > 1 {
-			p.metrics.retries.WithLabelValues(name).Inc()
+	for ; err != nil && !refused(err); requests++ {
+		time.Sleep(min(pause.NextBackOff(), time.Until(b.deadline)))
+		if time.Until(b.deadline) <= 0 {
+			err = fmt.Errorf("%w: %w", ErrAway, err)
+			break
 		}
-		return p.produce(ctx, name, partition, b)
-	})
+		p.metrics.retries.WithLabelValues(name).Inc()
+		err = p.produce(name, partition, b)
+	}
 	if err != nil {
 		return fmt.Errorf("append batch of %d to %s/%d: %w", len(b.ends), name, partition, err)
 	}
-	if attempts > 1 {
-		p.log.Warn("batch was sent more than once", "topic", name, "partition", partition, "records", len(b.ends), "attempts", attempts,
+	if requests > 1 {
+		p.log.Warn("batch was sent more than once", "topic", name, "partition", partition, "records", len(b.ends), "attempts", requests,
 			"next", "nothing: readers count an id once; if it goes on, look at the brokers")
 	}
 	return nil
 }
 
-func (p *Producer) produce(ctx context.Context, topic string, partition int, b *batch) error {
+var errExpired = errors.New("batches before it took too long")
+
+// produce sends b to a partition in one request.
+func (p *Producer) produce(topic string, partition int, b *batch) error {
+	left := time.Until(b.deadline)
+	if left <= 0 {
+		return errExpired
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(left, requestTimeout))
+	defer cancel()
 	res, err := p.client.Produce(ctx, &kafka.ProduceRequest{Topic: topic, Partition: partition,
 		RequiredAcks: kafka.RequireAll, Compression: kafka.Lz4, Records: &records{batch: b}})
 	if err == nil {
 		err = res.Error
 	}
-	if err == nil {
-		fault.Pass(fault.Produced)
+	if err != nil {
+		p.log.Debug("request to kafka failed", "error", err)
+		return err
 	}
-	return err
-}
-
-// retry calls attempt until it succeeds, is refused, or the deadline comes: then the error is ErrAway with the last
-// cause. last is how an attempt ended that was made before, nil for none.
-func (p *Producer) retry(deadline time.Time, last error, attempt func(context.Context) error) error {
-	pause := newPause()
-	for {
-		if refused(last) {
-			return last
-		}
-		if last != nil {
-			if time.Until(deadline) <= 0 {
-				return fmt.Errorf("%w: %w", ErrAway, last)
-			}
-			time.Sleep(min(pause.NextBackOff(), max(0, time.Until(deadline))))
-		}
-		if last = p.attempt(deadline, attempt); last == nil {
-			return nil
-		}
-	}
+	fault.Pass(fault.Produced)
+	return nil
 }
 
 func newPause() *backoff.ExponentialBackOff {
@@ -283,23 +277,6 @@ func newPause() *backoff.ExponentialBackOff {
 	pause.MaxInterval = 500 * time.Millisecond
 	pause.Reset()
 	return pause
-}
-
-var errExpired = errors.New("batches before it took too long")
-
-// attempt calls do, for AttemptTimeout at most.
-func (p *Producer) attempt(deadline time.Time, do func(context.Context) error) error {
-	left := time.Until(deadline)
-	if left <= 0 {
-		return errExpired
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), min(left, p.cfg.AttemptTimeout))
-	defer cancel()
-	err := do(ctx)
-	if err != nil {
-		p.log.Debug("request to kafka failed", "error", err)
-	}
-	return err
 }
 
 // refused reports whether trying again can change nothing. Whatever the broker does not name as a refusal for good may

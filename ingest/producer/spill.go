@@ -3,11 +3,8 @@ package producer
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,17 +89,12 @@ func (s *spill) countPartitions(ctx context.Context) {
 		s.queue.setPartitions(kept)
 		s.open()
 	}
-	n, pause := 0, newPause()
-	for n == 0 {
-		asking, cancel := context.WithTimeout(ctx, s.p.cfg.AttemptTimeout)
-		n, err = s.p.partitions(asking, s.name)
-		cancel()
-		if err != nil {
-			s.p.log.Debug("kafka did not report partitions", "topic", s.name, "error", err)
-			if lifecycle.Pause(ctx, pause.NextBackOff()) != nil {
-				return
-			}
+	n, err := s.p.findPartitions(ctx, s.name)
+	for err != nil {
+		if lifecycle.Pause(ctx, time.Second) != nil {
+			return
 		}
+		n, err = s.p.findPartitions(ctx, s.name) // an operator repairs what is refused
 	}
 	if n != kept {
 		s.queue.setPartitions(n)
@@ -186,50 +178,6 @@ func (b *batch) parse(body []byte) error {
 		end := size + int(length)
 		b.add(Record{Value: body[size:end]})
 		body = body[end:]
-	}
-	return nil
-}
-
-// partitionCount is what PartitionsFile says.
-type partitionCount struct {
-	Topic      string `json:"topic"` // with prefix
-	Partitions int    `json:"partitions"`
-}
-
-// loadPartitions is the number of partitions that is on file; 0 when there is none of that topic.
-func loadPartitions(file, topic string) (int, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	var kept partitionCount
-	if err == nil {
-		err = json.Unmarshal(text, &kept)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read partitions %s: %w", file, err)
-	}
-	if kept.Topic != topic {
-		return 0, nil
-	}
-	return kept.Partitions, nil
-}
-
-// savePartitions replaces the file; after a crash it is the old one or the new one.
-func savePartitions(file, topic string, n int) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("save partitions: %w", err)
-	}
-	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		err = json.NewEncoder(f).Encode(partitionCount{topic, n})
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = os.Rename(file+".new", file)
-	}
-	if err != nil {
-		return fmt.Errorf("save partitions: %w", err)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func appendUntilKilled(t *testing.T, at string) {
 	var requests atomic.Int64
 	p := running(t, strings.Split(os.Getenv("SPOOL_BROKERS"), ","), os.Getenv("SPOOL_PREFIX"), func(c *Config) {
 		spooling(os.Getenv("SPOOL_DIR"))(c)
-		c.AttemptTimeout = 60 * time.Millisecond
+		c.AckTimeout = 60 * time.Millisecond
 	}, func(*produce.Request) outcome {
 		return []outcome{fine, unsent, fine, lost, fine, hung}[requests.Add(1)%6]
 	})

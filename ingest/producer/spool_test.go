@@ -230,7 +230,7 @@ func TestADiskThatFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "spool")
 	p := running(t, brokers, prefix, func(c *Config) {
 		spooling(dir)(c)
-		c.Spool.MaxBytes, c.AttemptTimeout, c.AckTimeout = 4*event.MaxRecordBytes, time.Second, time.Second
+		c.Spool.MaxBytes, c.AckTimeout = 4*event.MaxRecordBytes, time.Second
 	}, func(*produce.Request) outcome { return outcome(away.Load()) })
 	if err := p.Ready(t.Context()); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Du
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
 		cfg.Brokers = set.Kafka()
 	}
-	cfg.AttemptTimeout, cfg.AckTimeout = pointTimeout/3, pointTimeout
+	cfg.AckTimeout = pointTimeout
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		return err

@@ -231,7 +231,7 @@ func (k *killing) addBrands(t *testing.T, s *server) {
 		must(t, k.env, "import", nothing, "--org", "acme", "--create", k.create)
 		k.brands = k.brandIDs(t, s)
 		for _, id := range k.brands {
-			used[producer.Partition(event.BrandKey(uuid.Must(uuid.FromString(id))), []int{0, 1})] = true
+			used[producer.Partition(event.BrandKey(uuid.Must(uuid.FromString(id))), 2)] = true
 		}
 	}
 }

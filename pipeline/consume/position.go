@@ -63,9 +63,16 @@ func withPartitions(ctx context.Context, c producer.Connection, topic string, as
 	}
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: c.Address(), Transport: transport, Timeout: brokerTimeout}
-	partitions, err := partitionsOf(ctx, client, topic)
-	if err != nil || len(partitions) == 0 {
+	n, err := producer.Partitions(ctx, client, topic)
+	if errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
+	}
+	partitions := make([]int, n)
+	for i := range partitions {
+		partitions[i] = i
 	}
 	return ask(client, partitions)
 }
@@ -92,28 +99,6 @@ func positions(ctx context.Context, client *kafka.Client, group, topic string, p
 		}
 	}
 	return all, nil
-}
-
-// partitionsOf are the numbers of a topic's partitions, in order.
-func partitionsOf(ctx context.Context, client *kafka.Client, topic string) ([]int, error) {
-	answer, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
-	if err != nil {
-		return nil, fmt.Errorf("look at topic %s: %w", topic, err)
-	}
-	var ids []int
-	for _, t := range answer.Topics {
-		switch {
-		case t.Name != topic, errors.Is(t.Error, kafka.UnknownTopicOrPartition):
-			continue
-		case t.Error != nil:
-			return nil, fmt.Errorf("look at topic %s: %w", topic, t.Error)
-		}
-		for _, p := range t.Partitions {
-			ids = append(ids, p.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids, nil
 }
 
 func checkNoMembers(ctx context.Context, client *kafka.Client, group string) error {

@@ -3,7 +3,6 @@ package reread
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -42,15 +41,10 @@ func (r *Rereader) progress(ctx context.Context) ([]consume.Position, error) {
 
 // progressOf is that of the partition of a brand's answers.
 func progressOf(progress []consume.Position, brand uuid.UUID) (consume.Position, error) {
-	ids := make([]int, len(progress))
-	for i, p := range progress {
-		ids[i] = int(p.Partition)
-	}
-	if len(ids) == 0 {
+	if len(progress) == 0 {
 		return consume.Position{}, fmt.Errorf("find partition of brand %s: the topic has none", brand)
 	}
-	id := producer.Partition(event.BrandKey(brand), ids)
-	return progress[slices.Index(ids, id)], nil
+	return progress[producer.Partition(event.BrandKey(brand), len(progress))], nil
 }
 
 // watch follows the partition of a page that was appended.

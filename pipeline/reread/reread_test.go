@@ -43,7 +43,7 @@ func TestANewCompetitorHasAHistory(t *testing.T) {
 func (e *environment) records(t *testing.T, least int) []event.Answer {
 	t.Helper()
 	key := event.BrandKey(e.brand.ID)
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.brokers, Topic: e.prefix + event.TopicAnswers, Partition: producer.Partition(key, []int{0, 1}), MaxWait: 50 * time.Millisecond})
+	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: e.brokers, Topic: e.prefix + event.TopicAnswers, Partition: producer.Partition(key, 2), MaxWait: 50 * time.Millisecond})
 	defer reader.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -299,7 +299,7 @@ func TestAStalledPartitionDelaysNoOther(t *testing.T) {
 	for n := 0; len(on[0]) < 2 || len(on[1]) < 1; n++ {
 		b := e.add(t, fmt.Sprint("Lumen ", n))
 		e.edit(t, "UPDATE public.brands SET name = 'Lumen' WHERE id = $1", b.ID)
-		p := producer.Partition(event.BrandKey(b.ID), []int{0, 1})
+		p := producer.Partition(event.BrandKey(b.ID), 2)
 		on[p] = append(on[p], b.ID)
 	}
 	brands := []uuid.UUID{on[0][0], on[0][1], on[1][0]}

@@ -151,25 +151,14 @@ func (s *Spool) load(number uint32) error {
 			continue
 		}
 		next := following(text, at)
-		if next < 0 && (errors.Is(err, errShort) || blank(text[at:])) {
-			// It was being written when the process or the power went, and was not acknowledged.
-			s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", len(text)-at)
-			text = text[:at]
-			if err := f.Truncate(int64(at)); err != nil {
-				return err
-			}
-			break
+		if next == len(text) && (errors.Is(err, errShort) || blank(text[at:])) {
+			text, err = text[:at], s.cutOff(f, at, len(text)-at)
+		} else {
+			at, err = next, s.quarantineDamaged(g, at, text[at:next])
 		}
-		if next < 0 {
-			next = len(text)
-		}
-		file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", number, at), text[at:next])
 		if err != nil {
 			return err
 		}
-		s.log.Error("spool is damaged: records may be lost", "segment", f.Name(), "offset", at, "bytes", next-at, "file", file,
-			"next", "look at the disk and the file system; the bytes are kept in file, whatever is whole around them is sent")
-		at = next
 	}
 	g.size, g.synced = int64(len(text)), int64(len(text))
 	s.used.Add(g.size)
@@ -179,20 +168,37 @@ func (s *Spool) load(number uint32) error {
 	return nil
 }
 
-// following is where the next whole entry after at begins, or −1.
+// cutOff removes what was being written when the process or the power went: it was not acknowledged.
+func (s *Spool) cutOff(f *os.File, at, bytes int) error {
+	s.log.Info("spool file ends in a part of an entry, which is cut off", "file", f.Name(), "offset", at, "bytes", bytes)
+	return f.Truncate(int64(at))
+}
+
+// quarantineDamaged keeps the bytes between whole entries in a file.
+func (s *Spool) quarantineDamaged(g *segment, at int, text []byte) error {
+	file, err := s.quarantine(fmt.Sprintf("%d-%d-damaged", g.number, at), text)
+	if err != nil {
+		return err
+	}
+	s.log.Error("spool is damaged: records may be lost", "segment", g.file.Name(), "offset", at, "bytes", len(text), "file", file,
+		"next", "look at the disk and the file system; the bytes are kept in file, whatever is whole around them is sent")
+	return nil
+}
+
+// following is where the next whole entry after at begins, or the end.
 func following(text []byte, at int) int {
 	sign := binary.LittleEndian.AppendUint32(nil, magic)
 	for at++; at < len(text); at++ {
 		n := bytes.Index(text[at:], sign)
 		if n < 0 {
-			return -1
+			break
 		}
 		at += n
 		if _, _, _, err := decode(text[at:]); err == nil {
 			return at
 		}
 	}
-	return -1
+	return len(text)
 }
 
 // blank reports a tail for which a file system had made room and not yet written.
