@@ -66,6 +66,7 @@ func TestRequestsAreLostAndRecordsAreNot(t *testing.T) {
 	away.Store(int64(fine))
 	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
 	appendSome(t, p, 1000, 1200)
+	wait.For(t, "an empty spool again, on a slow machine", func() bool { return p.spill.disk.Load().Records() == 0 })
 	keptTheirPartition(t, all(t, brokers, prefix+event.TopicVisits), 1200)
 }
 
