@@ -101,6 +101,44 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 	}
 }
 
+// A server that was frozen goes on with an insert that its client gave up, after the same batch was inserted with an expired
+// plan: both have one token, of which the server takes one.
+func TestAnExpiredBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t, nil, 0)
+	s := w.sink(t)
+	b := w.logged(t, s, 0, answer(0), answer(1), answer(3))
+	for _, expired := range []bool{true, false} {
+		b.Plan.Expired = expired
+		if err := s.Land(t.Context(), b, isOwner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantEachOnce(t, 3)
+}
+
+// A plan that expires while its batch waits is seen by the check before the insert.
+func TestABatchThatExpiresRightBeforeItsInsert(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t, nil, 0)
+	w.forgetTokens(t)
+	s := w.sink(t)
+	b := w.logged(t, s, 0, answer(0), answer(1), answer(3))
+	if err := s.Land(t.Context(), b, isOwner); err != nil {
+		t.Fatal(err)
+	}
+	w.landOthers(t, 0, 30)
+	expire := func() error {
+		b.Plan.Expired = true
+		return nil
+	}
+	if err := s.Land(t.Context(), b, expire); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile(t)
+	w.wantEachOnce(t, 15)
+}
+
 // A correction is two rows of one record.
 func TestAnExpiredCorrectionIsCountedOnce(t *testing.T) {
 	t.Parallel()

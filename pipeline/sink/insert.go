@@ -21,15 +21,18 @@ func (l *landing[R]) insert(ctx context.Context) error {
 	if err := l.insertDeadLetters(ctx); err != nil {
 		return err
 	}
+	if err := l.checkOwnership(); err != nil { // by now the plan may have expired
+		return err
+	}
 	rows, token := l.rows, l.Token()
 	if l.expired() {
 		var err error
 		if rows, token, err = l.missingRows(ctx); err != nil {
 			return err
 		}
-	}
-	if err := l.checkOwnership(); err != nil {
-		return err
+		if err := l.checkOwnership(); err != nil {
+			return err
+		}
 	}
 	if err := l.topic.table.Insert(ctx, l.conn, token, rows); err != nil {
 		return l.refusal(err)
