@@ -93,7 +93,7 @@ func (p *partition[T]) checkLog(ctx context.Context, next int64) error {
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
-			p.seldom.Do(func() {
+			p.checkWarning.Do(func() {
 				p.log.Warn("looking at the log", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 			})
 		}

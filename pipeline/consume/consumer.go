@@ -109,7 +109,9 @@ type Consumer[T any] struct {
 	joined   atomic.Bool
 	progress progress
 	failures failures
-	seldom   rate.Sometimes // for lines of the log that would come again and again
+
+	// Each of these warnings would come again and again, and is logged once a minute.
+	joinWarning, fetchWarning, checkWarning, watchWarning rate.Sometimes
 }
 
 // New does nothing yet.
@@ -132,11 +134,15 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 		cfg:     cfg,
 		target:  target,
 		client:  &kafka.Client{Addr: cfg.Address(), Transport: transport, Timeout: brokerTimeout},
-		seldom:  rate.Sometimes{Interval: time.Minute},
 		dialer:  dialer,
 		metrics: newMetrics(registerer, cfg.Group, cfg.Topic),
 		tracer:  cfg.Traces.Tracer(scope),
 		log:     log.With("group", cfg.Group, "topic", cfg.Topic),
+
+		joinWarning:  rate.Sometimes{Interval: time.Minute},
+		fetchWarning: rate.Sometimes{Interval: time.Minute},
+		checkWarning: rate.Sometimes{Interval: time.Minute},
+		watchWarning: rate.Sometimes{Interval: time.Minute},
 	}, nil
 }
 
@@ -165,7 +171,7 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 			return group.Close()
 		case err != nil:
 			// A new cluster refuses its first group until there is a coordinator, and any group while the broker is away.
-			c.seldom.Do(func() {
+			c.joinWarning.Do(func() {
 				c.log.Warn("joining group", "cause", err, "next", "nothing while a broker starts; else see that it is up, and lets this user read the group")
 			})
 			continue

@@ -87,7 +87,7 @@ func (p *partition[T]) fetchRetrying(ctx context.Context, f *fetcher) (Record, e
 		case err == nil, stopped, ctx.Err() != nil:
 			return r, err
 		}
-		p.seldom.Do(func() {
+		p.fetchWarning.Do(func() {
 			p.log.Warn("fetching", "cause", err, "next", "nothing while a broker restarts; else see that it is up")
 		})
 	}

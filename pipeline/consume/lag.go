@@ -64,7 +64,7 @@ func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
 	for {
 		answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
 		if err != nil && ctx.Err() == nil {
-			c.seldom.Do(func() {
+			c.watchWarning.Do(func() {
 				c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
 			})
 		}
