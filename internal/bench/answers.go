@@ -86,7 +86,7 @@ func extractAndInsert(ctx context.Context, r *Result, s *sink.Answers, records [
 		b := &consume.Batch[sink.Answer]{Topic: "answers", First: int64(first), Last: int64(last), Plan: consume.Plan{Last: int64(last), ExtractVersion: extract.Version}}
 		begin := time.Now()
 		for i := first; i <= last; i++ {
-			item, _, err := s.Read(extract.Version, records[i])
+			item, _, err := s.Decode(extract.Version, records[i])
 			if err != nil {
 				return err
 			}
@@ -109,14 +109,14 @@ type counting struct{ records atomic.Int64 }
 
 func (*counting) Version() int      { return extract.Version }
 func (*counting) Supports(int) bool { return true }
-func (*counting) Read(_ int, r consume.Record) (int, int, error) {
+func (*counting) Decode(_ int, r consume.Record) (int, int, error) {
 	return len(r.Value), 0, nil
 }
 func (c *counting) Land(_ context.Context, b *consume.Batch[int], _ func() error) error {
 	c.records.Add(int64(len(b.Items)))
 	return nil
 }
-func (*counting) Position(context.Context, string, int32) (int64, bool, error) {
+func (*counting) LastOffset(context.Context, string, int32) (int64, bool, error) {
 	return 0, false, nil
 }
 

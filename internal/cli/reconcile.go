@@ -111,8 +111,8 @@ func findingLine(f *reconcile.Finding) string {
 	for _, d := range f.Differences {
 		parts = append(parts, d.String())
 	}
-	for _, l := range f.Logs {
-		parts = append(parts, fmt.Sprintf("%s/%d %d, want %d", l.Topic, l.Partition, l.Have, l.Want))
+	for _, o := range f.Offsets {
+		parts = append(parts, fmt.Sprintf("%s/%d %d, want %d", o.Topic, o.Partition, o.Have, o.Want))
 	}
 	if len(f.Brands) > 0 {
 		var ids []string

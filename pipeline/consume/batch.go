@@ -56,7 +56,7 @@ func (b *Batch[T]) String() string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-// ErrNewer is what a target's Read returns of a record that only a newer build understands. The partition stops before it.
+// ErrNewer is what a target's Decode returns of a record that only a newer build understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
 // ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The partition
@@ -69,17 +69,17 @@ type Target[T any] interface {
 	Version() int
 	// Supports reports whether a plan of that version can be replayed.
 	Supports(version int) bool
-	// Read makes the item of a record, and the number of the month that it falls into. It is pure: the same record and
+	// Decode makes the item of a record, and the number of the month that it falls into. It is pure: the same record and
 	// version always make the same item. A malformed record makes an item too, since a batch has no gaps; only ErrNewer
 	// keeps a record out.
-	Read(version int, r Record) (item T, month int, err error)
+	Decode(version int, r Record) (item T, month int, err error)
 	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It calls
 	// checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may have the
 	// partition by then. After any of these calls Plan.Expired may be set: then the token alone does not keep the target
 	// from taking the batch twice.
 	Land(ctx context.Context, b *Batch[T], checkOwnership func() error) error
-	// Position is the largest offset of a partition that was ever taken; ok is false when none was.
-	Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
+	// LastOffset is the largest of a partition that was ever taken; ok is false when none was.
+	LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
 }
 
 // Limits bound a batch. A record that is larger than Bytes is a batch of its own.

@@ -20,7 +20,7 @@ var errAbandoned = errors.New("the partition went to another consumer before the
 func (p *partition[T]) collect(ctx context.Context, next int64, to prefetch[T]) {
 	f, err := p.open(next)
 	if err != nil {
-		to.pass(ctx, collected[T]{stop: err})
+		to.deliver(ctx, collected[T]{stop: err})
 		return
 	}
 	defer f.close(p.log)
@@ -34,7 +34,7 @@ func (p *partition[T]) collect(ctx context.Context, next int64, to prefetch[T]) 
 		case c.stop == nil: // nothing came for idleCheck
 			c.stop = p.checkLog(ctx, f.next)
 		}
-		if ctx.Err() != nil || !to.pass(ctx, c) {
+		if ctx.Err() != nil || !to.deliver(ctx, c) {
 			if c.batch != nil {
 				c.batch.trace.end(errAbandoned)
 			}
@@ -54,9 +54,9 @@ const idleCheck = 30 * time.Second
 func (p *partition[T]) collectBatch(ctx context.Context, f *fetcher, b *builder[T], to prefetch[T]) collected[T] {
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = ShardOf(p.id, p.cfg.Shards)
-	linger, lingered := context.WithCancel(ctx)
-	defer lingered()
-	timer := time.AfterFunc(idleCheck, func() { to.lingered(linger, lingered) })
+	linger, end := context.WithCancel(ctx)
+	defer end()
+	timer := time.AfterFunc(idleCheck, func() { to.endWhenWanted(linger, end) })
 	defer timer.Stop()
 	for !b.full() {
 		r, err := p.fetchRetrying(linger, f)

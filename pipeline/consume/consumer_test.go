@@ -27,7 +27,7 @@ type counter struct {
 func (c *counter) Version() int              { return 1 }
 func (c *counter) Supports(version int) bool { return version == 1 }
 
-func (c *counter) Read(_ int, r consume.Record) (item string, month int, err error) {
+func (c *counter) Decode(_ int, r consume.Record) (item string, month int, err error) {
 	if string(r.Value) == "poison" {
 		panic("poison")
 	}
@@ -43,7 +43,7 @@ func (c *counter) Land(ctx context.Context, b *consume.Batch[string], _ func() e
 	return nil
 }
 
-func (c *counter) Position(context.Context, string, int32) (last int64, ok bool, err error) {
+func (c *counter) LastOffset(context.Context, string, int32) (last int64, ok bool, err error) {
 	return 0, false, nil
 }
 
@@ -84,9 +84,9 @@ type blocked struct {
 	waiting atomic.Int64 // batches that came so far
 }
 
-func (b *blocked) Read(version int, r consume.Record) (item string, month int, err error) {
+func (b *blocked) Decode(version int, r consume.Record) (item string, month int, err error) {
 	b.read.Add(1)
-	return b.counter.Read(version, r)
+	return b.counter.Decode(version, r)
 }
 
 func (b *blocked) Land(ctx context.Context, batch *consume.Batch[string], checkOwnership func() error) error {

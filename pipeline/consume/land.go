@@ -13,8 +13,8 @@ import (
 // batch is sent.
 const planValid = 30 * time.Second
 
-// landing is one batch on its way from the plan to the commit.
-type landing[T any] struct {
+// plannedBatch is one batch on its way from the plan to the commit.
+type plannedBatch[T any] struct {
 	*partition[T]
 	batch    *Batch[T]
 	began    time.Time
@@ -26,16 +26,16 @@ type landing[T any] struct {
 // partition is being taken away: that saves the next consumer a replay.
 func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	defer func() { b.trace.end(err) }()
-	l := landing[T]{partition: p, batch: b, began: time.Now()}
+	planned := plannedBatch[T]{partition: p, batch: b, began: time.Now()}
 	p.progress.at(p.id, b.First, b.oldest)
 	ctx = b.trace.within(ctx)
-	defer l.unlock()
-	if err := l.repeat(ctx, "lock sinks", l.lock); err != nil {
+	defer planned.unlock()
+	if err := planned.repeat(ctx, "lock sinks", planned.lock); err != nil {
 		return fmt.Errorf("lock sinks for batch %s: %w", b, err)
 	}
 	ctx, cancel := finishing(ctx, p.cfg.finishTimeout())
 	defer cancel()
-	if err := l.repeat(ctx, "land batch", l.attempt); err != nil {
+	if err := planned.repeat(ctx, "land batch", planned.attempt); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	fault.Pass(fault.Landed)
@@ -47,15 +47,15 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	}
 	fault.Pass(fault.Committed)
 	p.progress.at(p.id, b.Last+1, time.Time{})
-	p.metrics.landed(p.id, len(b.Items), b.bytes, b.Last, time.Since(l.began))
+	p.metrics.landed(p.id, len(b.Items), b.bytes, b.Last, time.Since(planned.began))
 	return nil
 }
 
 // repeat repeats a step until it succeeds, and reports why the batch does not get past it.
-func (l *landing[T]) repeat(ctx context.Context, what string, do func(context.Context) error) error {
-	_, err := retry(ctx, l.partition, what, func() (struct{}, error) {
+func (b *plannedBatch[T]) repeat(ctx context.Context, what string, do func(context.Context) error) error {
+	_, err := retry(ctx, b.partition, what, func() (struct{}, error) {
 		err := do(ctx)
-		l.failures.set(l.id, l.began, err)
+		b.failures.set(b.id, b.began, err)
 		return struct{}{}, err
 	})
 	return err
@@ -66,15 +66,15 @@ func (l *landing[T]) repeat(ctx context.Context, what string, do func(context.Co
 const maxRefusals = 7
 
 // attempt plans the batch and sends it to the target.
-func (l *landing[T]) attempt(ctx context.Context) error {
-	check := func() error { return l.checkOwnership(ctx) }
+func (b *plannedBatch[T]) attempt(ctx context.Context) error {
+	check := func() error { return b.checkOwnership(ctx) }
 	if err := check(); err != nil {
 		return err
 	}
-	err := step(ctx, "land", func(ctx context.Context) error { return l.target.Land(ctx, l.batch, check) })
+	err := step(ctx, "land", func(ctx context.Context) error { return b.target.Land(ctx, b.batch, check) })
 	if errors.Is(err, ErrRefused) {
-		if l.refusals++; l.refusals == maxRefusals {
-			return l.stopped("batch %s is %v", l.batch, err)
+		if b.refusals++; b.refusals == maxRefusals {
+			return b.stopped("batch %s is %v", b.batch, err)
 		}
 	}
 	return err
@@ -83,56 +83,56 @@ func (l *landing[T]) attempt(ctx context.Context) error {
 // checkOwnership runs before each insert: it retakes a lost sink lock, renews a plan that is old, and rejects a plan made
 // while the lock was lost. A rebuild looks for open plans once it has the lock, and would have missed that one; the batch
 // then waits until the rebuild ends.
-func (l *landing[T]) checkOwnership(ctx context.Context) error {
-	if err := l.lock(ctx); err != nil {
+func (b *plannedBatch[T]) checkOwnership(ctx context.Context) error {
+	if err := b.lock(ctx); err != nil {
 		return err
 	}
-	if err := l.plan(ctx); err != nil {
+	if err := b.plan(ctx); err != nil {
 		return err
 	}
-	if l.batch.Lock == nil {
+	if b.batch.Lock == nil {
 		return nil
 	}
-	err := l.batch.Lock.Held(ctx)
+	err := b.batch.Lock.Held(ctx)
 	if err != nil {
-		l.unlock()
+		b.unlock()
 	}
 	return err
 }
 
 // plan commits where the batch begins and what it is.
-func (l *landing[T]) plan(ctx context.Context) error {
-	if changed := l.batch.Plan.age(time.Now()); !changed && time.Since(l.planned) < planValid {
+func (b *plannedBatch[T]) plan(ctx context.Context) error {
+	if changed := b.batch.Plan.age(time.Now()); !changed && time.Since(b.planned) < planValid {
 		return nil
 	}
-	l.planned = time.Time{}
-	commit := func(ctx context.Context) error { return l.offsets.commit(ctx, l.batch.First, l.batch.Plan.metadata()) }
+	b.planned = time.Time{}
+	commit := func(ctx context.Context) error { return b.offsets.commit(ctx, b.batch.First, b.batch.Plan.metadata()) }
 	if err := step(ctx, "plan", commit); err != nil {
 		return err
 	}
 	fault.Pass(fault.Planned)
-	l.planned = time.Now()
+	b.planned = time.Now()
 	return nil
 }
 
 // lock waits for the sink lock.
-func (l *landing[T]) lock(ctx context.Context) error {
-	if l.cfg.Lock == nil || l.batch.Lock != nil {
+func (b *plannedBatch[T]) lock(ctx context.Context) error {
+	if b.cfg.Lock == nil || b.batch.Lock != nil {
 		return nil
 	}
 	began := time.Now()
-	defer func() { l.metrics.waits.Observe(time.Since(began).Seconds()) }()
+	defer func() { b.metrics.waits.Observe(time.Since(began).Seconds()) }()
 	return step(ctx, "lock", func(ctx context.Context) (err error) {
-		l.batch.Lock, err = l.cfg.Lock(ctx, l.batch.Plan.Shard)
+		b.batch.Lock, err = b.cfg.Lock(ctx, b.batch.Plan.Shard)
 		return err
 	})
 }
 
 // unlock releases the sink lock, and has the batch planned again before it is inserted: a consumer that lost the lock may
 // have lost the partition as well, and a machine that was asleep does not see by its own clock that the plan is old.
-func (l *landing[T]) unlock() {
-	if l.batch.Lock != nil {
-		l.batch.Lock.Release()
+func (b *plannedBatch[T]) unlock() {
+	if b.batch.Lock != nil {
+		b.batch.Lock.Release()
 	}
-	l.batch.Lock, l.planned = nil, time.Time{}
+	b.batch.Lock, b.planned = nil, time.Time{}
 }

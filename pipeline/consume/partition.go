@@ -68,12 +68,12 @@ func (p *partition[T]) ended(ctx context.Context, err error) error {
 // landAll lands one batch after the other.
 func (p *partition[T]) landAll(ctx context.Context, from prefetch[T]) error {
 	for {
-		from.want()
+		from.request()
 		select {
 		case <-ctx.Done():
 			return nil
 		case c := <-from.batches:
-			from.took()
+			from.received()
 			if c.batch != nil {
 				if err := p.land(ctx, c.batch); err != nil {
 					return err
@@ -98,7 +98,7 @@ func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T
 			err = p.stopped("offset %d: panic: %v", r.Offset, cause)
 		}
 	}()
-	item, month, err = p.target.Read(version, *r)
+	item, month, err = p.target.Decode(version, *r)
 	if err != nil {
 		err = p.stopped("offset %d: %v", r.Offset, err)
 	}

@@ -2,38 +2,40 @@ package consume
 
 import "context"
 
-// A prefetch passes batches from the goroutine that collects them to the one that lands them.
+// A prefetch passes batches from the goroutine that collects them to the one that lands them. The latter puts a token into
+// wanted when it waits for a batch, and takes it back once it has one. A batch that has lingered ends when the token is
+// there; until then it grows, up to its limits, so that inserts get larger under load.
 type prefetch[T any] struct {
 	batches chan collected[T]
-	wanted  chan struct{} // of one: the batch before has landed
+	wanted  chan struct{} // of one token
 }
 
 func newPrefetch[T any]() prefetch[T] {
 	return prefetch[T]{make(chan collected[T]), make(chan struct{}, 1)}
 }
 
-// want lets a batch end that has lingered. Until then it grows, up to its limits, so that inserts get larger under load.
-func (f prefetch[T]) want() {
+// request says that a batch is wanted.
+func (f prefetch[T]) request() {
 	select {
 	case f.wanted <- struct{}{}:
 	default:
 	}
 }
 
-// took ends want.
-func (f prefetch[T]) took() {
+// received ends a request.
+func (f prefetch[T]) received() {
 	select {
 	case <-f.wanted:
 	default:
 	}
 }
 
-// lingered waits until a batch is wanted, and ends it then, or until linger is over.
-func (f prefetch[T]) lingered(linger context.Context, end func()) {
+// endWhenWanted waits until a batch is wanted, and ends it then, or until linger is over.
+func (f prefetch[T]) endWhenWanted(linger context.Context, end func()) {
 	select {
 	case <-f.wanted:
 		if linger.Err() != nil { // the batch was full first, and the next one is wanted
-			f.want()
+			f.request()
 			return
 		}
 		end()
@@ -41,8 +43,8 @@ func (f prefetch[T]) lingered(linger context.Context, end func()) {
 	}
 }
 
-// pass gives a batch to the goroutine that lands it; false when ctx has ended.
-func (f prefetch[T]) pass(ctx context.Context, c collected[T]) bool {
+// deliver gives a batch to the goroutine that lands it; false when ctx has ended.
+func (f prefetch[T]) deliver(ctx context.Context, c collected[T]) bool {
 	select {
 	case f.batches <- c:
 		return true

@@ -6,17 +6,17 @@ import (
 )
 
 // A batch stays wanted when the one before was full before it could end for that.
-func TestAWantIsNotLostToABatchThatIsOver(t *testing.T) {
+func TestARequestIsNotLostToABatchThatIsOver(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()
 	h := newPrefetch[int]()
 	for range 100 {
-		h.want()
-		h.lingered(over, func() { t.Error("a batch that is over was ended") })
+		h.request()
+		h.endWhenWanted(over, func() { t.Error("a batch that is over was ended") })
 		select {
 		case <-h.wanted:
 		default:
-			t.Fatal("the want is gone")
+			t.Fatal("the request is gone")
 		}
 	}
 }

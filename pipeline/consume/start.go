@@ -77,7 +77,7 @@ func (p *partition[T]) start(ctx context.Context) (at startPoint, err error) {
 	if s.committed >= 0 {
 		p.progress.at(p.id, s.committed, time.Time{}) // already while the target is away
 	}
-	if s.landed, s.hasLanded, err = p.target.Position(ctx, p.cfg.Topic, p.id); err != nil {
+	if s.landed, s.hasLanded, err = p.target.LastOffset(ctx, p.cfg.Topic, p.id); err != nil {
 		return at, err
 	}
 	if s.committed < 0 && !s.hasLanded && s.first > 0 {

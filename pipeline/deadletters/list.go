@@ -49,12 +49,12 @@ func pages(ctx context.Context, conn *clickhouse.Conn, filter clickhouse.DeadLet
 }
 
 // withMarks adds when each dead letter was replayed. Both lists are in the order of the log.
-func withMarks(page []clickhouse.DeadLetterLine, marks []clickhouse.MarkRead) []Line {
+func withMarks(page []clickhouse.DeadLetterLine, marks []clickhouse.TimedMark) []Line {
 	lines := make([]Line, len(page))
 	for i, letter := range page {
 		lines[i] = Line{DeadLetterLine: letter}
 		for len(marks) > 0 && marks[0].LogPosition.Compare(letter.LogPosition) <= 0 {
-			if marks[0].LogPosition == letter.LogPosition && marks[0].Mark.Mark == clickhouse.MarkReplayed {
+			if marks[0].LogPosition == letter.LogPosition && marks[0].Mark == clickhouse.MarkReplayed {
 				lines[i].ReplayedAt = marks[0].At
 			}
 			marks = marks[1:]

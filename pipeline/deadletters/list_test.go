@@ -13,12 +13,12 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 	letter := func(partition int32, offset int64, reason string) clickhouse.DeadLetterLine {
 		return clickhouse.DeadLetterLine{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Reason: reason}
 	}
-	mark := func(partition int32, offset int64, mark string, month uint32) clickhouse.MarkRead {
-		return clickhouse.MarkRead{Mark: clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: month}, At: at}
+	mark := func(partition int32, offset int64, mark string, month clickhouse.Month) clickhouse.TimedMark {
+		return clickhouse.TimedMark{RecordMark: clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: month}, At: at}
 	}
 	lines := withMarks(
 		[]clickhouse.DeadLetterLine{letter(0, 1, "malformed"), letter(0, 3, "malformed"), letter(0, 5, "month frozen"), letter(2, 0, "malformed"), letter(2, 9, "malformed")},
-		[]clickhouse.MarkRead{
+		[]clickhouse.TimedMark{
 			mark(0, 1, "expired", 202603), mark(0, 1, "reconciled", 202603), // of the batch that begins there
 			mark(0, 2, "replayed", 0),
 			mark(0, 5, "expired", 202603), mark(0, 5, "replayed", 0),

@@ -21,14 +21,14 @@ import (
 
 // A Replayer appends dead letters to the log again. Two at a time append what both find before one has marked it.
 type Replayer struct {
-	conn   *clickhouse.Conn
-	log    *producer.Producer
-	prefix string // of the topics
+	conn     *clickhouse.Conn
+	producer *producer.Producer
+	prefix   string // of the topics
 }
 
 // New does nothing yet.
-func New(conn *clickhouse.Conn, log *producer.Producer, prefix string) *Replayer {
-	return &Replayer{conn, log, prefix}
+func New(conn *clickhouse.Conn, appender *producer.Producer, prefix string) *Replayer {
+	return &Replayer{conn, appender, prefix}
 }
 
 // A Refusal is a dead letter that is not replayed, and why.
@@ -134,12 +134,12 @@ func (r *Replayer) append(ctx context.Context, portion []Line) (appended int, er
 		return 0, err
 	}
 	records := make([]producer.Record, len(letters))
-	marks := make([]clickhouse.Mark, len(letters))
+	marks := make([]clickhouse.RecordMark, len(letters))
 	for i := range letters {
 		records[i] = record(&letters[i])
-		marks[i] = clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: topic, Partition: id, Offset: letters[i].LogOffset}, Mark: clickhouse.MarkReplayed}
+		marks[i] = clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: topic, Partition: id, Offset: letters[i].LogOffset}, Mark: clickhouse.MarkReplayed}
 	}
-	appended, err = r.log.AppendTo(ctx, strings.TrimPrefix(topic, r.prefix), int(id), records)
+	appended, err = r.producer.AppendTo(ctx, strings.TrimPrefix(topic, r.prefix), int(id), records)
 	marking, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTimeout)
 	defer cancel()
 	if unmarked := clickhouse.MarkRecords(marking, r.conn, marks[:appended]); unmarked != nil {

@@ -107,7 +107,7 @@ func setPositions(entities []EntityReading, firsts []int) {
 	}
 }
 
-// visibilityScore is the legacy intensity, 0..100: up to 40 for mentions, 30 for own citations, 15 for their share of
+// visibilityScore is an intensity, 0..100: up to 40 for mentions, 30 for own citations, 15 for their share of
 // all citations, rounded half away from zero, and 15 for tone; a competitor's tone counts as neutral.
 func visibilityScore(e *EntityReading, cited uint32, brand bool) uint8 {
 	score := min(10*uint64(e.Mentions), 40) + min(15*uint64(e.Citations), 30)

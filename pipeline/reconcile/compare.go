@@ -68,7 +68,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 			return err
 		},
 		left: func(ctx context.Context) (uint64, error) { return unread(ctx, c.expected, c.actual) },
-		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
+		do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error {
 			want, have, err := r.lockedChecksums(ctx, c.expected, c.actual)
 			if err != nil {
 				return err
@@ -76,7 +76,7 @@ func (r *run) confirm(ctx context.Context, c *cell, f *Finding) error {
 			if f.Differences = c.rollup.Differences(want, have); f.Differences != nil {
 				f.Brands = r.brands(ctx, c)
 			}
-			return stop.Held(ctx)
+			return lock.Held(ctx)
 		},
 	})
 }

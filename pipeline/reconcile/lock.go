@@ -16,8 +16,8 @@ var errNotLocked = errors.New("the sinks were not stopped")
 
 // lock takes the exclusive sink lock of the shard while no batch is planned: a planned batch may be in some rollups and
 // not in others, and its replay may come at any time.
-func (r *run) lock(ctx context.Context) (stop *postgres.ExclusiveSinkLock, err error) {
-	stop, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.LockTimeout)
+func (r *run) lock(ctx context.Context) (lock *postgres.ExclusiveSinkLock, err error) {
+	lock, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.LockTimeout)
 	if errors.Is(err, postgres.ErrSinksBusy) {
 		return nil, fmt.Errorf("%w: %w", errNotLocked, err)
 	}
@@ -32,17 +32,17 @@ func (r *run) lock(ctx context.Context) (stop *postgres.ExclusiveSinkLock, err e
 			}
 		}
 		if err != nil {
-			return nil, errors.Join(err, stop.Release())
+			return nil, errors.Join(err, lock.Release())
 		}
 	}
-	return stop, nil
+	return lock, nil
 }
 
 // work is done under the exclusive sink lock.
 type work struct {
 	prepare func(ctx context.Context) error           // beside the sinks, so that little is left to do
 	left    func(ctx context.Context) (uint64, error) // rows that are left to read
-	do      func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error
+	do      func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error
 }
 
 // locked does the work under the lock, for at most lockedTimeout. Where too much is left, or a batch is planned, it
@@ -65,13 +65,13 @@ func (r *run) locked(ctx context.Context, w work) error {
 }
 
 func (r *run) attempt(ctx context.Context, w work) (err error) {
-	stop, err := r.lock(ctx)
+	lock, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	defer func() {
-		err = errors.Join(err, stop.Release())
+		err = errors.Join(err, lock.Release())
 		r.metrics.locked.Observe(time.Since(began).Seconds())
 	}()
 	ctx, cancel := context.WithTimeout(ctx, lockedTimeout)
@@ -83,5 +83,5 @@ func (r *run) attempt(ctx context.Context, w work) (err error) {
 	if left > maxUnread {
 		return fmt.Errorf("%w: %d rows came meanwhile, %d would be read while they wait", errNotLocked, left, maxUnread)
 	}
-	return w.do(ctx, stop)
+	return w.do(ctx, lock)
 }

@@ -16,41 +16,41 @@ import (
 func (r *run) progress(ctx context.Context) (*Finding, error) {
 	f := &Finding{RollupMonth: RollupMonth{Table: "log_progress"}, State: Differs}
 	for range 2 {
-		if logs, _, err := r.logs(ctx); err != nil {
+		if wrong, _, err := r.wrongOffsets(ctx); err != nil {
 			return f, err
-		} else if len(logs) == 0 {
+		} else if len(wrong) == 0 {
 			return nil, nil
 		}
 	}
 	err := r.locked(ctx, work{
 		prepare: func(context.Context) error { return nil },
 		left:    func(context.Context) (uint64, error) { return 0, nil },
-		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
-			logs, right, err := r.logs(ctx)
-			if err != nil || len(logs) == 0 {
+		do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error {
+			wrong, right, err := r.wrongOffsets(ctx)
+			if err != nil || len(wrong) == 0 {
 				return err
 			}
-			f.Logs = logs
+			f.Offsets = wrong
 			if r.scope.Repair == RepairNothing {
 				return nil
 			}
 			replace := func(ctx context.Context) error { return rollup.ReplaceProgress(ctx, r.conn, right) }
-			if err := r.replaceLocked(ctx, stop, replace); err != nil {
+			if err := r.replaceLocked(ctx, lock, replace); err != nil {
 				return err
 			}
 			f.State = Repaired
 			return nil
 		},
 	})
-	if err == nil && f.Logs == nil {
+	if err == nil && f.Offsets == nil {
 		return nil, nil
 	}
 	return f, err
 }
 
-// logs are the partitions of which log_progress has a wrong offset, and all offsets as they should be. Landing rows are
-// asked first and the consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
-func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err error) {
+// wrongOffsets are the partitions of which log_progress has a wrong offset, and all offsets as they should be. Landing rows
+// are asked first and the consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
+func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right rollup.Progress, err error) {
 	landed, err := rollup.LandedProgress(ctx, r.conn)
 	if err != nil {
 		return nil, nil, err
@@ -64,27 +64,27 @@ func (r *run) logs(ctx context.Context) (wrong []Log, right rollup.Progress, err
 		return nil, nil, err
 	}
 	right = maps.Clone(kept)
-	for log, last := range landed {
-		right[log] = max(last, valueOr(kept, log, last))
+	for of, last := range landed {
+		right[of] = max(last, valueOr(kept, of, last))
 	}
-	for log, have := range right {
-		if last, ok := inserted[log]; ok && have > last {
-			right[log] = max(last, valueOr(landed, log, last))
+	for of, have := range right {
+		if last, ok := inserted[of]; ok && have > last {
+			right[of] = max(last, valueOr(landed, of, last))
 		}
 	}
-	for log, want := range right {
-		if have, ok := kept[log]; !ok || have != want {
-			wrong = append(wrong, Log{log.Topic, log.Partition, want, valueOr(kept, log, -1)})
+	for of, want := range right {
+		if have, ok := kept[of]; !ok || have != want {
+			wrong = append(wrong, WrongOffset{of.Topic, of.Partition, want, valueOr(kept, of, -1)})
 		}
 	}
-	slices.SortFunc(wrong, func(a, b Log) int {
+	slices.SortFunc(wrong, func(a, b WrongOffset) int {
 		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	return wrong, right, nil
 }
 
-func valueOr(p rollup.Progress, log rollup.Log, none int64) int64 {
-	if last, ok := p[log]; ok {
+func valueOr(p rollup.Progress, of rollup.TopicPartition, none int64) int64 {
+	if last, ok := p[of]; ok {
 		return last
 	}
 	return none
@@ -100,7 +100,7 @@ func (r *run) inserted(ctx context.Context) (rollup.Progress, error) {
 		}
 		for _, p := range partitions {
 			if p.Committed >= 0 {
-				all[rollup.Log{Topic: sink.Topic, Partition: p.Partition}] = p.Last()
+				all[rollup.TopicPartition{Topic: sink.Topic, Partition: p.Partition}] = p.Last()
 			}
 		}
 	}

@@ -253,8 +253,7 @@ func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickho
 	}
 	var reconciled []clickhouse.Suspect
 	for _, s := range suspects {
-		month := clickhouse.Month(s.Month)
-		if scope.has(month) && (scope.Landing == "" || scope.Landing == s.Landing) && !report.open(month) {
+		if scope.has(s.Month) && (scope.Landing == "" || scope.Landing == s.Landing) && !report.open(s.Month) {
 			reconciled = append(reconciled, s)
 		}
 	}
@@ -276,8 +275,7 @@ func (c *Reconciler) Suspects(ctx context.Context) error {
 	months := slices.CompactFunc(suspects, func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month })
 	var errs []error
 	for _, s := range months { // they are ordered
-		month := clickhouse.Month(s.Month)
-		errs = append(errs, c.task(ctx, Scope{From: month, To: month, Landing: s.Landing, Repair: RepairAll}))
+		errs = append(errs, c.task(ctx, Scope{From: s.Month, To: s.Month, Landing: s.Landing, Repair: RepairAll}))
 	}
 	return errors.Join(errs...)
 }

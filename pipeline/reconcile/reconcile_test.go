@@ -112,14 +112,14 @@ func TestAFrozenMonthIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.land(t, 0, 400)
-	stop, err := f.db.LockSinksExclusive(t.Context(), 0, time.Second)
+	lock, err := f.db.LockSinksExclusive(t.Context(), 0, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stop.Freeze(t.Context(), "visits", clickhouse.Month(202604).First()); err != nil {
+	if _, err := lock.Freeze(t.Context(), "visits", clickhouse.Month(202604).First()); err != nil {
 		t.Fatal(err)
 	}
-	if err := stop.Release(); err != nil {
+	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
 	before := f.number(t, "(SELECT sum(visits) FROM visit_daily)")
@@ -141,7 +141,7 @@ func TestProgressIsRepaired(t *testing.T) {
 	f.exec(t, "INSERT INTO log_progress VALUES ('gone', 0, 7)")
 	f.exec(t, "ALTER TABLE log_progress DELETE WHERE log_topic = 'visits' AND log_partition = 1 SETTINGS mutations_sync = 1")
 	r := f.reconcile(t, reconcile.Scope{Repair: reconcile.RepairMissing})
-	if findings(r) != "log_progress 0000-00 repaired" || fmt.Sprint(r.Findings[0].Logs) != "[{visits 1 997 -1}]" {
+	if findings(r) != "log_progress 0000-00 repaired" || fmt.Sprint(r.Findings[0].Offsets) != "[{visits 1 997 -1}]" {
 		t.Errorf("%s %+v", findings(r), r.Findings)
 	}
 	if r := f.reconcile(t, reconcile.Scope{}); len(r.Findings) != 0 {
@@ -202,8 +202,8 @@ func TestSuspectMonthsAreRepaired(t *testing.T) {
 	f.land(t, 0, 100)
 	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	mark := clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
-	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.Mark{mark}); err != nil {
+	mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
+	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.RecordMark{mark}); err != nil {
 		t.Fatal(err)
 	}
 	if err := newReconciler(t, f.config(), f.conn, f.db).Suspects(t.Context()); err != nil {

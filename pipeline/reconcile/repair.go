@@ -40,14 +40,14 @@ func (r *run) repair(ctx context.Context, c *cell) (err error) {
 			missing, err := rebuilt.MissingRows(ctx)
 			return rows + missing, err
 		},
-		do: func(ctx context.Context, stop *postgres.ExclusiveSinkLock) error {
+		do: func(ctx context.Context, lock *postgres.ExclusiveSinkLock) error {
 			if err := rebuilt.Fill(ctx, foregroundThreads); err != nil {
 				return err
 			}
 			if err := r.verify(ctx, c, expected, made); err != nil {
 				return err
 			}
-			return r.replaceLocked(ctx, stop, rebuilt.Replace)
+			return r.replaceLocked(ctx, lock, rebuilt.Replace)
 		},
 	})
 }
@@ -71,11 +71,11 @@ func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.Checks
 
 // replaceLocked replaces something in the warehouse while the sinks stand still, until the server has done so or says that
 // it will not: a batch inserted in between would be lost with what is replaced. It continues when ctx ends.
-func (r *run) replaceLocked(ctx context.Context, stop *postgres.ExclusiveSinkLock, replace func(context.Context) error) (err error) {
-	if err := stop.Held(ctx); err != nil {
+func (r *run) replaceLocked(ctx context.Context, lock *postgres.ExclusiveSinkLock, replace func(context.Context) error) (err error) {
+	if err := lock.Held(ctx); err != nil {
 		return err
 	}
-	end, err := stop.Outlast(ctx, r.db, r.cfg.Outlast)
+	end, err := lock.Outlast(ctx, r.db, r.cfg.Outlast)
 	if err != nil {
 		return err
 	}

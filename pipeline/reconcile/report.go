@@ -40,12 +40,12 @@ type Finding struct {
 	State       string              `json:"state"`
 	Differences []rollup.Difference `json:"differences,omitempty"`
 	Brands      []rollup.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
-	Logs        []Log               `json:"logs,omitempty"`   // of log_progress
+	Offsets     []WrongOffset       `json:"logs,omitempty"`   // of log_progress
 	Cause       string              `json:"cause,omitempty"`
 }
 
-// A Log is a partition of which log_progress has another offset than it should.
-type Log struct {
+// A WrongOffset is a partition of which log_progress has another offset than it should.
+type WrongOffset struct {
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`
 	Want      int64  `json:"want"`
@@ -89,8 +89,8 @@ func (r *run) logFinding(f *Finding) {
 	for _, d := range f.Differences {
 		of = append(of, d.Column, d.String())
 	}
-	for _, l := range f.Logs {
-		of = append(of, "log", l)
+	for _, o := range f.Offsets {
+		of = append(of, "log", o)
 	}
 	switch f.State {
 	case Unknown:

@@ -39,7 +39,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 	var records []producer.Record
 	bytes, waiting := 0, 0
 	send := func() error {
-		_, err := r.log.AppendAll(ctx, event.TopicAnswers, records)
+		_, err := r.producer.AppendAll(ctx, event.TopicAnswers, records)
 		records, waiting = records[:0], 0
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *Rereader) append(ctx context.Context, names *postgres.Snapshot, outdate
 		value, err := r.encode(kept, names)
 		if err != nil {
 			if p.left++; p.left == 1 {
-				r.logger.Warn("answer cannot be appended again", "brand", names.BrandID, "answer", kept.ID, "cause", err,
+				r.log.Warn("answer cannot be appended again", "brand", names.BrandID, "answer", kept.ID, "cause", err,
 					"next", "nothing at once: its figures stay as they are; report this line as a bug")
 			}
 			return nil
@@ -149,10 +149,10 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 	if err != nil {
 		return nil, err
 	}
-	want := clickhouse.Reading{Revision: of.Revision, ExtractVersion: of.ExtractVersion}
+	want := clickhouse.ReadingVersion{Revision: of.Revision, ExtractVersion: of.ExtractVersion}
 	var pending []clickhouse.UUID
 	for i, key := range keys {
-		if reading, there := current[key]; there && reading.Older(want) {
+		if version, there := current[key]; there && version.Older(want) {
 			pending = append(pending, ids[i])
 		}
 	}
@@ -162,7 +162,7 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 // stall notes that a partition has to insert a page before its brands go on.
 func (r *Rereader) stall(p *page, w *watch, pending int, waited time.Duration) {
 	r.stalled[w.Partition] = w.end
-	r.logger.Warn("reread is not inserted", "brand", p.names.BrandID, "answers", pending, "waited", waited,
+	r.log.Warn("reread is not inserted", "brand", p.names.BrandID, "answers", pending, "waited", waited,
 		"partition", w.Partition, "inserted", max(0, w.Committed), "end", w.end,
 		"next", "see how far behind the sink of answers is on that partition; its brands go on once it has inserted these")
 }

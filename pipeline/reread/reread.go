@@ -43,7 +43,7 @@ type Config struct {
 const (
 	pageBytes   = 8 << 20          // of values, after which a page ends
 	pageTimeout = 10 * time.Minute // for a page to be inserted, if its partition does make progress
-	passTime    = 10 * time.Second // for one brand, before the next brand's turn
+	turnTime    = 10 * time.Second // for one brand, before the next brand's turn
 )
 
 // DefaultConfig suits every size. It needs Brokers, a Group and a Topic.
@@ -80,14 +80,14 @@ type Rereader struct {
 	queue     *postgres.RereadQueue
 	control   *postgres.DB
 	warehouse *clickhouse.Conn
-	log       *producer.Producer
+	producer  *producer.Producer
 	metrics   *metrics
-	logger    *slog.Logger
+	log       *slog.Logger
 	stalled   map[int32]int64 // partitions on which a page was not inserted in time; their ends then
 }
 
 // New does nothing yet.
-func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, log *producer.Producer, registerer prometheus.Registerer, logger *slog.Logger) (*Rereader, error) {
+func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, appender *producer.Producer, registerer prometheus.Registerer, log *slog.Logger) (*Rereader, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, log *prod
 		return nil, err
 	}
 	return &Rereader{
-		cfg: cfg, queue: queue, control: control, warehouse: warehouse, log: log,
-		metrics: newMetrics(registerer), logger: logger, stalled: map[int32]int64{},
+		cfg: cfg, queue: queue, control: control, warehouse: warehouse, producer: appender,
+		metrics: newMetrics(registerer), log: log, stalled: map[int32]int64{},
 	}, nil
 }
 
@@ -112,7 +112,7 @@ func (r *Rereader) Run(ctx context.Context) error {
 		backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, wait time.Duration) {
 			r.metrics.failures.Inc()
-			r.logger.Warn("reread interrupted", "wait", wait, "cause", err,
+			r.log.Warn("reread interrupted", "wait", wait, "cause", err,
 				"next", "nothing for some minutes; then see the engine that the cause names")
 		}))
 	if ctx.Err() == nil {
@@ -121,7 +121,7 @@ func (r *Rereader) Run(ctx context.Context) error {
 	return nil
 }
 
-// work claims one brand after the other until that fails. It calls working after each pass without an error, and when
+// work claims one brand after the other until that fails. It calls working after each turn without an error, and when
 // nothing is due.
 func (r *Rereader) work(ctx context.Context, working func()) error {
 	tick := time.NewTicker(r.cfg.PollInterval)
@@ -132,7 +132,7 @@ func (r *Rereader) work(ctx context.Context, working func()) error {
 		}
 		run, err := within(ctx, r.cfg.Timeout, r.queue.Lease)
 		if err == nil {
-			if err := r.pass(ctx, run); err != nil {
+			if err := r.turn(ctx, run); err != nil {
 				return err
 			}
 			working()

@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A search goes through the days on which a brand has outdated answers. The days are asked for once a pass.
+// A search goes through the days on which a brand has outdated answers. The days are asked for once a turn.
 type search struct {
 	run   postgres.Reread
 	than  clickhouse.Renewal    // what their readings are older than
@@ -113,7 +113,7 @@ func (r *Rereader) Sweep(ctx context.Context) error {
 		}
 		r.metrics.queued.Add(float64(queued))
 		if queued > 0 {
-			r.logger.Info("brands queued to be reread", "brands", queued)
+			r.log.Info("brands queued to be reread", "brands", queued)
 		}
 	}
 	return nil

@@ -177,7 +177,7 @@ func writeBatch[T any](t *testing.T, topic string, target consume.Target[T], ans
 	t.Helper()
 	b := &consume.Batch[T]{Topic: topic, Last: int64(len(answers)) - 1}
 	for i, value := range encoded(t, answers...) {
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: topic, Offset: int64(i), Value: value})
+		item, _, err := target.Decode(target.Version(), consume.Record{Topic: topic, Offset: int64(i), Value: value})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,8 +54,8 @@ func (r *Results) Version() int { return r.extractVersion }
 // Supports is always true: a row names the version that read it, and a replay may make other rows than the plan did.
 func (r *Results) Supports(int) bool { return true }
 
-// Read makes the row of a record. A malformed record has none: the sink makes a dead letter of it.
-func (r *Results) Read(version int, record consume.Record) (item Item, month int, err error) {
+// Decode makes the row of a record. A malformed record has none: the sink makes a dead letter of it.
+func (r *Results) Decode(version int, record consume.Record) (item Item, month int, err error) {
 	read, ok := extract.At(version)
 	if !ok {
 		version = r.extractVersion
@@ -158,7 +158,7 @@ func (r *Results) write(ctx context.Context, first, rereads []postgres.Result, o
 	return r.write(ctx, first[i:], rereads[j:], o)
 }
 
-// Position is unknown: a batch that is read twice changes nothing.
-func (r *Results) Position(context.Context, string, int32) (last int64, ok bool, err error) {
+// LastOffset is unknown: a batch that is read twice changes nothing.
+func (r *Results) LastOffset(context.Context, string, int32) (last int64, ok bool, err error) {
 	return 0, false, nil
 }

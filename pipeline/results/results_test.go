@@ -203,17 +203,17 @@ func TestRereadsWaitForTheirExtractor(t *testing.T) {
 	writer := e.writer(t)
 	later := e.renamed(0)
 	later.Reread.MinExtractVersion = writer.Version() + 1
-	if _, _, err := writer.Read(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: encoded(t, later)[0]}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("a reread for a later reader: %v", err)
 	}
 	newer := strings.Replace(string(encoded(t, e.answer(0))[0]), `"v":1`, `"v":99`, 1)
-	if _, _, err := writer.Read(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := writer.Decode(writer.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("a newer record: %v", err)
 	}
 	if !writer.Supports(writer.Version() + 1) {
 		t.Error("a plan of a later release stops the partition")
 	}
-	if _, _, err := writer.Read(writer.Version()+1, consume.Record{Value: encoded(t, e.answer(0))[0]}); err != nil {
+	if _, _, err := writer.Decode(writer.Version()+1, consume.Record{Value: encoded(t, e.answer(0))[0]}); err != nil {
 		t.Errorf("an answer that a later release planned: %v", err)
 	}
 }

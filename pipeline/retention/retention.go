@@ -159,12 +159,12 @@ func (r *Retention) freeze(ctx context.Context, now time.Time) error {
 	if len(past) == 0 {
 		return nil
 	}
-	return r.withSinksStopped(ctx, func(stop *postgres.ExclusiveSinkLock) error {
+	return r.withSinksStopped(ctx, func(lock *postgres.ExclusiveSinkLock) error {
 		if err := r.checkReconciled(ctx, past); err != nil {
 			return err
 		}
 		for topic, before := range past {
-			months, err := stop.Freeze(ctx, topic, before)
+			months, err := lock.Freeze(ctx, topic, before)
 			if err != nil {
 				return err
 			}
@@ -182,9 +182,8 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 	}
 	for _, t := range r.topics() {
 		for _, s := range suspects {
-			month := clickhouse.Month(s.Month)
-			if s.Landing == t.table.Table && month.First().Before(past[t.name]) {
-				return fmt.Errorf("freeze month %s of %s: not reconciled since the expired plan at %s/%d@%d", month, t.name, s.Topic, s.Partition, s.Offset)
+			if s.Landing == t.table.Table && s.Month.First().Before(past[t.name]) {
+				return fmt.Errorf("freeze month %s of %s: not reconciled since the expired plan at %s", s.Month, t.name, s.LogPosition)
 			}
 		}
 	}
@@ -194,13 +193,13 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 // withSinksStopped calls do while no sink of any shard has a batch under way or planned: the replay of a batch must
 // find its months as its first insert did.
 func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
-	stop, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.LockTimeout)
+	lock, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.LockTimeout)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop.Release()) }()
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	for shard := 1; shard < r.warehouse.Shards(); shard++ {
-		if err := stop.AddShard(ctx, shard); err != nil {
+		if err := lock.AddShard(ctx, shard); err != nil {
 			return err
 		}
 	}
@@ -215,5 +214,5 @@ func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.Excl
 			}
 		}
 	}
-	return do(stop)
+	return do(lock)
 }

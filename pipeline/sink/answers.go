@@ -58,9 +58,9 @@ func decodeAnswer(version int, r consume.Record) (row clickhouse.AnswerRow, rere
 }
 
 func landedAnswers(ctx context.Context, conn *clickhouse.Conn, keys []clickhouse.Key, below clickhouse.Below) (map[clickhouse.Key]bool, error) {
-	readings, err := clickhouse.LandedAnswers(ctx, conn, keys, below)
-	landed := make(map[clickhouse.Key]bool, len(readings))
-	for key := range readings {
+	versions, err := clickhouse.LandedAnswers(ctx, conn, keys, below)
+	landed := make(map[clickhouse.Key]bool, len(versions))
+	for key := range versions {
 		landed[key] = true
 	}
 	return landed, err
@@ -71,7 +71,7 @@ func landedAnswers(ctx context.Context, conn *clickhouse.Conn, keys []clickhouse
 // on the id's first row, and both rows leave it empty. Both are of the reread's record, so that a replay of it does not
 // find them.
 func correct(current, reread *clickhouse.AnswerRow) []clickhouse.AnswerRow {
-	if current == nil || !readingOf(current).Older(readingOf(reread)) {
+	if current == nil || !versionOf(current).Older(versionOf(reread)) {
 		return nil
 	}
 	back := *current
@@ -81,8 +81,8 @@ func correct(current, reread *clickhouse.AnswerRow) []clickhouse.AnswerRow {
 	return []clickhouse.AnswerRow{back, *reread}
 }
 
-func readingOf(row *clickhouse.AnswerRow) clickhouse.Reading {
-	return clickhouse.Reading{Revision: row.Revision, ExtractVersion: row.ExtractVersion}
+func versionOf(row *clickhouse.AnswerRow) clickhouse.ReadingVersion {
+	return clickhouse.ReadingVersion{Revision: row.Revision, ExtractVersion: row.ExtractVersion}
 }
 
 // onFirstRow empties what only the first row of an id has.

@@ -48,7 +48,7 @@ func BenchmarkLand(b *testing.B) {
 		batch := &consume.Batch[sink.Answer]{Topic: "answers", Partition: int32(n), Last: size - 1, Plan: consume.Plan{Last: size - 1, ExtractVersion: extract.Version}}
 		for i := range records {
 			records[i].Partition = int32(n)
-			item, _, err := s.Read(extract.Version, records[i])
+			item, _, err := s.Decode(extract.Version, records[i])
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func benchmarkLandVisits(b *testing.B, size int) {
 		began := time.Now()
 		batch := &consume.Batch[sink.Visit]{Topic: "visits", First: records[0].Offset, Last: int64(next - 1)}
 		for i := range records {
-			item, _, err := s.Read(1, records[i])
+			item, _, err := s.Decode(1, records[i])
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func (w *environment) batch(t *testing.T, s *sink.Answers, partition int32, firs
 	b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: partition, First: first, Last: first + int64(len(records)) - 1}
 	b.Plan = consume.Plan{Last: b.Last, ExtractVersion: s.Version()}
 	for i, a := range records {
-		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Partition: partition, Offset: first + int64(i), Value: encoded(t, a), Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: partition, Offset: first + int64(i), Value: encoded(t, a), Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}

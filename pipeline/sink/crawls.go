@@ -22,8 +22,8 @@ func NewCrawls(conn *clickhouse.Conn, registerer prometheus.Registerer, log *slo
 	return newSink(topic[clickhouse.CrawlRow]{
 		name:     event.TopicCrawls,
 		table:    clickhouse.Crawls,
-		version:  unread,
-		supports: func(version int) bool { return version == unread },
+		version:  noExtractor,
+		supports: func(version int) bool { return version == noExtractor },
 		decode:   decodeCrawl,
 		landed:   clickhouse.LandedCrawls,
 	}, conn, registerer, log)

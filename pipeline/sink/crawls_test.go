@@ -72,7 +72,7 @@ func (w *environment) landCrawls(t *testing.T, s *sink.Crawls, partition int32, 
 		return all, nil
 	}
 	for offset := first; offset <= b.Last; offset++ {
-		item, _, err := s.Read(s.Version(), record(offset))
+		item, _, err := s.Decode(s.Version(), record(offset))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestEachCrawlOnce(t *testing.T) {
 	}
 	w.wantCrawls(t, 26)
 	newer, sink := strings.Replace(string(crawls(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.crawlSink(t)
-	if _, _, err := sink.Read(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
 	}
 }
@@ -160,7 +160,7 @@ func testEachCrawlOnceOnTwoShards(t *testing.T, w *environment) {
 	for n, shard := range []int{0, 1, 0} {
 		b := &consume.Batch[sink.Crawl]{Topic: w.topic, Partition: int32(shard), First: int64(10 * n), Last: int64(10*n + 9), Plan: consume.Plan{Shard: shard}}
 		for i, value := range crawls(t, lumen, upTo(5*n, 5*n+10)...) {
-			item, _, err := target.Read(target.Version(), consume.Record{Topic: w.topic, Partition: b.Partition, Offset: b.First + int64(i), Value: value, Time: day})
+			item, _, err := target.Decode(target.Version(), consume.Record{Topic: w.topic, Partition: b.Partition, Offset: b.First + int64(i), Value: value, Time: day})
 			if err != nil {
 				t.Fatal(err)
 			}

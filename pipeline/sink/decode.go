@@ -18,9 +18,9 @@ type Item[R Row] struct {
 	dead   *clickhouse.DeadLetter
 }
 
-// Read decodes a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer version, or a
+// Decode makes the item of a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer version, or a
 // reread for a later extractor, is an error.
-func (s *Sink[R]) Read(version int, r consume.Record) (item Item[R], month int, err error) {
+func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int, err error) {
 	row, reread, err := s.topic.decode(version, r)
 	switch {
 	case errors.Is(err, consume.ErrNewer):
@@ -29,9 +29,9 @@ func (s *Sink[R]) Read(version int, r consume.Record) (item Item[R], month int, 
 		return Item[R]{}, 0, fmt.Errorf("%w: %w", consume.ErrNewer, err)
 	case err != nil:
 		dead := deadLetter(&r, "malformed", err.Error())
-		return Item[R]{dead: &dead}, monthOf(dead.AppendedAt), nil
+		return Item[R]{dead: &dead}, int(clickhouse.MonthOf(dead.AppendedAt)), nil
 	}
-	return Item[R]{row: row, reread: reread}, monthOf(row.Origin().Day), nil
+	return Item[R]{row: row, reread: reread}, int(row.Origin().Month()), nil
 }
 
 // maxDetail bounds what is kept of the reason, in bytes.
@@ -59,6 +59,3 @@ func deadLetter(r *consume.Record, reason, detail string) clickhouse.DeadLetter 
 	}
 	return dead
 }
-
-// monthOf numbers months without gaps.
-func monthOf(t time.Time) int { return t.Year()*12 + int(t.Month()) }

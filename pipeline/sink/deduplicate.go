@@ -10,41 +10,41 @@ import (
 //
 // An id is counted once: a record whose id has landed, or is in the batch before it, is dropped whatever it says. A reread
 // corrects such an answer if its reading is newer than the current one, and is dropped if not.
-func (l *landing[R]) deduplicate(ctx context.Context) error {
-	known, err := l.knownIDs(ctx)
+func (in *insertion[R]) deduplicate(ctx context.Context) error {
+	known, err := in.knownIDs(ctx)
 	if err != nil {
 		return err
 	}
-	current, err := l.currentRows(ctx)
+	current, err := in.currentRows(ctx)
 	if err != nil {
 		return err
 	}
-	l.rows = make([]R, 0, len(l.Items))
-	for i := range l.Items {
-		switch item := &l.Items[i]; {
-		case l.dispositions[i] == deleted:
-			l.outcomes.add(dropped)
-		case l.dispositions[i] == frozen && item.reread:
-			l.outcomes.add(outdated)
-		case l.dispositions[i] != accept: // a dead letter
+	in.rows = make([]R, 0, len(in.Items))
+	for i := range in.Items {
+		switch item := &in.Items[i]; {
+		case in.dispositions[i] == deleted:
+			in.outcomes.add(dropped)
+		case in.dispositions[i] == frozen && item.reread:
+			in.outcomes.add(outdated)
+		case in.dispositions[i] != accept: // a dead letter
 		case item.reread:
 			key := item.row.Origin().Key
-			rows := l.topic.correct(current[key], &item.row)
+			rows := in.topic.correct(current[key], &item.row)
 			if len(rows) == 0 {
-				l.outcomes.add(outdated)
+				in.outcomes.add(outdated)
 				continue
 			}
-			l.rows = append(l.rows, rows...)
+			in.rows = append(in.rows, rows...)
 			current[key] = &item.row
-			l.outcomes.add(corrected)
+			in.outcomes.add(corrected)
 		case known[i]:
-			l.outcomes.add(duplicate)
+			in.outcomes.add(duplicate)
 		default:
-			l.rows = append(l.rows, item.row)
+			in.rows = append(in.rows, item.row)
 			if current != nil {
 				current[item.row.Origin().Key] = &item.row
 			}
-			l.outcomes.add(inserted)
+			in.outcomes.add(inserted)
 		}
 	}
 	return nil
@@ -52,21 +52,21 @@ func (l *landing[R]) deduplicate(ctx context.Context) error {
 
 // knownIDs says of each accepted record that is no reread whether its id has landed below the batch, or is in the batch
 // before it.
-func (l *landing[R]) knownIDs(ctx context.Context) ([]bool, error) {
-	ids := idSet(make(keySet, len(l.Items)))
-	if l.cache != nil {
+func (in *insertion[R]) knownIDs(ctx context.Context) ([]bool, error) {
+	ids := idSet(make(keySet, len(in.Items)))
+	if in.cache != nil {
 		var err error
-		if l.cached, err = l.cache.take(ctx, l.conn, l.below()); err != nil {
+		if in.cached, err = in.cache.take(ctx, in.conn, in.below()); err != nil {
 			return nil, err
 		}
-		ids = l.cached
+		ids = in.cached
 	}
-	known := make([]bool, len(l.Items))
+	known := make([]bool, len(in.Items))
 	var keys []clickhouse.Key
 	var positions []int // of keys among the items
-	for i := range l.Items {
-		item := &l.Items[i]
-		if l.dispositions[i] != accept || item.reread {
+	for i := range in.Items {
+		item := &in.Items[i]
+		if in.dispositions[i] != accept || item.reread {
 			continue
 		}
 		key := item.row.Origin().Key
@@ -74,7 +74,7 @@ func (l *landing[R]) knownIDs(ctx context.Context) ([]bool, error) {
 			keys, positions = append(keys, key), append(positions, i)
 		}
 	}
-	landed, err := l.topic.landed(ctx, l.conn, keys, l.below())
+	landed, err := in.topic.landed(ctx, in.conn, keys, in.below())
 	for n, key := range keys {
 		known[positions[n]] = landed[key]
 	}
@@ -100,15 +100,15 @@ func (s keySet) add(key clickhouse.Key) (known bool) {
 func (keySet) mayHaveLanded(clickhouse.UUID) bool { return true }
 
 // currentRows are those that the batch's rereads may correct; nil without rereads.
-func (l *landing[R]) currentRows(ctx context.Context) (map[clickhouse.Key]*R, error) {
+func (in *insertion[R]) currentRows(ctx context.Context) (map[clickhouse.Key]*R, error) {
 	var keys []clickhouse.Key
-	for i := range l.Items {
-		if item := &l.Items[i]; item.reread && l.dispositions[i] == accept {
+	for i := range in.Items {
+		if item := &in.Items[i]; item.reread && in.dispositions[i] == accept {
 			keys = append(keys, item.row.Origin().Key)
 		}
 	}
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return l.topic.current(ctx, l.conn, keys, l.below())
+	return in.topic.current(ctx, in.conn, keys, in.below())
 }

@@ -27,75 +27,75 @@ const (
 // A month is frozen only while no plan is open, so that a replay finds the months as the first try found them. A brand
 // may have been deleted since the first try: then some tables have its rows and some do not, until it is purged, and
 // every other row is where it was.
-func (l *landing[R]) dispose(ctx context.Context) error {
+func (in *insertion[R]) dispose(ctx context.Context) error {
 	brands, organizations := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
-	for i := range l.Items {
-		if item := &l.Items[i]; item.dead == nil {
+	for i := range in.Items {
+		if item := &in.Items[i]; item.dead == nil {
 			o := item.row.Origin()
 			brands[uuid.UUID(o.BrandID)], organizations[uuid.UUID(o.OrganizationID)] = true, true
 		}
 	}
-	tombstones, err := l.tombstones(ctx, slices.Collect(maps.Keys(brands)), slices.Collect(maps.Keys(organizations)))
+	tombstones, err := in.tombstones(ctx, slices.Collect(maps.Keys(brands)), slices.Collect(maps.Keys(organizations)))
 	if err != nil {
 		return err
 	}
-	var frozenMonths []int
+	var frozenMonths []clickhouse.Month
 	for _, month := range tombstones.FrozenMonths {
-		frozenMonths = append(frozenMonths, monthOf(month))
+		frozenMonths = append(frozenMonths, clickhouse.MonthOf(month))
 	}
-	l.dispositions = make([]disposition, len(l.Items))
+	in.dispositions = make([]disposition, len(in.Items))
 	var ofFrozen []int64 // offsets of the records of frozen months, but rereads
-	for i := range l.Items {
-		item := &l.Items[i]
+	for i := range in.Items {
+		item := &in.Items[i]
 		if item.dead != nil {
-			l.dispositions[i] = undecodable
+			in.dispositions[i] = undecodable
 			continue
 		}
 		switch o := item.row.Origin(); {
 		case tombstones.Brands[uuid.UUID(o.BrandID)], tombstones.Organizations[uuid.UUID(o.OrganizationID)]:
-			l.dispositions[i] = deleted
-		case slices.Contains(frozenMonths, monthOf(o.Day)):
-			l.dispositions[i] = frozen
+			in.dispositions[i] = deleted
+		case slices.Contains(frozenMonths, o.Month()):
+			in.dispositions[i] = frozen
 			if !item.reread {
-				ofFrozen = append(ofFrozen, l.First+int64(i))
+				ofFrozen = append(ofFrozen, in.First+int64(i))
 			}
 		}
 	}
-	return l.collectDeadLetters(ctx, ofFrozen)
+	return in.collectDeadLetters(ctx, ofFrozen)
 }
 
 // tombstones are read with the sink lock. Without a lock there are none.
-func (l *landing[R]) tombstones(ctx context.Context, brands, organizations []uuid.UUID) (postgres.Tombstones, error) {
-	if l.Lock == nil {
+func (in *insertion[R]) tombstones(ctx context.Context, brands, organizations []uuid.UUID) (postgres.Tombstones, error) {
+	if in.Lock == nil {
 		return postgres.Tombstones{}, nil
 	}
-	lock, ok := l.Lock.(*postgres.SharedSinkLock)
+	lock, ok := in.Lock.(*postgres.SharedSinkLock)
 	if !ok {
-		return postgres.Tombstones{}, fmt.Errorf("read tombstones: the sink lock is a %T, want one of Postgres", l.Lock)
+		return postgres.Tombstones{}, fmt.Errorf("read tombstones: the sink lock is a %T, want one of Postgres", in.Lock)
 	}
-	return lock.Tombstones(ctx, l.topic.name, brands, organizations)
+	return lock.Tombstones(ctx, in.topic.name, brands, organizations)
 }
 
 // collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes of
 // the latter are read from the log once more, since rows do not keep them.
-func (l *landing[R]) collectDeadLetters(ctx context.Context, ofFrozen []int64) error {
-	for i := range l.Items {
-		if l.dispositions[i] == undecodable {
-			l.deadLetters = append(l.deadLetters, *l.Items[i].dead)
+func (in *insertion[R]) collectDeadLetters(ctx context.Context, ofFrozen []int64) error {
+	for i := range in.Items {
+		if in.dispositions[i] == undecodable {
+			in.deadLetters = append(in.deadLetters, *in.Items[i].dead)
 		}
 	}
 	if len(ofFrozen) == 0 {
 		return nil
 	}
-	records, err := l.FetchAll(ctx, ofFrozen)
+	records, err := in.FetchAll(ctx, ofFrozen)
 	if err != nil {
 		return err
 	}
 	for _, r := range records {
 		detail := fmt.Sprintf("the facts of %s in topic %s have expired: their sums do not change any more",
-			l.Items[r.Offset-l.First].row.Origin().Day.Format("2006-01"), l.topic.name)
-		l.deadLetters = append(l.deadLetters, deadLetter(r, "month frozen", detail))
+			in.Items[r.Offset-in.First].row.Origin().Day.Format("2006-01"), in.topic.name)
+		in.deadLetters = append(in.deadLetters, deadLetter(r, "month frozen", detail))
 	}
-	slices.SortFunc(l.deadLetters, func(a, b clickhouse.DeadLetter) int { return int(a.LogOffset - b.LogOffset) })
+	slices.SortFunc(in.deadLetters, func(a, b clickhouse.DeadLetter) int { return int(a.LogOffset - b.LogOffset) })
 	return nil
 }

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,45 +14,40 @@ import (
 // what has landed, though: only what is missing there is inserted, and the batch's months are suspect until their rollups
 // are reconciled. The plan says that it has expired before anything is inserted, so that every later try does the same.
 
-func (l *landing[R]) expired() bool { return l.Plan.Expired && len(l.rows) > 0 }
+func (in *insertion[R]) expired() bool { return in.Plan.Expired && len(in.rows) > 0 }
 
 // missingRows are the rows of an expired plan that the landing table lacks, with their token: the batch's own while none
 // has landed, since a frozen server may still have the first insert to do. A month lands whole or not at all, so that two
 // tries differ by whole months, each of which has a token.
-func (l *landing[R]) missingRows(ctx context.Context) (missing []R, token string, err error) {
-	first, last := l.position(l.First), l.position(l.Last)
-	landed, err := l.topic.table.Between(ctx, l.conn, first, last, monthsOf(l.rows))
+func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, token string, err error) {
+	first, last := in.position(in.First), in.position(in.Last)
+	landed, err := in.topic.table.Between(ctx, in.conn, first, last, monthsOf(in.rows))
 	if err != nil {
 		return nil, "", err
 	}
-	for _, row := range l.rows {
+	for _, row := range in.rows {
 		if !landed[row.Origin().RowMonth()] {
 			missing = append(missing, row)
 		}
 	}
-	l.log.Warn("inserting a batch whose plan has expired", "batch", l.String(), "planned", time.UnixMilli(l.Plan.Since).UTC(),
-		"landed", len(l.rows)-len(missing), "missing", len(missing),
+	in.log.Warn("inserting a batch whose plan has expired", "batch", in.String(), "planned", time.UnixMilli(in.Plan.Since).UTC(),
+		"landed", len(in.rows)-len(missing), "missing", len(missing),
 		"next", "nothing: rollups that lack some of it, or took it twice, are repaired within minutes")
-	if len(missing) == len(l.rows) {
-		return missing, l.Token(), nil
+	if len(missing) == len(in.rows) {
+		return missing, in.Token(), nil
 	}
-	return missing, l.Token() + "/expired", nil
+	return missing, in.Token() + "/expired", nil
 }
 
-func (l *landing[R]) position(offset int64) clickhouse.LogPosition {
-	return clickhouse.LogPosition{Topic: l.Batch.Topic, Partition: l.Partition, Offset: offset}
+func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
+	return clickhouse.LogPosition{Topic: in.Batch.Topic, Partition: in.Partition, Offset: offset}
 }
 
 // monthsOf are those of rows, each once.
-func monthsOf[R Row](rows []R) []uint32 {
-	seen := map[uint32]bool{}
-	var months []uint32
+func monthsOf[R Row](rows []R) []clickhouse.Month {
+	months := map[clickhouse.Month]bool{}
 	for _, row := range rows {
-		if m := row.Origin().Month(); !seen[m] {
-			seen[m] = true
-			months = append(months, m)
-		}
+		months[row.Origin().Month()] = true
 	}
-	slices.Sort(months)
-	return months
+	return slices.Sorted(maps.Keys(months))
 }

@@ -94,7 +94,7 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.wantEachOnce(t, 29)
-			if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 4 || !ok || err != nil {
+			if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); last != 4 || !ok || err != nil {
 				t.Errorf("position %d, %v, %v; want 4", last, ok, err)
 			}
 		})
@@ -298,7 +298,7 @@ func testAnExpiredBatchOnAShard(t *testing.T, w *environment) {
 	if got, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(got) != 3 {
 		t.Errorf("%d suspects, %v; want three months", len(got), err)
 	}
-	if last, ok, err := target.Position(t.Context(), w.topic, 0); last != 2 || !ok || err != nil {
+	if last, ok, err := target.LastOffset(t.Context(), w.topic, 0); last != 2 || !ok || err != nil {
 		t.Errorf("position %d, %v, %v; want 2", last, ok, err)
 	}
 }

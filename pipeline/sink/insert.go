@@ -11,31 +11,31 @@ import (
 )
 
 // insert inserts the batch's dead letters, and then its rows under its token.
-func (l *landing[R]) insert(ctx context.Context) error {
+func (in *insertion[R]) insert(ctx context.Context) error {
 	select {
-	case l.shard.writers <- struct{}{}:
-		defer func() { <-l.shard.writers }()
+	case in.shard.writers <- struct{}{}:
+		defer func() { <-in.shard.writers }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := l.insertDeadLetters(ctx); err != nil {
+	if err := in.insertDeadLetters(ctx); err != nil {
 		return err
 	}
-	if err := l.checkOwnership(); err != nil { // by now the plan may have expired
+	if err := in.checkOwnership(); err != nil { // by now the plan may have expired
 		return err
 	}
-	rows, token := l.rows, l.Token()
-	if l.expired() {
+	rows, token := in.rows, in.Token()
+	if in.expired() {
 		var err error
-		if rows, token, err = l.missingRows(ctx); err != nil {
+		if rows, token, err = in.missingRows(ctx); err != nil {
 			return err
 		}
-		if err := l.checkOwnership(); err != nil {
+		if err := in.checkOwnership(); err != nil {
 			return err
 		}
 	}
-	if err := l.topic.table.Insert(ctx, l.conn, token, rows); err != nil {
-		return l.refusal(err)
+	if err := in.topic.table.Insert(ctx, in.conn, token, rows); err != nil {
+		return in.refusal(err)
 	}
 	fault.Pass(fault.Inserted)
 	return nil
@@ -44,28 +44,28 @@ func (l *landing[R]) insert(ctx context.Context) error {
 // insertDeadLetters comes before the rows: a build that repeats the batch may decode a record that this one does not, and
 // its row is dropped where the month has the token by then. Other dead letters have another token, for the same reason.
 // So a record is in the landing table, in the dead letters, or in both, whichever build has inserted what of the batch.
-func (l *landing[R]) insertDeadLetters(ctx context.Context) error {
-	if len(l.deadLetters) == 0 {
+func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
+	if len(in.deadLetters) == 0 {
 		return nil
 	}
-	if err := l.checkOwnership(); err != nil {
+	if err := in.checkOwnership(); err != nil {
 		return err
 	}
 	which := crc32.NewIEEE()
-	for i := range l.deadLetters {
-		fmt.Fprintln(which, l.deadLetters[i].LogOffset)
+	for i := range in.deadLetters {
+		fmt.Fprintln(which, in.deadLetters[i].LogOffset)
 	}
-	return clickhouse.DeadLetters.Insert(ctx, l.conn, fmt.Sprintf("%s/letters/%08x", l.Token(), which.Sum32()), l.deadLetters)
+	return clickhouse.DeadLetters.Insert(ctx, in.conn, fmt.Sprintf("%s/letters/%08x", in.Token(), which.Sum32()), in.deadLetters)
 }
 
 // refusal is a consume.ErrRefused that names the table or view, if the server refuses the rows; else it is err.
-func (l *landing[R]) refusal(err error) error {
+func (in *insertion[R]) refusal(err error) error {
 	refuser, refused := clickhouse.Refused(err)
 	if !refused {
 		return err
 	}
 	if refuser == "" {
-		refuser = "table " + l.topic.table.Name
+		refuser = "table " + in.topic.table.Name
 	}
 	return fmt.Errorf("%w by %s: %w", consume.ErrRefused, refuser, err)
 }

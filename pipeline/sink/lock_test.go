@@ -194,7 +194,7 @@ func read(t *testing.T, s *sink.Visits, n int, brand uuid.UUID, at time.Time) si
 	if err != nil {
 		t.Fatal(err)
 	}
-	item, _, err := s.Read(s.Version(), consume.Record{Topic: "visits", Offset: int64(n), Value: value, Time: day})
+	item, _, err := s.Decode(s.Version(), consume.Record{Topic: "visits", Offset: int64(n), Value: value, Time: day})
 	if err != nil {
 		t.Fatal(err)
 	}

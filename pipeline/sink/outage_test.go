@@ -122,9 +122,9 @@ type reading struct {
 	read, landed, attempts atomic.Int64
 }
 
-func (r *reading) Read(version int, record consume.Record) (sink.Answer, int, error) {
+func (r *reading) Decode(version int, record consume.Record) (sink.Answer, int, error) {
 	r.read.Add(1)
-	return r.Target.Read(version, record)
+	return r.Target.Decode(version, record)
 }
 
 func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Answer], checkOwnership func() error) error {

@@ -346,11 +346,11 @@ func TestAnOffsetThatWentBackStopsThePartition(t *testing.T) {
 // panicking panics at the second record.
 type panicking struct{ consume.Target[sink.Answer] }
 
-func (p panicking) Read(version int, r consume.Record) (sink.Answer, int, error) {
+func (p panicking) Decode(version int, r consume.Record) (sink.Answer, int, error) {
 	if r.Offset == 1 {
 		panic("index out of range")
 	}
-	return p.Target.Read(version, r)
+	return p.Target.Decode(version, r)
 }
 
 // A record that makes the code panic stops its partition, not the process.

@@ -65,7 +65,7 @@ func (w *environment) reconcile(t *testing.T) int {
 			if r.Source != s.Landing {
 				continue
 			}
-			b, err := r.Rebuild(t.Context(), w.conn, clickhouse.Month(s.Month))
+			b, err := r.Rebuild(t.Context(), w.conn, s.Month)
 			if err != nil {
 				t.Fatal(err)
 			}

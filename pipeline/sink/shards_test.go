@@ -79,7 +79,7 @@ func testABatchLandsOnTheShardOfItsPlan(t *testing.T, w *environment) {
 		target := w.sink(t)
 		b := &consume.Batch[sink.Answer]{Topic: w.topic, Partition: 1, First: first, Last: first + int64(to-from) - 1, Plan: consume.Plan{Shard: shard}}
 		for i, value := range answers(t, from, to) {
-			item, _, err := target.Read(target.Version(), consume.Record{Topic: w.topic, Partition: 1, Offset: first + int64(i), Value: value, Time: time.Now()})
+			item, _, err := target.Decode(target.Version(), consume.Record{Topic: w.topic, Partition: 1, Offset: first + int64(i), Value: value, Time: time.Now()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,8 +77,8 @@ func (s *Sink[R]) Land(ctx context.Context, b *consume.Batch[Item[R]], checkOwne
 	if err != nil {
 		return fmt.Errorf("batch %s: %w", b, err)
 	}
-	l := landing[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
-	for _, step := range []func(context.Context) error{l.dispose, l.deduplicate, l.insert, l.mark} {
+	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
+	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.insert, in.mark} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func (s *Sink[R]) Land(ctx context.Context, b *consume.Batch[Item[R]], checkOwne
 	return nil
 }
 
-// landing is a batch on its way into the landing table.
-type landing[R Row] struct {
+// insertion is a batch on its way into the landing table.
+type insertion[R Row] struct {
 	*Sink[R]
 	*consume.Batch[Item[R]]
 	conn           *clickhouse.Conn // of the shard
@@ -102,13 +102,13 @@ type landing[R Row] struct {
 }
 
 // below hides the batch's own rows and those after it, so that a replay finds what the first try found.
-func (l *landing[R]) below() clickhouse.Below {
-	return clickhouse.Below{Topic: l.Batch.Topic, Partition: l.Partition, Offset: l.First}
+func (in *insertion[R]) below() clickhouse.Below {
+	return clickhouse.Below{Topic: in.Batch.Topic, Partition: in.Partition, Offset: in.First}
 }
 
-// Position is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:
+// LastOffset is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:
 // replicas catch up first, since the lookups of its batches must find what another consumer inserted at another replica.
-func (s *Sink[R]) Position(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
+func (s *Sink[R]) LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
 	for n := range s.shards {
 		conn, err := s.conn.Shard(n)
 		if err == nil {

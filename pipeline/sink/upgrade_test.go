@@ -33,7 +33,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 					s := w.sink(t)
 					reads, other := w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6)), w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(6))
 					at := map[int]int{1: 1, 3: 2}[odd]
-					dead, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: int64(at), Value: []byte("odd"), Time: day})
+					dead, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: int64(at), Value: []byte("odd"), Time: day})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -53,7 +53,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 						t.Fatal(err)
 					}
 					if err != nil {
-						if last, ok, err := s.Position(t.Context(), w.topic, 0); ok || err != nil {
+						if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); ok || err != nil {
 							t.Errorf("position %d, %v before any row has landed", last, err)
 						}
 					}
@@ -65,7 +65,7 @@ func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparal
 					if counted > 1 || letters > 1 || counted+uint64(letters) == 0 {
 						t.Errorf("counted %d times, %d dead letters", counted, letters)
 					}
-					if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 3 || !ok || err != nil {
+					if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); last != 3 || !ok || err != nil {
 						t.Errorf("position %d, %v, %v; want 3", last, ok, err)
 					}
 					if err := s.Land(t.Context(), w.logged(t, s, 4, answer(odd)), isOwner); err != nil {

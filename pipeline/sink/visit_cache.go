@@ -86,18 +86,18 @@ type visitIDs struct {
 	next    int64 // the offset
 	unknown int64 // milliseconds of the latest id that may have landed and is not among them, -1 none
 	size    int   // of young and old together, but for the batches that they end with
-	young   generation
-	old     generation
+	young   half
+	old     half
 }
 
-// A generation of ids is forgotten as a whole.
-type generation struct {
+// A half of the ids is forgotten as a whole.
+type half struct {
 	ids    map[visitID]struct{}
 	newest int64 // milliseconds of the latest id, -1 none
 }
 
-func newGeneration(size int) generation {
-	return generation{make(map[visitID]struct{}, size), -1}
+func newHalf(size int) half {
+	return half{make(map[visitID]struct{}, size), -1}
 }
 
 // A visitID is the id of a visit with a hash of its organization and brand mixed into its random half: a third of the
@@ -119,7 +119,7 @@ func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below cl
 	if err != nil {
 		return nil, err
 	}
-	ids := &visitIDs{unknown: -1, size: size, young: newGeneration(len(last)), old: newGeneration(0)}
+	ids := &visitIDs{unknown: -1, size: size, young: newHalf(len(last)), old: newHalf(0)}
 	for _, key := range last {
 		ids.add(key)
 	}

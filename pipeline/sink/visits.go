@@ -23,8 +23,8 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 	s := newSink(topic[clickhouse.PackedVisit]{
 		name:     event.TopicVisits,
 		table:    clickhouse.Visits,
-		version:  unread,
-		supports: func(version int) bool { return version == unread },
+		version:  noExtractor,
+		supports: func(version int) bool { return version == noExtractor },
 		decode:   decodeVisit,
 		landed:   clickhouse.LandedVisits,
 	}, conn, registerer, log)
@@ -32,8 +32,8 @@ func NewVisits(conn *clickhouse.Conn, cachedIDs int, registerer prometheus.Regis
 	return s
 }
 
-// unread is the version in plans of visits and crawls, which no extractor reads.
-const unread = 1
+// noExtractor is the version in plans of visits and crawls, which no extractor reads.
+const noExtractor = 1
 
 // VisitLimits are those of batches of visits, which are small: an insert costs the server some 50 ms beside its rows. 40,000
 // records were hardly faster, and took 60 MB more of six partitions with a backlog.

@@ -81,7 +81,7 @@ func (w *environment) land(t *testing.T, s *sink.Visits, b visitBatch) error {
 	t.Helper()
 	batch := &consume.Batch[sink.Visit]{Topic: w.topic, Partition: b.partition, First: b.first, Last: b.first + int64(len(b.visits)) - 1, Plan: consume.Plan{Shard: b.shard}}
 	for i, value := range visits(t, b.brand, b.visits...) {
-		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition, Offset: b.first + int64(i), Value: value, Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Partition: b.partition, Offset: b.first + int64(i), Value: value, Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func (w *environment) loggedVisits(t *testing.T, s *sink.Visits, first int64, re
 		return all, nil
 	}
 	for i := range records {
-		item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
+		item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: first + int64(i), Value: values(first + int64(i)), Time: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func testIDsOfAReplayOnAnotherShardAreCached(t *testing.T, w *environment) {
 	if err := clickhouse.AdvanceLog(t.Context(), shard, clickhouse.LogPosition{Topic: w.topic, Offset: 9}); err != nil {
 		t.Fatal(err)
 	}
-	if last, ok, err := s.Position(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
+	if last, ok, err := s.LastOffset(t.Context(), w.topic, 0); last != 9 || !ok || err != nil {
 		t.Fatalf("Position() = %d, %v, %v; want 9", last, ok, err)
 	}
 	for _, b := range []visitBatch{{shard: 1, brand: lumen, visits: upTo(0, 10)}, {brand: lumen, first: 10, visits: upTo(5, 15)}} {
@@ -234,7 +234,7 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value, Time: day})
+			item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Offset: int64(i), Value: value, Time: day})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +248,7 @@ func TestVisitsOfTwoBrandsMayHaveOneID(t *testing.T) {
 		}
 	}
 	newer, sink := strings.Replace(string(visits(t, lumen, 1)[0]), `"v":1`, `"v":99`, 1), w.visitSink(t, 10)
-	if _, _, err := sink.Read(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
+	if _, _, err := sink.Decode(sink.Version(), consume.Record{Value: []byte(newer)}); !errors.Is(err, consume.ErrNewer) {
 		t.Errorf("Read() of a newer version = %v, want %v", err, consume.ErrNewer)
 	}
 }
@@ -259,7 +259,7 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	w := newEnvironment(t, nil, 0)
 	s := w.visitSink(t, 10)
 	gone := errors.New("gone")
-	item, _, err := s.Read(s.Version(), consume.Record{Topic: w.topic, Value: visits(t, lumen, 1)[0], Time: day})
+	item, _, err := s.Decode(s.Version(), consume.Record{Topic: w.topic, Value: visits(t, lumen, 1)[0], Time: day})
 	if err != nil {
 		t.Fatal(err)
 	}

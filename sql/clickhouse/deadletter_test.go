@@ -92,10 +92,10 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
-	at := func(partition int32, offset int64, mark string) clickhouse.Mark {
-		return clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
+	at := func(partition int32, offset int64, mark string) clickhouse.RecordMark {
+		return clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
 	}
-	marks := []clickhouse.Mark{at(1, 10, clickhouse.MarkExpired), at(10, 2, clickhouse.MarkExpired), at(1, 11, clickhouse.MarkReplayed)}
+	marks := []clickhouse.RecordMark{at(1, 10, clickhouse.MarkExpired), at(10, 2, clickhouse.MarkExpired), at(1, 11, clickhouse.MarkReplayed)}
 	for range 2 { // marked again after a crash
 		if err := clickhouse.MarkRecords(t.Context(), conn, marks); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
 		t.Errorf("suspects %v, %v; want %v", got, err, want[1:])
 	}
 	read, err := clickhouse.MarksBetween(t.Context(), conn, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 8}, clickhouse.LogPosition{Topic: "answers", Partition: 1, Offset: 10})
-	if err != nil || len(read) != 3 || read[0].Mark != marks[0] || read[2].Mark.Mark != clickhouse.MarkReconciled || read[2].At.IsZero() {
+	if err != nil || len(read) != 3 || read[0].RecordMark != marks[0] || read[2].Mark != clickhouse.MarkReconciled || read[2].At.IsZero() {
 		t.Errorf("marks %+v, %v", read, err)
 	}
 }

@@ -164,7 +164,7 @@ func TestLandedAnswersSeesOnlyWhatIsBelow(t *testing.T) {
 	}
 	// offsets 0 and 1 lie below 5; 5 does not; 9 is on another partition.
 	for i, want := range []bool{true, true, false, true, false} {
-		if got, ok := landed[keys[i]]; ok != want || ok && got != (clickhouse.Reading{Revision: 1, ExtractVersion: 1}) {
+		if got, ok := landed[keys[i]]; ok != want || ok && got != (clickhouse.ReadingVersion{Revision: 1, ExtractVersion: 1}) {
 			t.Errorf("key %d: %v %v, want %v", i, got, ok, want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // Key identifies an answer, a visit or a crawl: ids are unique within a brand. The first 48 bits of an id are a time in
@@ -24,18 +26,18 @@ type Below struct {
 	Offset    int64
 }
 
-// Reading says which names and which extractor judged an answer.
-type Reading struct {
+// A ReadingVersion says which names and which extractor judged an answer.
+type ReadingVersion struct {
 	Revision       int64  `ch:"revision"`
 	ExtractVersion uint16 `ch:"extract_version"`
 }
 
 // Older says whether other has later names, or the same names and a later extractor.
-func (r Reading) Older(other Reading) bool {
-	if r.Revision != other.Revision {
-		return r.Revision < other.Revision
+func (v ReadingVersion) Older(other ReadingVersion) bool {
+	if v.Revision != other.Revision {
+		return v.Revision < other.Revision
 	}
-	return r.ExtractVersion < other.ExtractVersion
+	return v.ExtractVersion < other.ExtractVersion
 }
 
 type (
@@ -54,7 +56,7 @@ type (
 	}
 	landedAnswer struct {
 		Key
-		Reading
+		ReadingVersion
 	}
 )
 
@@ -71,13 +73,13 @@ const (
 	visitDaysBeside = 1 // a visit's time is within 24 hours of that of its id
 )
 
-// LandedAnswers says which of keys are in the landing table, with the newest reading of each, as far as below lets it see.
-func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]Reading, error) {
-	landed := make(map[Key]Reading)
+// LandedAnswers says which of keys are in the landing table, with the version of the newest reading of each, as far as below lets it see.
+func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]ReadingVersion, error) {
+	landed := make(map[Key]ReadingVersion)
 	err := eachChunk(keys, func(some []Key) error {
 		rows, err := landedAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
 		for _, r := range rows {
-			landed[r.Key] = r.Reading
+			landed[r.Key] = r.ReadingVersion
 		}
 		return err
 	})
@@ -165,35 +167,40 @@ func idTime(id UUID) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
-type lastVisitsParams struct {
-	Topic     string `ch:"topic"`
-	Partition int32  `ch:"partition"`
-	From      int64  `ch:"from"`
-	Below     int64  `ch:"below"`
+// A RowMonth is a month in which a record has rows.
+type RowMonth struct {
+	Offset int64 `ch:"log_offset"`
+	Month  Month `ch:"month"`
 }
 
-var lastVisits = query[lastVisitsParams, Key]("last_visits")
+// RowMonth is the record and the month of the row.
+func (o RowOrigin) RowMonth() RowMonth { return RowMonth{o.Record.Offset, o.Month()} }
 
-// LastVisits are the visits that landed from the last offsets of a partition below an offset, in their order on the log.
-func LastVisits(ctx context.Context, conn *Conn, offsets int64, below Below) ([]Key, error) {
-	rows, err := lastVisits.All(ctx, conn, lastVisitsParams{below.Topic, below.Partition, below.Offset - offsets, below.Offset})
+// Between says where a shard's landing table has rows of the records from one position to another of the same partition,
+// both included, among some months.
+func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []Month) (map[RowMonth]bool, error) {
+	if err := conn.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	const between = `
+SELECT DISTINCT log_offset, toYYYYMM(day) AS month
+FROM {table:Identifier}
+WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
+SETTINGS log_comment = 'landed of batch'`
+	var rows []RowMonth
+	numbers := make([]uint32, len(months))
+	for i, m := range months {
+		numbers[i] = uint32(m)
+	}
+	err := conn.Select(ctx, &rows, between, clickhouse.Named("table", conn.Local(t.Name)), clickhouse.Named("topic", from.Topic),
+		clickhouse.Named("partition", from.Partition), clickhouse.Named("first", from.Offset), clickhouse.Named("last", to.Offset),
+		clickhouse.Named("months", numbers))
 	if err != nil {
-		return nil, fmt.Errorf("read last visits of %s/%d: %w", below.Topic, below.Partition, err)
+		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
 	}
-	return rows, nil
-}
-
-type newestVisitRow struct {
-	Newest uint64 `ch:"newest"`
-}
-
-var newestVisit = query[struct{}, newestVisitRow]("newest_visit")
-
-// NewestVisit is the latest time in the id of any visit that has landed; ok is false when none has.
-func NewestVisit(ctx context.Context, conn *Conn) (at time.Time, ok bool, err error) {
-	rows, err := newestVisit.All(ctx, conn, struct{}{})
-	if err != nil || len(rows) == 0 {
-		return time.Time{}, false, err
+	landed := make(map[RowMonth]bool, len(rows))
+	for _, r := range rows {
+		landed[r] = true
 	}
-	return time.UnixMilli(int64(rows[0].Newest)).UTC(), true, nil
+	return landed, nil
 }

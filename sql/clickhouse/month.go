@@ -35,5 +35,15 @@ func (m Month) String() string { return fmt.Sprintf("%04d-%02d", int(m)/100, int
 // MarshalText writes String.
 func (m Month) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
+// Scan reads a number as toYYYYMM makes it.
+func (m *Month) Scan(number any) error {
+	n, ok := number.(uint32)
+	if !ok {
+		return fmt.Errorf("read a month: %T, want UInt32", number)
+	}
+	*m = Month(n)
+	return nil
+}
+
 // Partition is the id of the month's partitions.
 func (m Month) Partition() string { return strconv.Itoa(int(m)) }

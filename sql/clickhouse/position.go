@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // A LogPosition is that of a record. Positions are ordered by topic, then partition, then offset; BeforeAll is before
@@ -52,42 +50,8 @@ type RowOrigin struct {
 	Record LogPosition
 }
 
-// Month is the row's as 202603.
-func (o RowOrigin) Month() uint32 { return uint32(MonthOf(o.Day)) }
-
-// A RowMonth is a month in which a record has rows.
-type RowMonth struct {
-	Offset int64  `ch:"log_offset"`
-	Month  uint32 `ch:"month"` // as 202603
-}
-
-// RowMonth is the record and the month of the row.
-func (o RowOrigin) RowMonth() RowMonth { return RowMonth{o.Record.Offset, o.Month()} }
-
-// Between says where a shard's landing table has rows of the records from one position to another of the same partition,
-// both included, among some months.
-func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []uint32) (map[RowMonth]bool, error) {
-	if err := conn.CatchUp(ctx); err != nil {
-		return nil, err
-	}
-	const between = `
-SELECT DISTINCT log_offset, toYYYYMM(day) AS month
-FROM {table:Identifier}
-WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
-SETTINGS log_comment = 'landed of batch'`
-	var rows []RowMonth
-	err := conn.Select(ctx, &rows, between, clickhouse.Named("table", conn.Local(t.Name)), clickhouse.Named("topic", from.Topic),
-		clickhouse.Named("partition", from.Partition), clickhouse.Named("first", from.Offset), clickhouse.Named("last", to.Offset),
-		clickhouse.Named("months", months))
-	if err != nil {
-		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
-	}
-	landed := make(map[RowMonth]bool, len(rows))
-	for _, r := range rows {
-		landed[r] = true
-	}
-	return landed, nil
-}
+// Month is the row's.
+func (o RowOrigin) Month() Month { return MonthOf(o.Day) }
 
 type partitionParams struct {
 	Topic     string `ch:"topic"`

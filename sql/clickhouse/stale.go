@@ -11,7 +11,7 @@ import (
 type OutdatedBrand struct {
 	OrganizationID UUID `ch:"organization_id"`
 	BrandID        UUID `ch:"brand_id"`
-	Reading
+	ReadingVersion
 }
 
 // A Renewal asks for answers of a brand whose current reading is older than this one.
@@ -38,7 +38,7 @@ type AnswerCursor struct {
 type StaleAnswer struct {
 	Day time.Time `ch:"day"`
 	ID  UUID      `ch:"id"`
-	Reading
+	ReadingVersion
 }
 
 type (
@@ -97,16 +97,16 @@ var keptAnswers = query[keptParams, AnswerRow]("kept_answers")
 // at a time. They have what was returned and no reading but its revision and version. An error of take ends it.
 func KeptAnswers(ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error) error {
 	p := keptParams{OrganizationID: organization, BrandID: brand}
-	first := make(map[UUID]Reading, len(answers))
+	first := make(map[UUID]ReadingVersion, len(answers))
 	for _, a := range answers {
 		if day := DayOf(a.Day); len(p.Days) == 0 || p.Days[len(p.Days)-1] != day {
 			p.Days = append(p.Days, day)
 		}
 		p.IDs = append(p.IDs, a.ID)
-		first[a.ID] = a.Reading
+		first[a.ID] = a.ReadingVersion
 	}
 	return keptAnswers.each(ctx, conn, p, clickhouse.Settings{"max_threads": 1}, func(row *AnswerRow) error {
-		if first[row.ID] != (Reading{row.Revision, row.ExtractVersion}) {
+		if first[row.ID] != (ReadingVersion{row.Revision, row.ExtractVersion}) {
 			return nil // a correction, which has no texts
 		}
 		return take(row)

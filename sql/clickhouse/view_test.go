@@ -237,10 +237,10 @@ func fact(offset int64) (clickhouse.AnswerRow, *clickhouse.VisitRow, clickhouse.
 func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	t.Helper()
 	var letters []clickhouse.DeadLetter
-	var marks []clickhouse.Mark
+	var marks []clickhouse.RecordMark
 	for offset := range int64(10) {
 		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "month frozen", "malformed")})
-		marks = append(marks, clickhouse.Mark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: offset}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603})
+		marks = append(marks, clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: offset}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603})
 	}
 	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
 		t.Fatal(err)

@@ -11,17 +11,17 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// logProgress is the rollup that has no months: the largest offset of each log.
+// logProgress is the rollup that has no months: the largest offset of each partition.
 const logProgress = "log_progress"
 
-// A Log is one partition of a topic.
-type Log struct {
+// A TopicPartition is one partition of a topic.
+type TopicPartition struct {
 	Topic     string `ch:"log_topic"`
 	Partition int32  `ch:"log_partition"`
 }
 
-// Progress is the largest offset of each log that has landed.
-type Progress map[Log]int64
+// Progress is the largest offset of each partition that has landed.
+type Progress map[TopicPartition]int64
 
 // LandedProgress is, of one shard, what the views of log_progress make of all rows that there are.
 func LandedProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
@@ -44,20 +44,20 @@ func KeptProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) 
 
 func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress, error) {
 	question := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
-	var logs []struct {
-		Log
+	var found []struct {
+		TopicPartition
 		Last int64 `ch:"last"`
 	}
 	err := clickhouse.Retry(ctx, func() error {
-		logs = nil
-		return conn.Select(ctx, &logs, question)
+		found = nil
+		return conn.Select(ctx, &found, question)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}
 	p := Progress{}
-	for _, l := range logs {
-		p[l.Log] = l.Last
+	for _, f := range found {
+		p[f.TopicPartition] = f.Last
 	}
 	return p, nil
 }
@@ -71,8 +71,8 @@ func ReplaceProgress(ctx context.Context, conn *clickhouse.Conn, p Progress) (er
 	}
 	defer func() { err = errors.Join(err, rebuilt.drop(context.WithoutCancel(ctx))) }()
 	var rows []string
-	for log, last := range p {
-		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(log.Topic), log.Partition, last))
+	for of, last := range p {
+		rows = append(rows, fmt.Sprintf("(%s, %d, %d)", clickhouse.QuoteText(of.Topic), of.Partition, last))
 	}
 	insert := "INSERT INTO " + rebuilt.table + " (log_topic, log_partition, last_offset) SETTINGS async_insert = 0 VALUES " + strings.Join(rows, ", ")
 	if err := conn.Exec(ctx, insert); err != nil {

@@ -109,7 +109,7 @@ func (a Analyst) tables() []string {
 // errForeign is returned for a file of users that this program has not written.
 var errForeign = errors.New("it has no answerscope_analyst")
 
-// readAnalyst reads what Configuration has written, also in an earlier release.
+// readAnalyst reads what Configuration has written.
 func readAnalyst(text []byte) (Analyst, error) {
 	var file struct {
 		Analyst Analyst `xml:"answerscope_analyst"`

@@ -20,8 +20,8 @@ type definition struct {
 	statement string
 }
 
-// outdatedDefinitions are the functions and views that the server lacks, has in another text, or has of an earlier
-// release's files, in an order in which they can be made.
+// outdatedDefinitions are the functions and views that the server lacks, has in another text, or has of files that are
+// gone, in an order in which they can be made.
 func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (outdated []definition, err error) {
 	var views []struct {
 		Name    string `ch:"name"`

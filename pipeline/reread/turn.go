@@ -14,9 +14,9 @@ import (
 
 const stalledReason = "its answers are not inserted: their partition makes no progress, or is far behind"
 
-// pass rereads a brand until it is done or passTime is over, then releases it. Its error is a failure of the stores or
+// turn rereads a brand until it is done or turnTime is over, then releases it. Its error is a failure of the stores or
 // the log.
-func (r *Rereader) pass(ctx context.Context, run postgres.Reread) error {
+func (r *Rereader) turn(ctx context.Context, run postgres.Reread) error {
 	reason, pause, err := r.pages(ctx, run)
 	switch {
 	case errors.Is(err, postgres.ErrLeaseLost), errors.Is(err, postgres.ErrNotFound):
@@ -34,12 +34,12 @@ func (r *Rereader) pass(ctx context.Context, run postgres.Reread) error {
 }
 
 // pages appends one page of a brand after the other, until no older reading is left, which ends the run, or until the
-// pass is over. A reason says why the brand has to wait for a pause.
+// turn is over. A reason says why the brand has to wait for a pause.
 func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason string, pause time.Duration, err error) {
 	if is, err := r.isStalled(ctx, run.BrandID); err != nil || is {
 		return stalledReason, r.cfg.StallPause, err
 	}
-	deadline := time.Now().Add(passTime)
+	deadline := time.Now().Add(turnTime)
 	run.FromStart = run.FromStart || run.CursorDay == nil // its first page was not inserted
 	cursor, left, s := cursorOf(run), run.LeftOver, search{run: run}
 	for ctx.Err() == nil {
@@ -71,7 +71,7 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 		if err != nil {
 			return "", 0, err
 		}
-		if !inserted { // the next pass finds these answers again, if they still are not
+		if !inserted { // the next turn finds these answers again, if they still are not
 			return stalledReason, r.cfg.StallPause, nil
 		}
 		p.left += refused
@@ -107,7 +107,7 @@ func (r *Rereader) finish(ctx context.Context, run postgres.Reread, left int64) 
 	reason := ""
 	if left > 0 {
 		reason = fmt.Sprintf("%d answers keep their older reading: they could not be appended, or were refused", left)
-		r.logger.Warn("brand not wholly reread", "brand", run.BrandID, "answers", left,
+		r.log.Warn("brand not wholly reread", "brand", run.BrandID, "answers", left,
 			"next", "answerscope deadletters list, for what was refused; the sweep tries again within a day")
 	}
 	return exec(ctx, r.cfg.Timeout, func(ctx context.Context) error {
