@@ -165,7 +165,7 @@ func lines[T any](t *testing.T, text []byte) (all []*T) {
 // A landing is a sink of answers, visits or crawls.
 type landing[T any] interface {
 	Version() int
-	Read(version int, r consume.Record) (T, int, error)
+	Decode(version int, r consume.Record) (T, int, error)
 	Land(ctx context.Context, b *consume.Batch[T], planned func() error) error
 }
 
@@ -173,7 +173,7 @@ func land[T any](t *testing.T, s *stage, target landing[T], topic string, values
 	t.Helper()
 	batch := &consume.Batch[T]{Topic: topic, First: s.offset, Last: s.offset + int64(len(values)) - 1}
 	for _, value := range values {
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: topic, Offset: s.offset, Value: value})
+		item, _, err := target.Decode(target.Version(), consume.Record{Topic: topic, Offset: s.offset, Value: value})
 		if err != nil {
 			t.Fatal(err)
 		}

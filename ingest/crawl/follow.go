@@ -41,9 +41,8 @@ func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progr
 // followFile imports a file until another one has its name. After an engine was away it imports the same file from its
 // beginning, whatever its name is by then: what is on the log already is skipped.
 func (im *Importer) followFile(ctx context.Context, file *Tail, of AccessLog, progress func(int64), retry func(error, time.Duration)) (Summary, error) {
-	appending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	appending, cancel := lifecycle.Finishing(ctx, finishTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishTimeout, cancel) })()
 	imported := 0 // by earlier attempts
 	for wait := leastRetry; ; wait = min(2*wait, mostRetry) {
 		summary, err := im.Import(appending, file, of, progress)

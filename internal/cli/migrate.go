@@ -40,18 +40,14 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 }
 
 func (e *engines) migrator() *migration.Migrator {
-	m := &migration.Migrator{
-		Postgres: e.postgresConfig.DSN, ClickHouse: e.clickhouseConfig, Log: e.log,
+	return &migration.Migrator{
+		Postgres: e.postgresConfig.DSN, ClickHouse: e.clickhouseConfig, Sinks: e.sinks(), Log: e.log,
 		Report: func(done, pending int, s migration.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
 		Topics: producer.TopicsConfig{
 			Connection: e.kafkaConnection, Prefix: e.settings.Kafka.TopicPrefix,
 			Partitions: e.settings.Kafka.Partitions, Replicas: e.settings.Kafka.Replicas, Retention: e.settings.Kafka.Retention,
 		},
 	}
-	for group, topic := range sinks {
-		m.Sinks = append(m.Sinks, migration.Sink{Group: e.settings.Kafka.TopicPrefix + group, Topic: e.settings.Kafka.TopicPrefix + topic, Landing: topic})
-	}
-	return m
 }
 
 // upToDate brings up the stores that this process has started, and refuses to work on others that are behind.

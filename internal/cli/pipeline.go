@@ -143,8 +143,14 @@ func (p *process) retaining() retention.Config {
 	cfg := retention.DefaultConfig()
 	cfg.Answers, cfg.Visits = p.settings.Retention.Answers, p.settings.Retention.Visits
 	cfg.Crawls, cfg.DeadLetters = p.settings.Retention.Crawls, p.settings.Retention.Deadletters
-	for group, topic := range sinks {
-		cfg.Sinks = append(cfg.Sinks, retention.Sink{Group: p.settings.Kafka.TopicPrefix + group, Topic: p.settings.Kafka.TopicPrefix + topic})
-	}
+	cfg.Sinks = p.sinks()
 	return cfg
+}
+
+// sinks are those whose batches must not be under way while something is replaced.
+func (p *process) sinks() (all []consume.Sink) {
+	for group, topic := range sinks {
+		all = append(all, consume.Sink{Group: p.settings.Kafka.TopicPrefix + group, Topic: p.settings.Kafka.TopicPrefix + topic, Landing: topic})
+	}
+	return all
 }

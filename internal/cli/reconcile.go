@@ -130,10 +130,7 @@ func findingLine(f *reconcile.Finding) string {
 // reconciler compares, and stops the sinks for it.
 func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconciler, error) {
 	cfg := reconcile.DefaultConfig()
-	cfg.Connection = e.kafkaConnection
-	for group, topic := range sinks {
-		cfg.Sinks = append(cfg.Sinks, reconcile.Sink{Group: e.settings.Kafka.TopicPrefix + group, Topic: e.settings.Kafka.TopicPrefix + topic})
-	}
+	cfg.Connection, cfg.Sinks = e.kafkaConnection, e.sinks()
 	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
 }
 

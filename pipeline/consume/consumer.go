@@ -35,14 +35,13 @@ import (
 // Config says what is read and in which portions.
 type Config struct {
 	producer.Connection
-	Group          string // consumer group
-	Topic          string // with the configured prefix
-	Limits         Limits
-	Shards         int                  // of the target (ShardOf)
-	SessionTimeout time.Duration        // without a heartbeat for so long, the partitions go to others
-	Traces         trace.TracerProvider // gets a trace of every batch; nil traces nothing
-	Lock           LockFunc             // takes the sink lock before a batch is planned; nil: there is none
-	Assigned       Assigned             // may be nil
+	Group    string // consumer group
+	Topic    string // with the configured prefix
+	Limits   Limits
+	Shards   int                  // of the target (ShardOf)
+	Traces   trace.TracerProvider // gets a trace of every batch; nil traces nothing
+	Lock     LockFunc             // takes the sink lock before a batch is planned; nil: there is none
+	Assigned Assigned             // may be nil
 }
 
 // Assigned is called with the partitions of a topic that this member reads from now on, before it reads them.
@@ -72,9 +71,8 @@ func LockWith[L SinkLock](lock func(ctx context.Context, shard int) (L, error)) 
 // DefaultConfig needs Brokers, a Group and a Topic.
 func DefaultConfig() Config {
 	return Config{
-		Limits:         Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
-		Shards:         1,
-		SessionTimeout: 10 * time.Second,
+		Limits: Limits{Records: 20_000, Bytes: 16 << 20, Linger: 200 * time.Millisecond},
+		Shards: 1,
 	}
 }
 
@@ -89,12 +87,13 @@ func (c Config) Validate() error {
 	check(c.Group != "" && c.Topic != "", "consume group and topic: want both")
 	check(c.Limits.Records > 0 && c.Limits.Bytes > 0 && c.Limits.Linger > 0, "consume limits %+v: want all above 0", c.Limits)
 	check(c.Shards > 0, "consume shards %d: want at least 1", c.Shards)
-	check(c.SessionTimeout >= 6*time.Second, "consume session timeout %s: brokers take no less than 6s", c.SessionTimeout)
 	return errors.Join(errs...)
 }
 
-// finishTimeout is how long a planned batch may still land after its partition was taken away.
-func (c Config) finishTimeout() time.Duration { return c.SessionTimeout * 4 / 5 }
+const (
+	sessionTimeout = 10 * time.Second       // without a heartbeat for so long, the partitions go to others
+	finishTimeout  = sessionTimeout * 4 / 5 // for a planned batch to land after its partition was taken away
+)
 
 // Consumer is one member of a consumer group.
 type Consumer[T any] struct {
@@ -154,9 +153,9 @@ func (c *Consumer[T]) Run(ctx context.Context) error {
 		Brokers:                c.cfg.Brokers,
 		Topics:                 []string{c.cfg.Topic},
 		Dialer:                 c.dialer,
-		HeartbeatInterval:      c.cfg.SessionTimeout / 5,
-		SessionTimeout:         c.cfg.SessionTimeout,
-		RebalanceTimeout:       c.cfg.SessionTimeout,
+		HeartbeatInterval:      sessionTimeout / 5,
+		SessionTimeout:         sessionTimeout,
+		RebalanceTimeout:       sessionTimeout,
 		JoinGroupBackoff:       500 * time.Millisecond,
 		WatchPartitionChanges:  true,
 		PartitionWatchInterval: 5 * time.Second,

@@ -52,7 +52,7 @@ func newConfig(t *testing.T, values ...string) consume.Config {
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	prefix := testkit.Prefix(t)
-	cfg.Brokers, cfg.Group, cfg.Topic, cfg.SessionTimeout = testkit.Kafka(t), prefix+"group", prefix+"things", 6*time.Second
+	cfg.Brokers, cfg.Group, cfg.Topic = testkit.Kafka(t), prefix+"group", prefix+"things"
 	testkit.CreateTopic(t, cfg.Brokers, cfg.Topic)
 	appendTo(t, cfg, values...)
 	return cfg

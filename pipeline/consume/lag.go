@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // watchInterval is how often the ends of the log are read.
@@ -58,8 +60,6 @@ func (p *progress) of(partition int) (next nextRecord, known bool) {
 // watch sets the gauges of lag until the generation ends. It asks the broker itself, because a partition that has stopped
 // or whose target is away fetches nothing.
 func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
 	ends := map[int]kafka.PartitionOffsets{}
 	for {
 		answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
@@ -72,9 +72,7 @@ func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
 		for id, p := range ends {
 			c.setLag(ctx, id, p.LastOffset)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if lifecycle.Pause(ctx, watchInterval) != nil {
 			return
 		}
 	}

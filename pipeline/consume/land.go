@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // planValid is how long a plan proves that this consumer has the partition. An older one is committed again before the
@@ -33,14 +34,14 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	if err := planned.repeat(ctx, "lock sinks", planned.lock); err != nil {
 		return fmt.Errorf("lock sinks for batch %s: %w", b, err)
 	}
-	ctx, cancel := finishing(ctx, p.cfg.finishTimeout())
+	ctx, cancel := lifecycle.Finishing(ctx, finishTimeout)
 	defer cancel()
 	if err := planned.repeat(ctx, "land batch", planned.attempt); err != nil {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	fault.Pass(fault.Landed)
-	_, err = retry(ctx, p, "commit batch", func() (struct{}, error) {
-		return struct{}{}, step(ctx, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
+	err = p.retry(ctx, "commit batch", func() error {
+		return step(ctx, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
 	})
 	if err != nil {
 		return err
@@ -53,12 +54,11 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 
 // repeat repeats a step until it succeeds, and reports why the batch does not get past it.
 func (b *plannedBatch[T]) repeat(ctx context.Context, what string, do func(context.Context) error) error {
-	_, err := retry(ctx, b.partition, what, func() (struct{}, error) {
+	return b.retry(ctx, what, func() error {
 		err := do(ctx)
 		b.failures.set(b.id, b.began, err)
-		return struct{}{}, err
+		return err
 	})
-	return err
 }
 
 // maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: what the server

@@ -20,13 +20,14 @@ type partition[T any] struct {
 }
 
 // run reads until the partition is taken away, which is no error, or stops with a StoppedError. A planned batch is landed
-// first, within Config.finishTimeout.
+// first, within finishTimeout.
 func (p *partition[T]) run(ctx context.Context) error {
 	began := time.Now()
-	at, err := retry(ctx, p, "start partition", func() (startPoint, error) {
-		at, err := p.start(ctx)
+	var at startPoint
+	err := p.retry(ctx, "start partition", func() (err error) {
+		at, err = p.start(ctx)
 		p.failures.set(p.id, began, err)
-		return at, err
+		return err
 	})
 	if err != nil {
 		return p.ended(ctx, err)
@@ -116,7 +117,11 @@ func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 	trace := p.beginTrace()
 	trace.replayed()
 	ctx = trace.within(ctx)
-	batch, err := retry(ctx, p, "read planned batch", func() (*Batch[T], error) { return p.readPlanned(ctx, at, trace) })
+	var batch *Batch[T]
+	err := p.retry(ctx, "read planned batch", func() (err error) {
+		batch, err = p.readPlanned(ctx, at, trace)
+		return err
+	})
 	if err != nil {
 		trace.end(err)
 		return err
@@ -148,29 +153,18 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 	}
 	batch := b.end(nil).batch
 	batch.Plan = *at.plan
-	batch.Plan.Expired = at.plan.Expired || at.plan.Since == 0 // an earlier release did not write it
 	return batch, nil
 }
 
-// finishing outlives ctx by at most d.
-func finishing(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(d, cancel)
-		context.AfterFunc(outliving, func() { timer.Stop() })
-	})
-	return outliving, func() { unhook(); cancel() }
-}
-
 // retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer.
-func retry[T, R any](ctx context.Context, p *partition[T], what string, do func() (R, error)) (R, error) {
-	return backoff.Retry(ctx, func() (R, error) {
-		r, err := do()
+func (p *partition[T]) retry(ctx context.Context, what string, do func() error) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := do()
 		_, stopped := errors.AsType[*StoppedError](err)
 		if err != nil && (stopped || errors.Is(err, errFenced) || ctx.Err() != nil) {
-			return r, backoff.Permanent(err)
+			err = backoff.Permanent(err)
 		}
-		return r, err
+		return struct{}{}, err
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
 		InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 10 * time.Second,
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
@@ -179,6 +173,7 @@ func retry[T, R any](ctx context.Context, p *partition[T], what string, do func(
 		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err,
 			"next", "nothing for a minute; then see the engine that the cause names")
 	}))
+	return err
 }
 
 func (p *partition[T]) stopped(format string, args ...any) *StoppedError {

@@ -11,7 +11,7 @@ type Plan struct {
 	Last           int64 `json:"last"`
 	Shard          int   `json:"shard"`
 	ExtractVersion int   `json:"extract_version"`
-	Since          int64 `json:"since,omitempty"`   // when it was first planned, in Unix milliseconds; 0: an earlier release
+	Since          int64 `json:"since,omitempty"`   // when it was first planned, in Unix milliseconds; 0: not yet
 	Expired        bool  `json:"expired,omitempty"` // the target may have forgotten the token
 }
 

@@ -29,6 +29,30 @@ func (p Position) Last() int64 {
 	return p.Committed - 1
 }
 
+// A Sink is a consumer group and the topic that it inserts, both with their prefix, and the landing table.
+type Sink struct{ Group, Topic, Landing string }
+
+// ErrPlanned is returned where no batch may be planned: it may have landed in some tables and not in others, and its
+// replay may come at any time.
+var ErrPlanned = errors.New("is planned and has not landed")
+
+// CheckNoPlan is an ErrPlanned that names a batch of the sinks that is planned, for one of the shards if any are given. The
+// caller has the exclusive sink lock.
+func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shards ...int) error {
+	for _, sink := range sinks {
+		positions, err := Positions(ctx, c, sink.Group, sink.Topic)
+		if err != nil {
+			return err
+		}
+		for _, p := range positions {
+			if p.Plan != nil && (len(shards) == 0 || slices.Contains(shards, p.Plan.Shard)) {
+				return fmt.Errorf("batch %s/%d@%d %w", sink.Topic, p.Partition, p.Committed, ErrPlanned)
+			}
+		}
+	}
+	return nil
+}
+
 // Positions are those of all partitions of a topic, by their numbers; none of a topic that does not exist. The ends are read
 // after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the exclusive
 // sink lock, from before this call.

@@ -58,7 +58,7 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 		for _, line := range lines {
 			topic, prefixed := strings.CutPrefix(line.Topic, r.prefix)
 			switch {
-			case line.Offset > lastOffsets[partition{line.Topic, line.Partition}]:
+			case line.Offset > lastOffsets[clickhouse.TopicPartition{Topic: line.Topic, Partition: line.Partition}]:
 			case !line.ReplayedAt.IsZero():
 				done.Skipped++
 			case !prefixed || !slices.Contains(event.Topics, topic):
@@ -81,17 +81,12 @@ func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilte
 	return done, err
 }
 
-type partition struct {
-	topic string
-	id    int32
-}
-
 // lastOffsets are those of the dead letters that there are now.
-func (r *Replayer) lastOffsets(ctx context.Context) (map[partition]int64, error) {
+func (r *Replayer) lastOffsets(ctx context.Context) (map[clickhouse.TopicPartition]int64, error) {
 	last, err := clickhouse.DeadLetterEnds(ctx, r.conn)
-	offsets := map[partition]int64{}
+	offsets := map[clickhouse.TopicPartition]int64{}
 	for _, p := range last {
-		offsets[partition{p.Topic, p.Partition}] = p.Offset
+		offsets[clickhouse.TopicPartition{Topic: p.Topic, Partition: p.Partition}] = p.Offset
 	}
 	return offsets, err
 }

@@ -37,13 +37,10 @@ type Migrator struct {
 	Postgres   string // DSN
 	ClickHouse clickhouse.Config
 	Topics     producer.TopicsConfig
-	Sinks      []Sink                          // every consumer group that inserts into a landing table
+	Sinks      []consume.Sink                  // every consumer group that inserts into a landing table
 	Report     func(done, pending int, s Step) // is called once a step is done
 	Log        *slog.Logger
 }
-
-// A Sink is a consumer group, its topic, both with their prefix, and the landing table.
-type Sink struct{ Group, Topic, Landing string }
 
 // Pending lists what must be done in the selected stores, in order.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -119,18 +120,14 @@ func (m *Mirror) working() {
 
 // standBy returns when this mirror holds the outbox's lock.
 func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
-	tick := time.NewTicker(lockInterval)
-	defer tick.Stop()
 	for {
 		locked, err := outbox.TryLock(ctx)
 		if err != nil || locked {
 			return err
 		}
 		m.working()
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := lifecycle.Pause(ctx, lockInterval); err != nil {
+			return err
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -43,8 +44,6 @@ func New(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, r
 
 // Run purges what is due until ctx is cancelled. While a store is away, deletions stay due.
 func (p *Purger) Run(ctx context.Context) error {
-	tick := time.NewTicker(p.interval)
-	defer tick.Stop()
 	failed := false
 	for {
 		err := p.purgeDue(ctx)
@@ -59,10 +58,8 @@ func (p *Purger) Run(ctx context.Context) error {
 			}
 		}
 		failed = err != nil
-		select {
-		case <-ctx.Done():
+		if lifecycle.Pause(ctx, p.interval) != nil {
 			return nil
-		case <-tick.C:
 		}
 	}
 }

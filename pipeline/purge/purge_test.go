@@ -103,7 +103,7 @@ func (e *environment) consume(t *testing.T, target consume.Target[sink.Answer]) 
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
 	cfg.Limits = consume.Limits{Records: 30, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
-	cfg.SessionTimeout, cfg.Lock = 6*time.Second, consume.LockWith(e.db.LockSinksShared)
+	cfg.Lock = consume.LockWith(e.db.LockSinksShared)
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), testkit.Log(t))
 	must(t, err)
 	return testkit.Start(t, c.Run)

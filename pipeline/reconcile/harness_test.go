@@ -10,6 +10,7 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -39,8 +40,8 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) config() reconcile.Config {
 	cfg := reconcile.DefaultConfig()
 	cfg.Brokers = f.brokers
-	cfg.Sinks = []reconcile.Sink{{Group: f.prefix + "sink", Topic: f.prefix + "visits"}}
-	cfg.Pause, cfg.Outlast, cfg.Tries = 50*time.Millisecond, 3*time.Second, 20
+	cfg.Sinks = []consume.Sink{{Group: f.prefix + "sink", Topic: f.prefix + "visits"}}
+	cfg.SetTimes(5*time.Second, 3*time.Second, 50*time.Millisecond, 20)
 	return cfg
 }
 

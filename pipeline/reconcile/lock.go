@@ -14,28 +14,19 @@ import (
 // errNotLocked is returned when the exclusive sink lock was not granted, or was of no use, this time.
 var errNotLocked = errors.New("the sinks were not stopped")
 
-// lock takes the exclusive sink lock of the shard while no batch is planned: a planned batch may be in some rollups and
-// not in others, and its replay may come at any time.
+// lock takes the exclusive sink lock of the shard while no batch is planned.
 func (r *run) lock(ctx context.Context) (lock *postgres.ExclusiveSinkLock, err error) {
-	lock, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.LockTimeout)
-	if errors.Is(err, postgres.ErrSinksBusy) {
-		return nil, fmt.Errorf("%w: %w", errNotLocked, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, sink := range r.cfg.Sinks {
-		positions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
-		for _, p := range positions {
-			if p.Plan != nil && p.Plan.Shard == r.shard {
-				err = fmt.Errorf("%w: batch %s/%d@%d is planned and has not landed", errNotLocked, sink.Topic, p.Partition, p.Committed)
-			}
+	lock, err = r.db.LockSinksExclusive(ctx, r.shard, r.cfg.lockTimeout)
+	if err == nil {
+		if err = consume.CheckNoPlan(ctx, r.cfg.Connection, r.cfg.Sinks, r.shard); err == nil {
+			return lock, nil
 		}
-		if err != nil {
-			return nil, errors.Join(err, lock.Release())
-		}
+		err = errors.Join(err, lock.Release())
 	}
-	return lock, nil
+	if errors.Is(err, postgres.ErrSinksBusy) || errors.Is(err, consume.ErrPlanned) {
+		err = fmt.Errorf("%w: %w", errNotLocked, err)
+	}
+	return nil, err
 }
 
 // work is done under the exclusive sink lock.
@@ -49,8 +40,8 @@ type work struct {
 // releases the lock and tries again.
 func (r *run) locked(ctx context.Context, w work) error {
 	var why error
-	for try := range r.cfg.Tries {
-		if try > 0 && lifecycle.Pause(ctx, r.cfg.Pause) != nil {
+	for try := range r.cfg.tries {
+		if try > 0 && lifecycle.Pause(ctx, r.cfg.pause) != nil {
 			return ctx.Err()
 		}
 		if err := w.prepare(ctx); err != nil {
@@ -61,7 +52,7 @@ func (r *run) locked(ctx context.Context, w work) error {
 		}
 		r.log.Info("sinks not stopped, trying again", "shard", r.shard, "try", try+1, "cause", why)
 	}
-	return fmt.Errorf("%d tries: %w", r.cfg.Tries, why)
+	return fmt.Errorf("%d tries: %w", r.cfg.tries, why)
 }
 
 func (r *run) attempt(ctx context.Context, w work) (err error) {

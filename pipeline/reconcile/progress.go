@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -83,7 +84,7 @@ func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right roll
 	return wrong, right, nil
 }
 
-func valueOr(p rollup.Progress, of rollup.TopicPartition, none int64) int64 {
+func valueOr(p rollup.Progress, of clickhouse.TopicPartition, none int64) int64 {
 	if last, ok := p[of]; ok {
 		return last
 	}
@@ -100,7 +101,7 @@ func (r *run) inserted(ctx context.Context) (rollup.Progress, error) {
 		}
 		for _, p := range partitions {
 			if p.Committed >= 0 {
-				all[rollup.TopicPartition{Topic: sink.Topic, Partition: p.Partition}] = p.Last()
+				all[clickhouse.TopicPartition{Topic: sink.Topic, Partition: p.Partition}] = p.Last()
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -21,11 +22,11 @@ import (
 // Config says which sinks are stopped, and for how long.
 type Config struct {
 	producer.Connection
-	Sinks       []Sink        // every consumer group that inserts into landing tables
-	LockTimeout time.Duration // to wait for the batches under way
-	Outlast     time.Duration // to stop the sinks when this process is killed while the server replaces a month
-	Tries       int           // to stop the sinks, for one month of one rollup
-	Pause       time.Duration // between two tries
+	Sinks       []consume.Sink // every consumer group that inserts into landing tables
+	lockTimeout time.Duration  // to wait for the batches under way
+	outlast     time.Duration  // to stop the sinks when this process is killed while the server replaces a month
+	tries       int            // to stop the sinks, for one month of one rollup
+	pause       time.Duration  // between two tries
 }
 
 const (
@@ -35,12 +36,9 @@ const (
 	foregroundThreads = 4                // of the server, under the lock
 )
 
-// A Sink is a group of consumers and its topic, both with their prefix.
-type Sink struct{ Group, Topic string }
-
 // DefaultConfig needs Brokers and Sinks.
 func DefaultConfig() Config {
-	return Config{LockTimeout: 5 * time.Second, Outlast: time.Minute, Tries: 6, Pause: 5 * time.Second}
+	return Config{lockTimeout: 5 * time.Second, outlast: time.Minute, tries: 6, pause: 5 * time.Second}
 }
 
 // Validate says what is wrong with c, all at once.

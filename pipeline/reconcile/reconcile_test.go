@@ -183,7 +183,7 @@ func TestBusySinksAreReported(t *testing.T) {
 	}
 	defer hold.Release()
 	cfg := f.config()
-	cfg.LockTimeout, cfg.Pause, cfg.Tries = 20*time.Millisecond, time.Millisecond, 2
+	cfg.SetTimes(20*time.Millisecond, time.Minute, time.Millisecond, 2)
 	r := newReconciler(t, cfg, f.conn, f.db)
 	report, err := r.Reconcile(t.Context(), reconcile.Scope{Repair: reconcile.RepairAll}, func(int, int) {})
 	if err != nil || report.Open != 1 || report.Findings[0].State != reconcile.Unknown {

@@ -75,12 +75,12 @@ func (r *run) replaceLocked(ctx context.Context, lock *postgres.ExclusiveSinkLoc
 	if err := lock.Held(ctx); err != nil {
 		return err
 	}
-	end, err := lock.Outlast(ctx, r.db, r.cfg.Outlast)
+	end, err := lock.Outlast(ctx, r.db, r.cfg.outlast)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Outlast*5/6)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.outlast*5/6)
 	defer cancel()
 	return replace(ctx)
 }

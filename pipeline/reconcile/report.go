@@ -124,7 +124,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_reconcile_last_run_timestamp_seconds", Help: "When the last nightly run of this process ended, in Unix time."}),
 		seconds:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "answerscope_reconcile_last_run_seconds", Help: "Seconds that the last nightly run of this process took."}),
 		locked: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "answerscope_reconcile_held_seconds", Help: "Seconds for which the sinks were stopped.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12),
+			Name: "answerscope_reconcile_locked_seconds", Help: "Seconds for which the sinks were stopped.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12),
 		}),
 	}
 	registerer.MustRegister(m.findings, m.compared, m.open, m.last, m.seconds, m.locked)

@@ -145,14 +145,14 @@ func (r *Rereader) pending(ctx context.Context, p *page, ids []clickhouse.UUID) 
 	for i, id := range ids {
 		keys[i] = clickhouse.Key{OrganizationID: of.OrganizationID, BrandID: of.BrandID, ID: id}
 	}
-	current, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
+	landed, err := clickhouse.LandedAnswers(ctx, r.warehouse, keys, clickhouse.Below{})
 	if err != nil {
 		return nil, err
 	}
 	want := clickhouse.ReadingVersion{Revision: of.Revision, ExtractVersion: of.ExtractVersion}
 	var pending []clickhouse.UUID
 	for i, key := range keys {
-		if version, there := current[key]; there && version.Older(want) {
+		if version, there := landed[key]; there && version.Older(want) {
 			pending = append(pending, ids[i])
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -124,8 +125,6 @@ func (r *Rereader) Run(ctx context.Context) error {
 // work claims one brand after the other until that fails. It calls working after each turn without an error, and when
 // nothing is due.
 func (r *Rereader) work(ctx context.Context, working func()) error {
-	tick := time.NewTicker(r.cfg.PollInterval)
-	defer tick.Stop()
 	for {
 		if err := r.report(ctx); err != nil {
 			return err
@@ -142,10 +141,8 @@ func (r *Rereader) work(ctx context.Context, working func()) error {
 			return err
 		}
 		working()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := lifecycle.Pause(ctx, r.cfg.PollInterval); err != nil {
+			return err
 		}
 	}
 }

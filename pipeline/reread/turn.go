@@ -63,19 +63,13 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 			}
 			return "", 0, r.finish(ctx, run, left)
 		}
-		p, err := r.append(ctx, &names, outdated)
-		if err != nil {
-			return "", 0, err
-		}
-		refused, inserted, err := r.waitFor(ctx, &p)
+		p, inserted, err := r.page(ctx, &names, outdated)
 		if err != nil {
 			return "", 0, err
 		}
 		if !inserted { // the next turn finds these answers again, if they still are not
 			return stalledReason, r.cfg.StallPause, nil
 		}
-		p.left += refused
-		r.metrics.left.Add(float64(p.left))
 		cursor, left = p.end, left+int64(p.left)
 		requested, err := r.advance(ctx, &p)
 		if err != nil || requested || time.Now().After(deadline) {
@@ -83,6 +77,19 @@ func (r *Rereader) pages(ctx context.Context, run postgres.Reread) (reason strin
 		}
 	}
 	return "", 0, ctx.Err()
+}
+
+// page appends some answers and waits until they are inserted.
+func (r *Rereader) page(ctx context.Context, names *postgres.Snapshot, outdated []clickhouse.StaleAnswer) (p page, inserted bool, err error) {
+	if p, err = r.append(ctx, names, outdated); err != nil {
+		return p, false, err
+	}
+	refused, inserted, err := r.waitFor(ctx, &p)
+	if err == nil && inserted {
+		p.left += refused
+		r.metrics.left.Add(float64(p.left))
+	}
+	return p, inserted, err
 }
 
 // cursorOf is the position after which a run goes on.

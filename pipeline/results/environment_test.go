@@ -145,7 +145,6 @@ func (e *environment) run(t *testing.T, target consume.Target[results.Item], rec
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = e.brokers, e.group, e.topic
 	cfg.Limits = consume.Limits{Records: records, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
-	cfg.SessionTimeout = 6 * time.Second
 	c, err := consume.New(cfg, target, prometheus.NewRegistry(), testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)

@@ -32,15 +32,12 @@ type Config struct {
 	Visits      int
 	Crawls      int
 	DeadLetters int // by the time of their record on the log
-	Sinks       []Sink
-	LockTimeout time.Duration // for the sinks to end their batches
+	Sinks       []consume.Sink
+	lockTimeout time.Duration // for the sinks to end their batches
 }
 
-// Sink is a consumer group and the topic that it inserts, both with the configured prefix.
-type Sink struct{ Group, Topic string }
-
 // DefaultConfig keeps everything for ever. It needs Brokers and Sinks.
-func DefaultConfig() Config { return Config{LockTimeout: 5 * time.Second} }
+func DefaultConfig() Config { return Config{lockTimeout: 5 * time.Second} }
 
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
@@ -95,7 +92,7 @@ func (r *Retention) topics() []topic {
 }
 
 // Enforce freezes the months that are past their time and lets frozen ones expire. Sinks that are busy for longer than
-// LockTimeout are an error; the next run is soon enough, since it only keeps a month for longer.
+// lockTimeout are an error; the next run is soon enough, since it only keeps a month for longer.
 func (r *Retention) Enforce(ctx context.Context) error {
 	now, err := r.earlierClock(ctx)
 	if err != nil {
@@ -193,7 +190,7 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 // withSinksStopped calls do while no sink of any shard has a batch under way or planned: the replay of a batch must
 // find its months as its first insert did.
 func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.ExclusiveSinkLock) error) (err error) {
-	lock, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.LockTimeout)
+	lock, err := r.db.LockSinksExclusive(ctx, 0, r.cfg.lockTimeout)
 	if err != nil {
 		return err
 	}
@@ -203,16 +200,8 @@ func (r *Retention) withSinksStopped(ctx context.Context, do func(*postgres.Excl
 			return err
 		}
 	}
-	for _, sink := range r.cfg.Sinks {
-		positions, err := consume.Positions(ctx, r.cfg.Connection, sink.Group, sink.Topic)
-		if err != nil {
-			return err
-		}
-		for _, p := range positions {
-			if p.Plan != nil {
-				return fmt.Errorf("batch %s/%d@%d is planned and not inserted: %w", sink.Topic, p.Partition, p.Committed, postgres.ErrSinksBusy)
-			}
-		}
+	if err := consume.CheckNoPlan(ctx, r.cfg.Connection, r.cfg.Sinks); err != nil {
+		return err
 	}
 	return do(lock)
 }

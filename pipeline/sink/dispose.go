@@ -64,12 +64,17 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 	return in.collectDeadLetters(ctx, ofFrozen)
 }
 
+// A tombstoneLock is a sink lock that reads tombstones in its own session: what is frozen once it is held waits for it.
+type tombstoneLock interface {
+	Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (postgres.Tombstones, error)
+}
+
 // tombstones are read with the sink lock. Without a lock there are none.
 func (in *insertion[R]) tombstones(ctx context.Context, brands, organizations []uuid.UUID) (postgres.Tombstones, error) {
 	if in.Lock == nil {
 		return postgres.Tombstones{}, nil
 	}
-	lock, ok := in.Lock.(*postgres.SharedSinkLock)
+	lock, ok := in.Lock.(tombstoneLock)
 	if !ok {
 		return postgres.Tombstones{}, fmt.Errorf("read tombstones: the sink lock is a %T, want one of Postgres", in.Lock)
 	}

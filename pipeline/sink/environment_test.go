@@ -197,7 +197,7 @@ func run[T any](t *testing.T, w *environment, target consume.Target[T], limits c
 	t.Helper()
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic, cfg.Limits = w.brokers, w.group, w.topic, limits
-	cfg.SessionTimeout, cfg.Assigned, cfg.Shards = 6*time.Second, w.assigned, w.conn.Shards()
+	cfg.Assigned, cfg.Shards = w.assigned, w.conn.Shards()
 	cfg.Lock = w.lock
 	if cfg.Lock == nil && w.control != nil {
 		cfg.Lock = consume.LockWith(w.control.LockSinksShared)

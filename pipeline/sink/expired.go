@@ -26,7 +26,7 @@ func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, token str
 		return nil, "", err
 	}
 	for _, row := range in.rows {
-		if !landed[row.Origin().RowMonth()] {
+		if o := row.Origin(); !landed[clickhouse.RowMonth{Offset: o.Record.Offset, Month: o.Month()}] {
 			missing = append(missing, row)
 		}
 	}

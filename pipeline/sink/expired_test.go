@@ -230,12 +230,11 @@ func TestAnExpiredBatchOfVisitsIsCountedOnce(t *testing.T) {
 	w.wantVisits(t, 18)
 }
 
-// A plan says when it was made. Where that is long ago, or unknown, its token is not relied on.
+// A plan says when it was made. Where that is long ago, its token is not relied on.
 func TestAnExpiredPlanIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	brokers := testkit.Kafka(t)
 	for _, metadata := range []string{
-		`{"last":6,"shard":0,"extract_version":1}`, // an earlier release's
 		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d}`, time.Now().Add(-11*time.Minute).UnixMilli()),
 		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d}`, time.Now().Add(time.Hour).UnixMilli()), // by a clock that is wrong
 		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d,"expired":true}`, time.Now().UnixMilli()),

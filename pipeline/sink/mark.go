@@ -14,12 +14,12 @@ func (in *insertion[R]) mark(ctx context.Context) error {
 		}
 	}
 	if in.expired() { // last, so that a comparison of the months then finds all rows of the batch
-		if err := in.markSuspects(ctx); err != nil {
+		if err := clickhouse.MarkSuspects(ctx, in.conn, in.topic.table.Name, in.position(in.First), monthsOf(in.rows)); err != nil {
 			return err
 		}
 	}
 	if in.cached != nil {
-		in.cache.put(in.Batch.Topic, in.Partition, in.cached.advance(in.Last+1))
+		in.cache.put(clickhouse.TopicPartition{Topic: in.Batch.Topic, Partition: in.Partition}, in.cached.advance(in.Last+1))
 	}
 	in.shard.metrics.count(len(in.rows), in.outcomes, in.deadLetters)
 	if len(in.deadLetters) > 0 { // one line for a batch, however much of it is garbage
@@ -41,13 +41,4 @@ func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 		lastRow = in.rows[n-1].Origin().Record.Offset
 	}
 	return max(lastDead, lastRow), lastDead > lastRow || in.expired()
-}
-
-func (in *insertion[R]) markSuspects(ctx context.Context) error {
-	first := in.position(in.First)
-	var marks []clickhouse.RecordMark
-	for _, month := range monthsOf(in.rows) {
-		marks = append(marks, clickhouse.RecordMark{LogPosition: first, Mark: clickhouse.MarkExpired, Landing: in.topic.table.Name, Month: month})
-	}
-	return clickhouse.MarkRecords(ctx, in.conn, marks)
 }

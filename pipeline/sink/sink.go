@@ -103,7 +103,7 @@ type insertion[R Row] struct {
 
 // below hides the batch's own rows and those after it, so that a replay finds what the first try found.
 func (in *insertion[R]) below() clickhouse.Below {
-	return clickhouse.Below{Topic: in.Batch.Topic, Partition: in.Partition, Offset: in.First}
+	return clickhouse.Below(in.position(in.First))
 }
 
 // LastOffset is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:

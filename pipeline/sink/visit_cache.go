@@ -26,16 +26,11 @@ type visitCache struct {
 	size int // ids of a partition
 
 	mu         sync.Mutex
-	partitions map[partition]*visitIDs
-}
-
-type partition struct {
-	topic string
-	id    int32
+	partitions map[clickhouse.TopicPartition]*visitIDs
 }
 
 func newVisitCache(size int) *visitCache {
-	return &visitCache{size: size, partitions: map[partition]*visitIDs{}}
+	return &visitCache{size: size, partitions: map[clickhouse.TopicPartition]*visitIDs{}}
 }
 
 // warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land anything:
@@ -43,14 +38,14 @@ func newVisitCache(size int) *visitCache {
 func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) error {
 	ids, err := c.take(ctx, conn, below)
 	if err == nil {
-		c.put(below.Topic, below.Partition, ids)
+		c.put(clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}, ids)
 	}
 	return err
 }
 
 // take removes the ids below an offset from the cache, or reads them.
 func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) (*visitIDs, error) {
-	at := partition{below.Topic, below.Partition}
+	at := clickhouse.TopicPartition{Topic: below.Topic, Partition: below.Partition}
 	c.mu.Lock()
 	cached := c.partitions[at]
 	delete(c.partitions, at)
@@ -61,10 +56,10 @@ func (c *visitCache) take(ctx context.Context, conn *clickhouse.Conn, below clic
 	return readVisitIDs(ctx, conn, c.size, below)
 }
 
-func (c *visitCache) put(topic string, id int32, ids *visitIDs) {
+func (c *visitCache) put(of clickhouse.TopicPartition, ids *visitIDs) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.partitions[partition{topic, id}] = ids
+	c.partitions[of] = ids
 }
 
 // Assigned forgets what is cached of the partitions of a topic that are not among those: others read them now. It is a
@@ -75,8 +70,8 @@ func (s *Sink[R]) Assigned(topic string, partitions []int32) {
 	}
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	maps.DeleteFunc(s.cache.partitions, func(at partition, _ *visitIDs) bool {
-		return at.topic == topic && !slices.Contains(partitions, at.id)
+	maps.DeleteFunc(s.cache.partitions, func(at clickhouse.TopicPartition, _ *visitIDs) bool {
+		return at.Topic == topic && !slices.Contains(partitions, at.Partition)
 	})
 }
 

@@ -74,7 +74,7 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landedCrawls, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landedCrawls, Value: value, Time: today})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -184,7 +184,7 @@ func landAll[T any](t *testing.T, target consume.Target[T], answers []*event.Ans
 			if err != nil {
 				t.Fatal(err)
 			}
-			item, _, err := target.Read(target.Version(), consume.Record{Topic: b.Topic, Offset: offset, Value: value, Time: today})
+			item, _, err := target.Decode(target.Version(), consume.Record{Topic: b.Topic, Offset: offset, Value: value, Time: today})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -180,7 +180,6 @@ func reading[T any](t *testing.T, l *harness, group string, records int, target 
 	cfg := consume.DefaultConfig()
 	cfg.Brokers, cfg.Group, cfg.Topic = l.brokers, l.prefix+group, l.prefix+event.TopicAnswers
 	cfg.Limits = consume.Limits{Records: records, Bytes: 1 << 20, Linger: 10 * time.Millisecond}
-	cfg.SessionTimeout = 6 * time.Second
 	if group == "sink" {
 		cfg.Lock = consume.LockWith(l.db.LockSinksShared)
 	}

@@ -194,7 +194,7 @@ func (s *stage) append(t *testing.T, records []*event.Answer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.appended, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.appended, Value: value, Time: today})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func (s *stage) land(t *testing.T, target *sink.Visits, visits []event.Visit) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, _, err := target.Read(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landed, Value: value, Time: today})
+		item, _, err := target.Decode(target.Version(), consume.Record{Topic: batch.Topic, Offset: s.landed, Value: value, Time: today})
 		if err != nil {
 			t.Fatal(err)
 		}

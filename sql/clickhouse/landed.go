@@ -19,12 +19,8 @@ type Key struct {
 	ID             UUID `ch:"id"`
 }
 
-// Below hides from a lookup the rows of one partition at and after Offset.
-type Below struct {
-	Topic     string
-	Partition int32
-	Offset    int64
-}
+// Below hides from a lookup the rows of one partition at and after a position.
+type Below LogPosition
 
 // A ReadingVersion says which names and which extractor judged an answer.
 type ReadingVersion struct {
@@ -173,11 +169,8 @@ type RowMonth struct {
 	Month  Month `ch:"month"`
 }
 
-// RowMonth is the record and the month of the row.
-func (o RowOrigin) RowMonth() RowMonth { return RowMonth{o.Record.Offset, o.Month()} }
-
 // Between says where a shard's landing table has rows of the records from one position to another of the same partition,
-// both included, among some months.
+// both included. They can have rows from the first to the last of some months alone.
 func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []Month) (map[RowMonth]bool, error) {
 	if err := conn.CatchUp(ctx); err != nil {
 		return nil, err
@@ -185,16 +178,12 @@ func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition,
 	const between = `
 SELECT DISTINCT log_offset, toYYYYMM(day) AS month
 FROM {table:Identifier}
-WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) IN {months:Array(UInt32)}
+WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_offset BETWEEN {first:Int64} AND {last:Int64} AND toYYYYMM(day) BETWEEN {from:UInt32} AND {to:UInt32}
 SETTINGS log_comment = 'landed of batch'`
 	var rows []RowMonth
-	numbers := make([]uint32, len(months))
-	for i, m := range months {
-		numbers[i] = uint32(m)
-	}
 	err := conn.Select(ctx, &rows, between, clickhouse.Named("table", conn.Local(t.Name)), clickhouse.Named("topic", from.Topic),
 		clickhouse.Named("partition", from.Partition), clickhouse.Named("first", from.Offset), clickhouse.Named("last", to.Offset),
-		clickhouse.Named("months", numbers))
+		clickhouse.Named("from", uint32(months[0])), clickhouse.Named("to", uint32(months[len(months)-1])))
 	if err != nil {
 		return nil, fmt.Errorf("look in %s for rows of %s to %d: %w", t.Name, from, to.Offset, err)
 	}

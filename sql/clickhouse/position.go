@@ -18,6 +18,12 @@ type LogPosition struct {
 	Offset    int64  `ch:"log_offset" json:"offset"`
 }
 
+// A TopicPartition is one partition of a topic.
+type TopicPartition struct {
+	Topic     string `ch:"log_topic"`
+	Partition int32  `ch:"log_partition"`
+}
+
 // BeforeAll is no record's position.
 var BeforeAll = LogPosition{Partition: -1, Offset: -1}
 

@@ -14,14 +14,8 @@ import (
 // logProgress is the rollup that has no months: the largest offset of each partition.
 const logProgress = "log_progress"
 
-// A TopicPartition is one partition of a topic.
-type TopicPartition struct {
-	Topic     string `ch:"log_topic"`
-	Partition int32  `ch:"log_partition"`
-}
-
 // Progress is the largest offset of each partition that has landed.
-type Progress map[TopicPartition]int64
+type Progress map[clickhouse.TopicPartition]int64
 
 // LandedProgress is, of one shard, what the views of log_progress make of all rows that there are.
 func LandedProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) {
@@ -45,7 +39,7 @@ func KeptProgress(ctx context.Context, conn *clickhouse.Conn) (Progress, error) 
 func progress(ctx context.Context, conn *clickhouse.Conn, rows string) (Progress, error) {
 	question := "SELECT log_topic, log_partition, max(last_offset) AS last FROM (" + rows + ") GROUP BY log_topic, log_partition SETTINGS log_comment = 'progress'"
 	var found []struct {
-		TopicPartition
+		clickhouse.TopicPartition
 		Last int64 `ch:"last"`
 	}
 	err := clickhouse.Retry(ctx, func() error {
