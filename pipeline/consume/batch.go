@@ -56,7 +56,7 @@ func (b *Batch[T]) String() string {
 	return fmt.Sprintf("%s/%d@%d-%d", b.Topic, b.Partition, b.First, b.Last)
 }
 
-// ErrNewer is what a target's Decode returns of a record that only a newer build understands. The partition stops before it.
+// ErrNewer is what Decode returns of a record that only a newer build understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
 // ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The partition
@@ -69,9 +69,9 @@ type Target[T any] interface {
 	Version() int
 	// Supports reports whether a plan of that version can be replayed.
 	Supports(version int) bool
-	// Decode makes the item of a record, and the number of the month that it falls into. It is pure: the same record and
-	// version always make the same item. A malformed record makes an item too, since a batch has no gaps; only ErrNewer
-	// keeps a record out.
+	// Decode makes the item of a record, and the number of the month that it falls into. It is pure: the same record
+	// and version always make the same item. A malformed record makes an item too, since a batch has no gaps; only
+	// ErrNewer keeps a record out.
 	Decode(version int, r Record) (item T, month int, err error)
 	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It calls
 	// checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may have the

@@ -36,8 +36,8 @@ type Sink struct{ Group, Topic, Landing string }
 // replay may come at any time.
 var ErrPlanned = errors.New("is planned and has not landed")
 
-// CheckNoPlan is an ErrPlanned that names a batch of the sinks that is planned, for one of the shards if any are given. The
-// caller has the exclusive sink lock.
+// CheckNoPlan is an ErrPlanned that names a batch of the sinks that is planned, for one of the shards if any are given.
+// The caller has the exclusive sink lock.
 func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shards ...int) error {
 	for _, sink := range sinks {
 		positions, err := Positions(ctx, c, sink.Group, sink.Topic)

@@ -49,8 +49,8 @@ func (r *run) progress(ctx context.Context) (*Finding, error) {
 	return f, err
 }
 
-// wrongOffsets are the partitions of which log_progress has a wrong offset, and all offsets as they should be. Landing rows
-// are asked first and the consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
+// wrongOffsets are the wrong offsets of log_progress, and all as they should be. Landing rows are asked first and the
+// consumer group last, so that both bounds hold beside the sinks but for batches half inserted.
 func (r *run) wrongOffsets(ctx context.Context) (wrong []WrongOffset, right rollup.Progress, err error) {
 	landed, err := rollup.LandedProgress(ctx, r.conn)
 	if err != nil {

@@ -18,8 +18,8 @@ type Item[R Row] struct {
 	dead   *clickhouse.DeadLetter
 }
 
-// Decode makes the item of a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer version, or a
-// reread for a later extractor, is an error.
+// Decode makes the item of a record. One that cannot be decoded becomes a dead letter, byte for byte. One of a newer
+// version, or a reread for a later extractor, is an error.
 func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int, err error) {
 	row, reread, err := s.topic.decode(version, r)
 	switch {

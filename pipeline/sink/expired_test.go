@@ -101,8 +101,8 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 	}
 }
 
-// A server that was frozen goes on with an insert that its client gave up, after the same batch was inserted with an expired
-// plan: both have one token, of which the server takes one.
+// A server that was frozen goes on with an insert that its client gave up, after the same batch was inserted with an
+// expired plan: both have one token, of which the server takes one.
 func TestAnExpiredBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)

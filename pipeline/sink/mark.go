@@ -30,8 +30,8 @@ func (in *insertion[R]) mark(ctx context.Context) error {
 	return nil
 }
 
-// progressToNote is the offset up to which everything has landed; ok is true where no view notes it: for dead letters after
-// the last row, and for rows that an expired plan does not insert again.
+// progressToNote is the offset up to which everything has landed; ok is true where no view notes it: for dead letters
+// after the last row, and for rows that an expired plan does not insert again.
 func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 	lastDead, lastRow := int64(-1), int64(-1)
 	if n := len(in.deadLetters); n > 0 {

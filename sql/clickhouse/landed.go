@@ -69,7 +69,8 @@ const (
 	visitDaysBeside = 1 // a visit's time is within 24 hours of that of its id
 )
 
-// LandedAnswers says which of keys are in the landing table, with the version of the newest reading of each, as far as below lets it see.
+// LandedAnswers says which of keys are in the landing table, with the version of the newest reading of each, as far as
+// below lets it see.
 func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]ReadingVersion, error) {
 	landed := make(map[Key]ReadingVersion)
 	err := eachChunk(keys, func(some []Key) error {
@@ -169,8 +170,8 @@ type RowMonth struct {
 	Month  Month `ch:"month"`
 }
 
-// Between says where a shard's landing table has rows of the records from one position to another of the same partition,
-// both included. They can have rows from the first to the last of some months alone.
+// Between says where a shard's landing table has rows of the records from one position to another of the same
+// partition, both included. They can have rows from the first to the last of some months alone.
 func (t Table[R]) Between(ctx context.Context, conn *Conn, from, to LogPosition, months []Month) (map[RowMonth]bool, error) {
 	if err := conn.CatchUp(ctx); err != nil {
 		return nil, err

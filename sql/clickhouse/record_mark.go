@@ -51,14 +51,14 @@ type marksParams struct {
 
 var deadLetterMarksBetween = query[marksParams, TimedMark]("deadletter_marks_between")
 
-// MarksBetween are the marks of the records from one position to another, both included, in the order of the log and then of
-// time.
+// MarksBetween are the marks of the records from one position to another, both included, in the order of the log and
+// then of time.
 func MarksBetween(ctx context.Context, conn *Conn, from, to LogPosition) ([]TimedMark, error) {
 	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is the first record of a batch whose plan had expired when it was inserted: some rollups of the month may have
-// taken the batch before, and others not.
+// A Suspect is the first record of a batch whose plan had expired when it was inserted: some rollups of the month may
+// have taken the batch before, and others not.
 type Suspect struct {
 	Landing string `ch:"landing"` // table whose rollups these are
 	Month   Month  `ch:"month"`
@@ -100,8 +100,8 @@ func MarkSuspects(ctx context.Context, conn *Conn, landing string, first LogPosi
 	return MarkRecords(ctx, conn, marks)
 }
 
-// ClearSuspects marks the months of suspects as reconciled: all rollups of their landing tables were found right there, or
-// were repaired, after the suspects were listed.
+// ClearSuspects marks the months of suspects as reconciled: all rollups of their landing tables were found right there,
+// or were repaired, after the suspects were listed.
 func ClearSuspects(ctx context.Context, conn *Conn, suspects []Suspect) error {
 	var marks []RecordMark
 	for _, s := range suspects {

@@ -91,7 +91,8 @@ type lastVisitsParams struct {
 
 var lastVisits = query[lastVisitsParams, Key]("last_visits")
 
-// LastVisits are the visits that landed from the last offsets of a partition below an offset, in their order on the log.
+// LastVisits are the visits that landed from the last offsets of a partition below an offset, in their order on the
+// log.
 func LastVisits(ctx context.Context, conn *Conn, offsets int64, below Below) ([]Key, error) {
 	rows, err := lastVisits.All(ctx, conn, lastVisitsParams{below.Topic, below.Partition, below.Offset - offsets, below.Offset})
 	if err != nil {
