@@ -14,9 +14,7 @@ type Claims map[string]any
 // Tx is a transaction.
 type Tx = pgx.Tx
 
-type callerSettings struct{ Role, Claims string }
-
-var setCaller = query[callerSettings, none]("set_caller")
+var setCaller = query[none]("set_caller")
 
 // As runs fn in one transaction as the caller, so that row-level security lets it see and write only what the caller
 // may. As PostgREST does, it sets the role (authenticated or anon, as the claims say) and request.jwt.claims for this
@@ -34,7 +32,7 @@ func (db *DB) As(ctx context.Context, claims Claims, fn func(tx Tx) error) error
 		text = nil
 	}
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := setCaller.run(ctx, tx, callerSettings{role, string(text)}); err != nil {
+		if _, err := setCaller.run(ctx, tx, role, string(text)); err != nil {
 			return err
 		}
 		return fn(tx)

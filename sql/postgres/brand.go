@@ -63,63 +63,37 @@ type Competitor struct {
 	Domains []string  `json:"domains"`
 }
 
-type (
-	organizationID struct{ ID uuid.UUID }
-	brandID        struct{ ID uuid.UUID }
-	brandOf        struct{ OrganizationID, ID uuid.UUID }
-	brandSlug      struct {
-		OrganizationID uuid.UUID
-		Slug           string
-	}
-	brandRow struct {
-		OrganizationID                         uuid.UUID
-		Name, Slug, Industry, Region, Language string
-		Aliases                                []string
-	}
-	brandDomains struct {
-		BrandID uuid.UUID
-		Domains []string
-	}
-	competitorRow struct {
-		BrandID uuid.UUID
-		Order   int // among its brand's
-		Name    string
-		Aliases []string
-		Domains []string
-	}
-)
-
 var (
-	brands          = query[organizationID, Brand]("brands")
-	brand           = query[brandOf, Brand]("brand")
-	brandBySlug     = query[brandSlug, Brand]("brand_by_slug")
-	brandSnapshot   = query[brandID, Snapshot]("brand_snapshot")
-	addBrand        = query[brandRow, Brand]("add_brand")
-	addBrandDomains = query[brandDomains, none]("add_brand_domains")
-	addCompetitor   = query[competitorRow, none]("add_competitor")
+	brands          = query[Brand]("brands")
+	brand           = query[Brand]("brand")
+	brandBySlug     = query[Brand]("brand_by_slug")
+	brandSnapshot   = query[Snapshot]("brand_snapshot")
+	addBrand        = query[Brand]("add_brand")
+	addBrandDomains = query[none]("add_brand_domains")
+	addCompetitor   = query[none]("add_competitor")
 )
 
 // Brands returns the brands of an organization by name, in code-point order.
 func (db *DB) Brands(ctx context.Context, organization uuid.UUID) ([]Brand, error) {
-	return brands.all(ctx, db, organizationID{organization})
+	return brands.all(ctx, db, organization)
 }
 
 // Brand finds a brand of the organization, or ErrNotFound.
 func (db *DB) Brand(ctx context.Context, organization, id uuid.UUID) (Brand, error) {
-	b, err := brand.one(ctx, db, brandOf{organization, id})
+	b, err := brand.one(ctx, db, organization, id)
 	return b, wrap(err, "find brand %s", id)
 }
 
 // BrandBySlug finds a brand of the organization, or ErrNotFound.
 func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug string) (Brand, error) {
-	b, err := brandBySlug.one(ctx, db, brandSlug{organization, slug})
+	b, err := brandBySlug.one(ctx, db, organization, slug)
 	return b, wrap(err, "find brand %q", slug)
 }
 
 // Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound if
 // there is no such brand.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
-	s, err := brandSnapshot.one(ctx, db, brandID{id})
+	s, err := brandSnapshot.one(ctx, db, id)
 	return s, wrap(err, "read brand %s", id)
 }
 
@@ -129,15 +103,15 @@ func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) 
 	var made Brand
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		var err error
-		row := brandRow{organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases}
-		if made, err = addBrand.one(ctx, tx, row); err != nil {
+		made, err = addBrand.one(ctx, tx, organization, b.Name, b.Slug, b.Industry, b.Region, b.Language, b.Aliases)
+		if err != nil {
 			return err
 		}
-		if _, err := addBrandDomains.run(ctx, tx, brandDomains{made.ID, b.Domains}); err != nil {
+		if _, err := addBrandDomains.run(ctx, tx, made.ID, b.Domains); err != nil {
 			return err
 		}
 		for i, c := range b.Competitors {
-			if _, err := addCompetitor.run(ctx, tx, competitorRow{made.ID, i, c.Name, c.Aliases, c.Domains}); err != nil {
+			if _, err := addCompetitor.run(ctx, tx, made.ID, i, c.Name, c.Aliases, c.Domains); err != nil {
 				return fmt.Errorf("competitor %q: %w", c.Name, err)
 			}
 		}

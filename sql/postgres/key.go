@@ -41,51 +41,39 @@ type KeyHolder struct {
 	UseDue         bool      `db:"use_due"` // its last use was recorded over a minute ago, or never
 }
 
-type (
-	keyRow struct {
-		OrganizationID, UserID uuid.UUID
-		Name                   string
-		Hash                   []byte
-		Prefix                 string
-	}
-	keyID   struct{ ID uuid.UUID }
-	keyIDs  struct{ IDs []uuid.UUID }
-	keyHash struct{ Hash []byte }
-)
-
 var (
-	addKey     = query[keyRow, Key]("add_key")
-	keys       = query[organizationID, Key]("keys")
-	revokeKey  = query[keyID, id]("revoke_key")
-	resolveKey = query[keyHash, KeyHolder]("resolve_key")
-	touchKeys  = query[keyIDs, none]("touch_keys")
+	addKey     = query[Key]("add_key")
+	keys       = query[Key]("keys")
+	revokeKey  = query[uuid.UUID]("revoke_key")
+	resolveKey = query[KeyHolder]("resolve_key")
+	touchKeys  = query[none]("touch_keys")
 )
 
 // AddKey stores a key; ErrNotFound if the user is not in the organization.
 func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
-	key, err := addKey.one(ctx, db, keyRow{k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix})
+	key, err := addKey.one(ctx, db, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix)
 	return key, wrap(err, "add key %q", k.Name)
 }
 
 // ListKeys returns the keys of an organization, revoked ones too, oldest first.
 func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, error) {
-	return keys.all(ctx, db, organizationID{organization})
+	return keys.all(ctx, db, organization)
 }
 
 // RevokeKey ends a key at once, in every process, for ever; ErrNotFound if there is no such key.
 func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
-	_, err := revokeKey.one(ctx, db, keyID{key})
+	_, err := revokeKey.one(ctx, db, key)
 	return wrap(err, "revoke key %s", key)
 }
 
 // ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or its
 // user is inactive or has left the organization.
 func (db *DB) ResolveKey(ctx context.Context, hash [32]byte) (KeyHolder, error) {
-	return resolveKey.one(ctx, db, keyHash{hash[:]})
+	return resolveKey.one(ctx, db, hash[:])
 }
 
 // TouchKeys records that keys were used now, to the minute.
 func (db *DB) TouchKeys(ctx context.Context, used []uuid.UUID) error {
-	_, err := touchKeys.run(ctx, db, keyIDs{used})
+	_, err := touchKeys.run(ctx, db, used)
 	return err
 }

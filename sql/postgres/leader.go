@@ -20,14 +20,7 @@ type Leader struct {
 	held bool
 }
 
-type leadership struct{ What string }
-
-// lock is whether a lock was taken, or held.
-type lock struct {
-	Locked bool `db:"locked"`
-}
-
-var lockLead = query[leadership, lock]("lock_lead")
+var lockLead = query[bool]("lock_lead")
 
 // NewLeader is a candidate for leading in what, such as "timetable".
 func (db *DB) NewLeader(what string) *Leader { return &Leader{db: db, what: what} }
@@ -55,8 +48,8 @@ func (l *Leader) ask(ctx context.Context) (bool, error) {
 	if l.held {
 		return true, l.conn.Ping(ctx) // taking a lock again would count it twice
 	}
-	got, err := lockLead.one(ctx, l.conn, leadership{l.what})
-	l.held = err == nil && got.Locked
+	var err error
+	l.held, err = lockLead.one(ctx, l.conn, l.what)
 	return l.held, err
 }
 

@@ -17,24 +17,24 @@ type Organization struct {
 }
 
 var (
-	addOrganization    = query[struct{ Name, Slug string }, Organization]("add_organization")
-	organizations      = query[none, Organization]("organizations")
-	organizationBySlug = query[struct{ Slug string }, Organization]("organization_by_slug")
+	addOrganization    = query[Organization]("add_organization")
+	organizations      = query[Organization]("organizations")
+	organizationBySlug = query[Organization]("organization_by_slug")
 )
 
 // AddOrganization adds one. An empty slug is made from the name; one in use is ErrConflict.
 func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organization, error) {
-	o, err := addOrganization.one(ctx, db, struct{ Name, Slug string }{name, slug})
+	o, err := addOrganization.one(ctx, db, name, slug)
 	return o, wrap(err, "add organization %q", name)
 }
 
 // ListOrganizations returns every organization by name, in code-point order.
 func (db *DB) ListOrganizations(ctx context.Context) ([]Organization, error) {
-	return organizations.all(ctx, db, none{})
+	return organizations.all(ctx, db)
 }
 
 // OrganizationBySlug finds one, or ErrNotFound.
 func (db *DB) OrganizationBySlug(ctx context.Context, slug string) (Organization, error) {
-	o, err := organizationBySlug.one(ctx, db, struct{ Slug string }{slug})
+	o, err := organizationBySlug.one(ctx, db, slug)
 	return o, wrap(err, "find organization %q", slug)
 }

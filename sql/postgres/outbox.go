@@ -36,15 +36,10 @@ type ChangedRow struct {
 	IsBranded *bool      `json:"is_branded"` // prompt; nil: decided by its text
 }
 
-type (
-	limit     struct{ Most int }
-	changeIDs struct{ IDs []int64 }
-)
-
 var (
-	listenOutbox  = query[none, none]("listen_outbox")
-	outboxChanges = query[limit, Change]("outbox_changes")
-	deleteChanges = query[changeIDs, none]("delete_changes")
+	listenOutbox  = query[none]("listen_outbox")
+	outboxChanges = query[Change]("outbox_changes")
+	deleteChanges = query[none]("delete_changes")
 )
 
 // Outbox reads the changes that the warehouse lacks, and is notified of them. Of all Outboxes in all processes one at a
@@ -66,11 +61,11 @@ func (db *DB) OpenOutbox(ctx context.Context, timeout time.Duration) (*Outbox, e
 func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	got, err := lockLead.one(ctx, o.conn, leadership{"outbox"})
-	if err != nil || !got.Locked {
+	locked, err := lockLead.one(ctx, o.conn, "outbox")
+	if err != nil || !locked {
 		return false, err
 	}
-	_, err = listenOutbox.run(ctx, o.conn, none{})
+	_, err = listenOutbox.run(ctx, o.conn)
 	return err == nil, err
 }
 
@@ -79,7 +74,7 @@ func (o *Outbox) TryLock(ctx context.Context) (bool, error) {
 func (o *Outbox) Read(ctx context.Context, most int) ([]Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	return outboxChanges.all(ctx, o.conn, limit{most})
+	return outboxChanges.all(ctx, o.conn, most)
 }
 
 // Delete deletes changes that the warehouse has.
@@ -90,6 +85,6 @@ func (o *Outbox) Delete(ctx context.Context, changes []Change) error {
 	for i, c := range changes {
 		ids[i] = c.ID
 	}
-	_, err := deleteChanges.run(ctx, o.conn, changeIDs{ids})
+	_, err := deleteChanges.run(ctx, o.conn, ids)
 	return err
 }

@@ -32,34 +32,12 @@ type NewPrompt struct {
 	Topic string // "" is none
 }
 
-type (
-	promptTexts struct {
-		BrandID uuid.UUID
-		Texts   []string
-	}
-	promptSet struct {
-		BrandID uuid.UUID
-		Name    string
-	}
-	topicNames struct {
-		BrandID uuid.UUID
-		Names   []string
-	}
-	promptRows struct {
-		BrandID, SetID uuid.UUID
-		Texts, Topics  []string // of equal length
-	}
-	id struct {
-		ID uuid.UUID `db:"id"`
-	}
-)
-
 var (
-	lockPrompts     = query[brandID, none]("lock_prompts")
-	promptsByText   = query[promptTexts, Prompt]("prompts_by_text")
-	ensurePromptSet = query[promptSet, id]("ensure_prompt_set")
-	addTopics       = query[topicNames, none]("add_topics")
-	addPrompts      = query[promptRows, none]("add_prompts")
+	lockPrompts     = query[none]("lock_prompts")
+	promptsByText   = query[Prompt]("prompts_by_text")
+	ensurePromptSet = query[uuid.UUID]("ensure_prompt_set")
+	addTopics       = query[none]("add_topics")
+	addPrompts      = query[none]("add_prompts")
 )
 
 // EnsurePrompts returns the brand's prompt for each of wanted, in their order. A prompt is found by its text, byte for
@@ -75,7 +53,7 @@ func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPr
 			texts = append(texts, w.Text)
 		}
 	}
-	found, err := promptsByText.all(ctx, db, promptTexts{brand, texts})
+	found, err := promptsByText.all(ctx, db, brand, texts)
 	if err == nil && len(found) < len(texts) {
 		found, err = db.addMissingPrompts(ctx, brand, wanted, texts)
 	}
@@ -95,44 +73,41 @@ func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPr
 
 func (db *DB) addMissingPrompts(ctx context.Context, brand uuid.UUID, wanted []NewPrompt, texts []string) (found []Prompt, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		if _, err := lockPrompts.run(ctx, tx, brandID{brand}); err != nil {
+		if _, err := lockPrompts.run(ctx, tx, brand); err != nil {
 			return err
 		}
-		there, err := promptsByText.all(ctx, tx, promptTexts{brand, texts})
+		there, err := promptsByText.all(ctx, tx, brand, texts)
 		if err != nil {
 			return err
 		}
-		set, err := ensurePromptSet.one(ctx, tx, promptSet{brand, importedSet})
+		set, err := ensurePromptSet.one(ctx, tx, brand, importedSet)
 		if err != nil {
 			return err
 		}
-		missing := missingPrompts(wanted, there)
-		missing.BrandID, missing.SetID = brand, set.ID
-		if _, err := addTopics.run(ctx, tx, topicNames{brand, missing.Topics}); err != nil {
+		missing, topics := missingPrompts(wanted, there)
+		if _, err := addTopics.run(ctx, tx, brand, topics); err != nil {
 			return err
 		}
-		if _, err := addPrompts.run(ctx, tx, missing); err != nil {
+		if _, err := addPrompts.run(ctx, tx, brand, set, missing, topics); err != nil {
 			return err
 		}
-		found, err = promptsByText.all(ctx, tx, promptTexts{brand, texts})
+		found, err = promptsByText.all(ctx, tx, brand, texts)
 		return err
 	})
 	return found, err
 }
 
-// missingPrompts are those of wanted whose text no existing prompt has, each once.
-func missingPrompts(wanted []NewPrompt, there []Prompt) promptRows {
+// missingPrompts are the texts and topics of those of wanted whose text no existing prompt has, each once.
+func missingPrompts(wanted []NewPrompt, there []Prompt) (texts, topics []string) {
 	has := make(map[string]bool, len(wanted))
 	for _, p := range there {
 		has[p.Text] = true
 	}
-	var missing promptRows
 	for _, w := range wanted {
 		if !has[w.Text] {
 			has[w.Text] = true
-			missing.Texts = append(missing.Texts, w.Text)
-			missing.Topics = append(missing.Topics, w.Topic)
+			texts, topics = append(texts, w.Text), append(topics, w.Topic)
 		}
 	}
-	return missing
+	return texts, topics
 }

@@ -70,67 +70,17 @@ type Days struct{ First, Last *time.Time }
 // ErrLeaseLost says that another process has the lease, or that the brand was deleted.
 var ErrLeaseLost = errors.New("the lease of the reread is lost")
 
-type (
-	// rereadLease is a reread and its holder, the first parameters of what a holder does.
-	rereadLease struct{ BrandID, Holder uuid.UUID }
-	leaseParams struct {
-		Holder  uuid.UUID
-		Seconds float64
-	}
-	beginParams struct {
-		rereadLease
-		Total int64
-	}
-	extendParams struct {
-		rereadLease
-		Seconds float64
-	}
-	advanceParams struct {
-		rereadLease
-		CursorDay      *time.Time
-		CursorID       *uuid.UUID
-		Done, LeftOver int64
-		Revision       int64
-		ExtractVersion int
-		Seconds        float64
-	}
-	pauseParams struct {
-		rereadLease
-		Seconds float64
-		Why     string
-	}
-	finishParams struct {
-		rereadLease
-		Why  string
-		Late float64
-	}
-	requestParams struct {
-		Organization, Brand *uuid.UUID
-		First, Last         *time.Time
-	}
-	outdatedParams struct {
-		Brands          []uuid.UUID
-		Revisions       []int64
-		ExtractVersions []int32
-		ExtractVersion  int
-	}
-	rereadsOf    struct{ Organization, Brand *uuid.UUID }
-	requestedRow struct {
-		Requested bool `db:"requested"`
-	}
-)
-
 var (
-	leaseReread    = query[leaseParams, Reread]("lease_reread")
-	beginReread    = query[beginParams, none]("begin_reread")
-	extendReread   = query[extendParams, requestedRow]("extend_reread")
-	advanceReread  = query[advanceParams, requestedRow]("advance_reread")
-	pauseReread    = query[pauseParams, none]("pause_reread")
-	finishReread   = query[finishParams, none]("finish_reread")
-	requestRereads = query[requestParams, none]("request_rereads")
-	queueOutdated  = query[outdatedParams, none]("queue_outdated")
-	rereads        = query[rereadsOf, RereadState]("rereads")
-	rereadsWaiting = query[none, RereadsWaiting]("rereads_waiting")
+	leaseReread    = query[Reread]("lease_reread")
+	beginReread    = query[none]("begin_reread")
+	extendReread   = query[bool]("extend_reread")
+	advanceReread  = query[bool]("advance_reread")
+	pauseReread    = query[none]("pause_reread")
+	finishReread   = query[none]("finish_reread")
+	requestRereads = query[none]("request_rereads")
+	queueOutdated  = query[none]("queue_outdated")
+	rereads        = query[RereadState]("rereads")
+	rereadsWaiting = query[RereadsWaiting]("rereads_waiting")
 )
 
 // RereadQueue leases brands that are to be read again to this process, one of many. A lease ends when it was not
@@ -152,39 +102,38 @@ func (db *DB) NewRereadQueue(lease time.Duration) (*RereadQueue, error) {
 
 // Lease leases the most urgent reread that is due; ErrNotFound when none is.
 func (q *RereadQueue) Lease(ctx context.Context) (Reread, error) {
-	return leaseReread.one(ctx, q.db, leaseParams{q.holder, q.lease.Seconds()})
+	return leaseReread.one(ctx, q.db, q.holder, q.lease.Seconds())
 }
 
 // Begin saves how many answers a run will read.
 func (q *RereadQueue) Begin(ctx context.Context, brand uuid.UUID, total int64) error {
-	_, err := beginReread.run(ctx, q.db, beginParams{rereadLease{brand, q.holder}, total})
+	_, err := beginReread.run(ctx, q.db, brand, q.holder, total)
 	return err
 }
 
 // Extend extends the lease, or returns ErrLeaseLost. requested: there is a newer request; Pause takes it up.
 func (q *RereadQueue) Extend(ctx context.Context, brand uuid.UUID) (requested bool, err error) {
-	row, err := extendReread.one(ctx, q.db, extendParams{rereadLease{brand, q.holder}, q.lease.Seconds()})
-	return row.Requested, leaseLost(err)
+	requested, err = extendReread.one(ctx, q.db, brand, q.holder, q.lease.Seconds())
+	return requested, leaseLost(err)
 }
 
 // Advance saves a page and extends the lease as Extend does.
 func (q *RereadQueue) Advance(ctx context.Context, brand uuid.UUID, p Page) (requested bool, err error) {
-	row, err := advanceReread.one(ctx, q.db, advanceParams{
-		rereadLease{brand, q.holder}, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion, q.lease.Seconds(),
-	})
-	return row.Requested, leaseLost(err)
+	requested, err = advanceReread.one(ctx, q.db, brand, q.holder, p.CursorDay, p.CursorID, p.Done, p.LeftOver, p.Revision, p.ExtractVersion,
+		q.lease.Seconds())
+	return requested, leaseLost(err)
 }
 
 // Pause ends the lease of a reread that goes on after a pause; why is its error, "" for none.
 func (q *RereadQueue) Pause(ctx context.Context, brand uuid.UUID, pause time.Duration, why string) error {
-	_, err := pauseReread.run(ctx, q.db, pauseParams{rereadLease{brand, q.holder}, pause.Seconds(), why})
+	_, err := pauseReread.run(ctx, q.db, brand, q.holder, pause.Seconds(), why)
 	return err
 }
 
 // Finish ends a run; why is what it could not do, "" for nothing. The run of an edit is followed by another one after
 // late, for answers that were under way with the earlier names.
 func (q *RereadQueue) Finish(ctx context.Context, brand uuid.UUID, why string, late time.Duration) error {
-	_, err := finishReread.run(ctx, q.db, finishParams{rereadLease{brand, q.holder}, why, late.Seconds()})
+	_, err := finishReread.run(ctx, q.db, brand, q.holder, why, late.Seconds())
 	return err
 }
 
@@ -198,27 +147,27 @@ func leaseLost(err error) error {
 // RequestRereads requests rereads of one brand, or of an organization's, or of all (nil), now. It returns of how many
 // brands.
 func (db *DB) RequestRereads(ctx context.Context, organization, brand *uuid.UUID, days Days) (int64, error) {
-	return requestRereads.run(ctx, db, requestParams{organization, brand, days.First, days.Last})
+	return requestRereads.run(ctx, db, organization, brand, days.First, days.Last)
 }
 
 // QueueOutdated queues those of the brands whose oldest reading is older than their revision and extractVersion, and
 // returns how many it queued. One whose last reread left answers over is not queued again for most of a day.
 func (db *DB) QueueOutdated(ctx context.Context, outdated []OutdatedBrand, extractVersion int) (int64, error) {
-	p := outdatedParams{ExtractVersion: extractVersion}
+	var brands []uuid.UUID
+	var revisions []int64
+	var versions []int32
 	for _, b := range outdated {
-		p.Brands = append(p.Brands, b.BrandID)
-		p.Revisions = append(p.Revisions, b.Revision)
-		p.ExtractVersions = append(p.ExtractVersions, int32(b.ExtractVersion))
+		brands, revisions, versions = append(brands, b.BrandID), append(revisions, b.Revision), append(versions, int32(b.ExtractVersion))
 	}
-	return queueOutdated.run(ctx, db, p)
+	return queueOutdated.run(ctx, db, brands, revisions, versions, extractVersion)
 }
 
 // Rereads lists the rereads of one brand, or of an organization's, or of all (nil); unfinished ones first.
 func (db *DB) Rereads(ctx context.Context, organization, brand *uuid.UUID) ([]RereadState, error) {
-	return rereads.all(ctx, db, rereadsOf{organization, brand})
+	return rereads.all(ctx, db, organization, brand)
 }
 
 // RereadsWaiting counts the rereads that are due now.
 func (db *DB) RereadsWaiting(ctx context.Context) (RereadsWaiting, error) {
-	return rereadsWaiting.one(ctx, db, none{})
+	return rereadsWaiting.one(ctx, db)
 }

@@ -79,36 +79,13 @@ type OutdatedResult struct {
 // ErrRefused says that Postgres will never take a row.
 var ErrRefused = errors.New("refused")
 
-type (
-	resultRows struct {
-		Rows string // JSON
-		Old  time.Time
-	}
-	storedRows struct {
-		resultRows
-		Change bool
-	}
-	oldResults struct {
-		Old  time.Time
-		Most int
-	}
-	extractVersionBefore struct{ ExtractVersion int }
-	outdatedResultsAfter struct {
-		BrandID        uuid.UUID
-		ExtractVersion int
-		AfterAt        time.Time
-		AfterID        uuid.UUID
-		Most           int
-	}
-)
-
 var (
-	storePromptResults    = query[storedRows, ResultCounts]("store_prompt_results")
-	dropSupersededResults = query[resultRows, none]("drop_superseded_results")
-	prunePromptResults    = query[oldResults, none]("prune_prompt_results")
-	outdatedResultBrands  = query[extractVersionBefore, id]("outdated_result_brands")
-	outdatedResults       = query[outdatedResultsAfter, OutdatedResult]("outdated_results")
-	renewResults          = query[struct{ Rows string }, none]("renew_results")
+	storePromptResults    = query[ResultCounts]("store_prompt_results")
+	dropSupersededResults = query[none]("drop_superseded_results")
+	prunePromptResults    = query[none]("prune_prompt_results")
+	outdatedResultBrands  = query[uuid.UUID]("outdated_result_brands")
+	outdatedResults       = query[OutdatedResult]("outdated_results")
+	renewResults          = query[none]("renew_results")
 )
 
 // StoreResults adds the first results of answers that have none, then gives those of rereads their newer reading, or
@@ -134,14 +111,13 @@ func storeResults(ctx context.Context, tx pgx.Tx, results []Result, old time.Tim
 	if len(results) == 0 {
 		return ResultCounts{}, nil
 	}
-	text, err := rowsOf(results)
+	rows, err := rowsOf(results)
 	if err != nil {
 		return ResultCounts{}, err
 	}
-	rows := resultRows{text, old}
-	counts, err := storePromptResults.one(ctx, tx, storedRows{rows, change})
+	counts, err := storePromptResults.one(ctx, tx, rows, old, change)
 	if err == nil && slices.ContainsFunc(results, func(r Result) bool { return r.AnsweredAt.Before(old) }) {
-		_, err = dropSupersededResults.run(ctx, tx, rows) // a history that comes in its order would stay whole until the next pruning
+		_, err = dropSupersededResults.run(ctx, tx, rows, old) // a history that comes in its order would stay whole until the next pruning
 	}
 	return counts, refusal(err)
 }
@@ -170,21 +146,14 @@ func refusal(err error) error {
 // PruneResults deletes results from before old that are not the newest of their prompt and platform, at most most of
 // them, and returns how many.
 func (db *DB) PruneResults(ctx context.Context, old time.Time, most int) (int64, error) {
-	deleted, err := prunePromptResults.run(ctx, db, oldResults{old, most})
+	deleted, err := prunePromptResults.run(ctx, db, old, most)
 	return deleted, wrap(err, "prune results from before %s", old.Format(time.DateOnly))
 }
 
 // OutdatedResultBrands are the brands that have results of an extractor before extractVersion.
 func (db *DB) OutdatedResultBrands(ctx context.Context, extractVersion int) ([]uuid.UUID, error) {
-	rows, err := outdatedResultBrands.all(ctx, db, extractVersionBefore{extractVersion})
-	if err != nil {
-		return nil, fmt.Errorf("find results of extractors before %d: %w", extractVersion, err)
-	}
-	brands := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		brands[i] = r.ID
-	}
-	return brands, nil
+	brands, err := outdatedResultBrands.all(ctx, db, extractVersion)
+	return brands, wrap(err, "find results of extractors before %d", extractVersion)
 }
 
 // OutdatedResults are a brand's results of an extractor before extractVersion, newest first, at most most of them, that
@@ -193,7 +162,7 @@ func (db *DB) OutdatedResults(ctx context.Context, brand uuid.UUID, extractVersi
 	if after == nil {
 		after = &OutdatedResult{CreatedAt: time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)}
 	}
-	outdated, err := outdatedResults.all(ctx, db, outdatedResultsAfter{brand, extractVersion, after.CreatedAt, after.ID, most})
+	outdated, err := outdatedResults.all(ctx, db, brand, extractVersion, after.CreatedAt, after.ID, most)
 	return outdated, wrap(err, "find results of brand %s by extractors before %d", brand, extractVersion)
 }
 
@@ -204,6 +173,6 @@ func (db *DB) RenewResults(ctx context.Context, results []Result) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	renewed, err := renewResults.run(ctx, db, struct{ Rows string }{rows})
+	renewed, err := renewResults.run(ctx, db, rows)
 	return renewed, wrap(err, "renew %d results", len(results))
 }

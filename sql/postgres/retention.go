@@ -7,32 +7,11 @@ import (
 	"time"
 )
 
-type (
-	monthsOf struct {
-		Topic  string
-		Months []time.Time
-	}
-	topicOf struct{ Topic string }
-	freeze  struct {
-		Topic  string
-		Before time.Time
-	}
-	monthRow struct {
-		Month time.Time `db:"month"`
-	}
-	beforeRow struct {
-		Before *time.Time `db:"before"`
-	}
-	clockRow struct {
-		Now time.Time `db:"now"`
-	}
-)
-
 var (
-	frozenMonths = query[monthsOf, monthRow]("frozen_months")
-	frozenBefore = query[topicOf, beforeRow]("frozen_before")
-	freezeMonths = query[freeze, none]("freeze_months")
-	clock        = query[none, clockRow]("clock")
+	frozenMonths = query[time.Time]("frozen_months")
+	frozenBefore = query[*time.Time]("frozen_before")
+	freezeMonths = query[none]("freeze_months")
+	clock        = query[time.Time]("clock")
 )
 
 // FirstMonth is the first month that a record may have; none before it is ever frozen.
@@ -46,20 +25,20 @@ func MonthOf(t time.Time) time.Time {
 
 // Now is the time of the server, to compare a clock with.
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
-	row, err := clock.one(ctx, db, none{})
-	return row.Now, wrap(err, "read the clock of postgres")
+	now, err := clock.one(ctx, db)
+	return now, wrap(err, "read the clock of postgres")
 }
 
 // FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire, and
 // no record of them is inserted.
 func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
-	rows, err := frozenMonths.all(ctx, db, monthsOf{topic, months})
+	found, err := frozenMonths.all(ctx, db, topic, months)
 	if err != nil {
 		return nil, fmt.Errorf("read frozen months of %s: %w", topic, err)
 	}
-	frozen := make(map[time.Time]bool, len(rows))
-	for _, r := range rows {
-		frozen[r.Month] = true
+	frozen := make(map[time.Time]bool, len(found))
+	for _, month := range found {
+		frozen[month] = true
 	}
 	return frozen, nil
 }
@@ -88,19 +67,16 @@ func WithoutFrozen[T any](ctx context.Context, db *DB, topic string, facts []T, 
 
 // FrozenBefore is the first day of a topic's first month that is not frozen; the zero time if no month is frozen.
 func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error) {
-	row, err := frozenBefore.one(ctx, db, topicOf{topic})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read frozen months of %s: %w", topic, err)
+	before, err := frozenBefore.one(ctx, db, topic)
+	if err != nil || before == nil {
+		return time.Time{}, wrap(err, "read frozen months of %s", topic)
 	}
-	if row.Before == nil {
-		return time.Time{}, nil
-	}
-	return *row.Before, nil
+	return *before, nil
 }
 
 // Freeze freezes every month of a topic before the one of before, for ever, and returns how many were not frozen yet. It
 // runs on the connection of the lock: if that was lost, nothing is frozen.
 func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
-	n, err := freezeMonths.run(ctx, l.conn, freeze{topic, MonthOf(before)})
+	n, err := freezeMonths.run(ctx, l.conn, topic, MonthOf(before))
 	return int(n), wrap(err, "freeze months of %s before %s", topic, before.Format(time.DateOnly))
 }

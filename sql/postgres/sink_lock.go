@@ -30,24 +30,17 @@ const (
 )
 
 var (
-	lockSinksShared    = query[shardOf, none]("lock_sinks_shared")
-	unlockSinksShared  = query[shardOf, lock]("unlock_sinks_shared")
-	lockSinksExclusive = query[shardOf, none]("lock_sinks_exclusive")
-	tombstonesOfBatch  = query[batchOwners, tombstonesRow]("tombstones_of_batch")
+	lockSinksShared    = query[none]("lock_sinks_shared")
+	unlockSinksShared  = query[bool]("unlock_sinks_shared")
+	lockSinksExclusive = query[none]("lock_sinks_exclusive")
+	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
 )
 
-type (
-	shardOf     struct{ Shard int }
-	batchOwners struct {
-		Topic                 string
-		Brands, Organizations []uuid.UUID
-	}
-	tombstonesRow struct {
-		Brands        []uuid.UUID `db:"brands"`
-		Organizations []uuid.UUID `db:"organizations"`
-		Months        []time.Time `db:"months"`
-	}
-)
+type tombstonesRow struct {
+	Brands        []uuid.UUID `db:"brands"`
+	Organizations []uuid.UUID `db:"organizations"`
+	Months        []time.Time `db:"months"`
+}
 
 // ErrSinksBusy says that the sink lock was not free in time: batches were under way, or another process holds it
 // exclusively. The caller may try again later.
@@ -69,7 +62,7 @@ func (db *DB) LockSinksShared(ctx context.Context, shard int) (*SharedSinkLock, 
 	if err != nil {
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
 	}
-	if _, err := lockSinksShared.run(ctx, conn, shardOf{shard}); err != nil {
+	if _, err := lockSinksShared.run(ctx, conn, shard); err != nil {
 		discard(conn)
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, busy(err))
 	}
@@ -101,7 +94,7 @@ type Tombstones struct {
 func (l *SharedSinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	row, err := tombstonesOfBatch.one(ctx, l.conn, batchOwners{topic, brands, organizations})
+	row, err := tombstonesOfBatch.one(ctx, l.conn, topic, brands, organizations)
 	if err != nil {
 		return Tombstones{}, err
 	}
@@ -120,7 +113,7 @@ func set(ids []uuid.UUID) map[uuid.UUID]bool {
 func (l *SharedSinkLock) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if was, err := unlockSinksShared.one(ctx, l.conn, shardOf{l.shard}); err != nil || !was.Locked {
+	if unlocked, err := unlockSinksShared.one(ctx, l.conn, l.shard); err != nil || !unlocked {
 		discard(l.conn)
 		return
 	}
@@ -158,7 +151,7 @@ func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Du
 // AddShard locks the sinks of another shard on the same connection, with the same timeout: if that is lost, so are all
 // locks, and nothing is frozen.
 func (l *ExclusiveSinkLock) AddShard(ctx context.Context, shard int) error {
-	_, err := lockSinksExclusive.run(ctx, l.conn, shardOf{shard})
+	_, err := lockSinksExclusive.run(ctx, l.conn, shard)
 	return wrap(busy(err), "lock sinks of shard %d", shard)
 }
 

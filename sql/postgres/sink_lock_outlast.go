@@ -9,14 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-type (
-	seconds struct{ Seconds float64 }
-	process struct{ ID int32 }
-)
-
 var (
-	keepConnectionBusy = query[seconds, none]("keep_connection_busy")
-	isConnectionBusy   = query[process, lock]("is_connection_busy")
+	keepConnectionBusy = query[none]("keep_connection_busy")
+	isConnectionBusy   = query[bool]("is_connection_busy")
 )
 
 // Outlast keeps the lock for at most so long even if this process is killed, because a statement that it sent to
@@ -29,7 +24,7 @@ func (l *ExclusiveSinkLock) Outlast(ctx context.Context, db *DB, atMost time.Dur
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := keepConnectionBusy.run(context.WithoutCancel(ctx), l.conn, seconds{atMost.Seconds()})
+		_, err := keepConnectionBusy.run(context.WithoutCancel(ctx), l.conn, atMost.Seconds())
 		ended <- err
 	}()
 	if err := l.waitUntilBusy(ctx, db, ended); err != nil {
@@ -40,14 +35,14 @@ func (l *ExclusiveSinkLock) Outlast(ctx context.Context, db *DB, atMost time.Dur
 
 // waitUntilBusy waits until the server runs the statement: an idle connection would end with this process.
 func (l *ExclusiveSinkLock) waitUntilBusy(ctx context.Context, db *DB, ended chan error) error {
-	pid := process{int32(l.conn.PgConn().PID())}
+	pid := int32(l.conn.PgConn().PID())
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		switch begun, err := isConnectionBusy.one(ctx, db, pid); {
+		switch busy, err := isConnectionBusy.one(ctx, db, pid); {
 		case err != nil:
 			return err
-		case begun.Locked:
+		case busy:
 			return nil
 		}
 		select {

@@ -16,14 +16,10 @@ type Site struct {
 	Domains        []string  `db:"domains"` // in the order of their bytes
 }
 
-type siteVersion struct {
-	Version string `db:"version"`
-}
-
 var (
-	listenSites  = query[none, none]("listen_sites")
-	sites        = query[none, Site]("sites")
-	sitesVersion = query[none, siteVersion]("sites_version")
+	listenSites  = query[none]("listen_sites")
+	sites        = query[Site]("sites")
+	sitesVersion = query[string]("sites_version")
 )
 
 // Sites reads the brands and their domains, and is notified when they change.
@@ -38,7 +34,7 @@ func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if _, err := listenSites.run(ctx, l.conn, none{}); err != nil {
+	if _, err := listenSites.run(ctx, l.conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("open sites: %w", err), l.Close())
 	}
 	return &Sites{l}, nil
@@ -49,13 +45,12 @@ func (db *DB) OpenSites(ctx context.Context, timeout time.Duration) (*Sites, err
 func (s *Sites) Version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	v, err := sitesVersion.one(ctx, s.conn, none{})
-	return v.Version, err
+	return sitesVersion.one(ctx, s.conn)
 }
 
 // Read returns every brand, also those without a domain, in the order of ids.
 func (s *Sites) Read(ctx context.Context) ([]Site, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*s.timeout)
 	defer cancel()
-	return sites.all(ctx, s.conn, none{})
+	return sites.all(ctx, s.conn)
 }

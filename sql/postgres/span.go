@@ -15,7 +15,7 @@ import (
 const scope = "github.com/answerscope/answerscope/sql/postgres"
 
 // openSpan opens the span of a statement, such as `SELECT resolve_key`, below the one in ctx; nil if that is not recorded.
-func (s statement[P, R]) openSpan(ctx context.Context) (context.Context, trace.Span) {
+func (s statement[R]) openSpan(ctx context.Context) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, nil

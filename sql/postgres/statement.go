@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"reflect"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,11 +13,12 @@ import (
 //go:embed migrate/*.sql query/*.sql roles.sql
 var files embed.FS
 
-// A statement is one file of query/ with the Go types of its parameters and rows. The text sent to the server is the
-// file, byte for byte; the fields of P are $1, $2, … in their order, and the columns are the fields of R by db tags.
-type statement[P, R any] struct {
+// A statement is one file of query/ with the Go type of its rows. The text sent to the server is the file, byte for byte;
+// its columns are the fields of R by db tags, or its only column is an R.
+type statement[R any] struct {
 	name string
 	text string
+	row  pgx.RowToFunc[R]
 }
 
 // querier is a pool, a connection or a transaction.
@@ -26,52 +28,55 @@ type querier interface {
 }
 
 // all runs the statement and returns every row; never nil.
-func (s statement[P, R]) all(ctx context.Context, on querier, params P) (all []R, err error) {
+func (s statement[R]) all(ctx context.Context, on querier, args ...any) (all []R, err error) {
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, len(all), err) }()
-	rows, _ := on.Query(ctx, s.text, arguments(params)...) // the rows have its error
-	all, err = pgx.CollectRows(rows, pgx.RowToStructByName[R])
+	rows, _ := on.Query(ctx, s.text, notNil(args)...) // the rows have its error
+	all, err = pgx.CollectRows(rows, s.row)
 	return all, s.failed(err)
 }
 
 // one runs the statement and returns its only row; ErrNotFound if it has none.
-func (s statement[P, R]) one(ctx context.Context, on querier, params P) (row R, err error) {
+func (s statement[R]) one(ctx context.Context, on querier, args ...any) (row R, err error) {
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, 1, err) }()
-	rows, _ := on.Query(ctx, s.text, arguments(params)...) // the rows have its error
-	row, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[R])
+	rows, _ := on.Query(ctx, s.text, notNil(args)...) // the rows have its error
+	row, err = pgx.CollectExactlyOneRow(rows, s.row)
 	return row, s.failed(err)
 }
 
 // run runs the statement and returns how many rows it touched.
-func (s statement[P, R]) run(ctx context.Context, on querier, params P) (touched int64, err error) {
+func (s statement[R]) run(ctx context.Context, on querier, args ...any) (touched int64, err error) {
 	ctx, span := s.openSpan(ctx)
 	defer func() { closeSpan(span, int(touched), err) }()
-	tag, err := on.Exec(ctx, s.text, arguments(params)...)
+	tag, err := on.Exec(ctx, s.text, notNil(args)...)
 	return tag.RowsAffected(), s.failed(err)
 }
 
-func (s statement[P, R]) failed(err error) error {
+func (s statement[R]) failed(err error) error {
 	return wrap(typed(err), "query %s", s.name)
 }
 
-// none is the row of a statement that returns nothing, and the parameters of one that takes none.
+// none is the row of a statement that returns nothing.
 type none struct{}
 
 // declared lists every statement, for the tests.
 var declared []declaration
 
 type declaration struct {
-	name   string
-	text   string
-	params reflect.Type
-	row    reflect.Type
+	name string
+	text string
+	row  reflect.Type
 }
 
-func query[P, R any](name string) statement[P, R] {
+func query[R any](name string) statement[R] {
 	text := mustRead("query/" + name + ".sql")
-	declared = append(declared, declaration{name, text, reflect.TypeFor[P](), reflect.TypeFor[R]()})
-	return statement[P, R]{name, text}
+	row := reflect.TypeFor[R]()
+	declared = append(declared, declaration{name, text, row})
+	if row.Kind() == reflect.Struct && row != reflect.TypeFor[time.Time]() {
+		return statement[R]{name, text, pgx.RowToStructByName[R]}
+	}
+	return statement[R]{name, text, pgx.RowTo[R]}
 }
 
 // mustRead panics on a missing file, which is a mistake of the build.
@@ -83,19 +88,11 @@ func mustRead(path string) string {
 	return string(text)
 }
 
-// arguments are the fields of params in their order, those of an embedded struct in its place. A nil list is an empty
-// one: no column is null because a Go list is nil.
-func arguments(params any) []any { return appendFields(nil, reflect.ValueOf(params)) }
-
-func appendFields(args []any, params reflect.Value) []any {
-	for i := range params.NumField() {
-		switch field := params.Field(i); {
-		case params.Type().Field(i).Anonymous:
-			args = appendFields(args, field)
-		case field.Kind() == reflect.Slice && field.IsNil():
-			args = append(args, reflect.MakeSlice(field.Type(), 0, 0).Interface())
-		default:
-			args = append(args, field.Interface())
+// notNil makes a nil list an empty one: no column is null because a Go list is nil.
+func notNil(args []any) []any {
+	for i, arg := range args {
+		if v := reflect.ValueOf(arg); v.Kind() == reflect.Slice && v.IsNil() {
+			args[i] = reflect.MakeSlice(v.Type(), 0, 0).Interface()
 		}
 	}
 	return args

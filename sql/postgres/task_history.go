@@ -12,31 +12,27 @@ type TaskHistory struct{ db *DB }
 // TaskHistory is the history that this database has.
 func (db *DB) TaskHistory() TaskHistory { return TaskHistory{db} }
 
-type (
-	taskNames struct{ Names []string }
-	taskName  struct{ Name string }
-	taskRow   struct {
-		Name        string     `db:"name"`
-		KnownSince  time.Time  `db:"known_since"`
-		SucceededAt *time.Time `db:"succeeded_at"`
-	}
-)
+type taskRow struct {
+	Name        string     `db:"name"`
+	KnownSince  time.Time  `db:"known_since"`
+	SucceededAt *time.Time `db:"succeeded_at"`
+}
 
 var (
-	addTasks      = query[taskNames, none]("add_tasks")
-	tasks         = query[taskNames, taskRow]("tasks")
-	taskSucceeded = query[taskName, none]("task_succeeded")
+	addTasks      = query[none]("add_tasks")
+	tasks         = query[taskRow]("tasks")
+	taskSucceeded = query[none]("task_succeeded")
 )
 
 // Add adds the tasks that are not known yet.
 func (h TaskHistory) Add(ctx context.Context, names []string) error {
-	_, err := addTasks.run(ctx, h.db, taskNames{names})
+	_, err := addTasks.run(ctx, h.db, names)
 	return wrap(err, "add scheduled tasks %q", names)
 }
 
 // Read returns since when tasks have been known, and when those that ever succeeded last did.
 func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded map[string]time.Time, err error) {
-	rows, err := tasks.all(ctx, h.db, taskNames{names})
+	rows, err := tasks.all(ctx, h.db, names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read scheduled tasks %q: %w", names, err)
 	}
@@ -52,6 +48,6 @@ func (h TaskHistory) Read(ctx context.Context, names []string) (known, succeeded
 
 // Succeeded records that a task has just succeeded.
 func (h TaskHistory) Succeeded(ctx context.Context, name string) error {
-	_, err := taskSucceeded.run(ctx, h.db, taskName{name})
+	_, err := taskSucceeded.run(ctx, h.db, name)
 	return wrap(err, "record success of scheduled task %s", name)
 }

@@ -17,32 +17,21 @@ type Tombstone struct {
 	ReadAt         time.Time  `db:"read_at"`   // by the clock of the server, as At
 }
 
-type (
-	dueTombstones struct {
-		Again, Every float64 // seconds
-		Most         int
-	}
-	purgedRows struct {
-		Kinds []string
-		IDs   []uuid.UUID
-		At    time.Time
-	}
-	unpurgedRow struct {
-		Waiting int     `db:"waiting"`
-		Oldest  float64 `db:"oldest"` // seconds
-	}
-)
+type unpurgedRow struct {
+	Waiting int     `db:"waiting"`
+	Oldest  float64 `db:"oldest"` // seconds
+}
 
 var (
-	tombstones = query[dueTombstones, Tombstone]("tombstones")
-	purged     = query[purgedRows, none]("purged")
-	unpurged   = query[none, unpurgedRow]("unpurged")
+	tombstones = query[Tombstone]("tombstones")
+	purged     = query[none]("purged")
+	unpurged   = query[unpurgedRow]("unpurged")
 )
 
 // DueTombstones are the next to be purged, oldest first, 500 at most: those never purged, those not purged since again
 // after their deletion, and those not purged for every. MarkPurged makes room for the next.
 func (db *DB) DueTombstones(ctx context.Context, again, every time.Duration) ([]Tombstone, error) {
-	return tombstones.all(ctx, db, dueTombstones{again.Seconds(), every.Seconds(), tombstonesAtOnce})
+	return tombstones.all(ctx, db, again.Seconds(), every.Seconds(), tombstonesAtOnce)
 }
 
 // tombstonesAtOnce bounds what one purge takes.
@@ -53,16 +42,17 @@ func (db *DB) MarkPurged(ctx context.Context, due []Tombstone) error {
 	if len(due) == 0 {
 		return nil
 	}
-	rows := purgedRows{At: due[0].ReadAt}
+	var kinds []string
+	var ids []uuid.UUID
 	for _, t := range due {
-		rows.Kinds, rows.IDs = append(rows.Kinds, t.Kind), append(rows.IDs, t.ID)
+		kinds, ids = append(kinds, t.Kind), append(ids, t.ID)
 	}
-	_, err := purged.run(ctx, db, rows)
+	_, err := purged.run(ctx, db, kinds, ids, due[0].ReadAt)
 	return wrap(err, "record %d purges", len(due))
 }
 
 // Unpurged is how many deletions were never purged, and how long the oldest of them has waited.
 func (db *DB) Unpurged(ctx context.Context) (waiting int, oldest time.Duration, err error) {
-	row, err := unpurged.one(ctx, db, none{})
+	row, err := unpurged.one(ctx, db)
 	return row.Waiting, time.Duration(row.Oldest * float64(time.Second)), err
 }

@@ -26,22 +26,20 @@ type NewUser struct {
 	Role           string // owner, admin, member or viewer
 }
 
-type email struct{ Email string }
-
 var (
-	addUser     = query[NewUser, User]("add_user")
-	userByEmail = query[email, User]("user_by_email")
+	addUser     = query[User]("add_user")
+	userByEmail = query[User]("user_by_email")
 )
 
 // AddUser adds a user to their organization. An email in use, in whatever case, is ErrConflict; a missing organization
 // ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
-	user, err := addUser.one(ctx, db, u)
+	user, err := addUser.one(ctx, db, u.Email, u.PasswordHash, u.OrganizationID, u.Role)
 	return user, wrap(err, "add user %s", u.Email)
 }
 
 // UserByEmail finds a user of any organization by their email, in whatever case, or ErrNotFound.
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
-	user, err := userByEmail.one(ctx, db, email{address})
+	user, err := userByEmail.one(ctx, db, address)
 	return user, wrap(err, "find user %s", address)
 }
