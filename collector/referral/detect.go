@@ -20,8 +20,8 @@ const (
 
 // Detect returns the slug of the platform that sent a visit, and what named it, in the order of the constants above;
 // both are "" for a visit that no known platform sent. Query is the raw query of the page's URL, with or without its
-// question mark; host, path and referrerQuery are the referrer's, as site.ParsePage has them. Whatever they hold, Detect
-// does not fail, and it does not allocate.
+// question mark; host, path and referrerQuery are the referrer's, as site.ParsePage has them. Whatever they hold,
+// Detect does not fail, and it does not allocate.
 func Detect(query, host, path, referrerQuery string) (platform, by string) {
 	var space [maxHost]byte
 	if slug := ofHost(append(space[:0], host...), path); slug != "" {
@@ -111,8 +111,8 @@ const (
 	maxName = 64  // bytes of a parameter's name, longer than every name of the table
 )
 
-// unescape appends a name or a value of a query, in lower case of ASCII alone: no key of the table has another letter. An
-// escape that is none is taken as it is. It is not ok when the text does not fit, and so is no key.
+// unescape appends a name or a value of a query, in lower case of ASCII alone: no key of the table has another letter.
+// An escape that is none is taken as it is. It is not ok when the text does not fit, and so is no key.
 func unescape(space []byte, text string) (unescaped []byte, ok bool) {
 	for i := 0; i < len(text); i++ {
 		if len(space) == cap(space) {

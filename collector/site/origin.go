@@ -21,8 +21,8 @@ func OriginHost(origin string) (host string, ok bool) {
 }
 
 // ParsePage takes a page's URL apart: its host as OriginHost has it; its path, "" or text that begins with '/', and its
-// query without the question mark, both as written. ok is false unless url is an absolute http(s) URL; also where it has
-// a user.
+// query without the question mark, both as written. ok is false unless url is an absolute http(s) URL; also where it
+// has a user.
 func ParsePage(url string) (host, path, query string, ok bool) {
 	after, ok := afterScheme(url)
 	if !ok {

@@ -116,8 +116,8 @@ func countryOf(found maxminddb.Result) string {
 	return known(code)
 }
 
-// refreshCountries takes a database that has changed on disk. One that is damaged, as one that is just being written, is
-// not taken, and tried again.
+// refreshCountries takes a database that has changed on disk. One that is damaged, as one that is just being written,
+// is not taken, and tried again.
 func (v *Visitors) refreshCountries() {
 	path, old := v.cfg.CountryDatabase, v.countries.Load()
 	if path == "" {

@@ -82,9 +82,9 @@ type Summary struct {
 	Refusals []lines.Refusal `json:"refusals"` // the first thousand of them
 }
 
-// Import reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error is an
-// *lines.Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read. Crawls of a
-// file that is read slowly are appended meanwhile.
+// Import reads a file's lines and appends the crawls among them. It returns when Kafka has them all; an error is a
+// *lines.Interrupted. progress, if not nil, is called after every batch with how many bytes of the file were read.
+// Crawls of a file that is read slowly are appended meanwhile.
 func (im *Importer) Import(ctx context.Context, file io.Reader, of AccessLog, progress func(bytes int64)) (Summary, error) {
 	i := &importing{Importer: im, of: of, reader: reader{format: of.Format}, ordinals: newOrdinals(rememberedLine), summary: Summary{Refusals: []lines.Refusal{}}}
 	if err := i.run(ctx, file, progress); err != nil {

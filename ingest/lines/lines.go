@@ -56,8 +56,8 @@ func New(from io.Reader, limit int, refuse func(line int, why error)) *Reader {
 }
 
 // Next returns the next line that is not blank, valid until the next call, without its end (LF or CRLF) and without a
-// byte-order mark at the beginning of the file. The error is io.EOF at the end; after any other error of the file the same
-// line may be read on.
+// byte-order mark at the beginning of the file. The error is io.EOF at the end; after any other error of the file the
+// same line may be read on.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		piece, err := r.from.ReadSlice('\n')
