@@ -64,3 +64,21 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 		t.Errorf("a pause in vain: %v, want %v", err, why)
 	}
 }
+
+func TestWorkMayFinishForAWhileAfterItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		finishing, release := lifecycle.Finishing(ctx, time.Second)
+		defer release()
+		cancel()
+		time.Sleep(time.Second - time.Nanosecond)
+		if err := finishing.Err(); err != nil {
+			t.Errorf("within the second: %v", err)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if finishing.Err() == nil {
+			t.Error("after the second it goes on")
+		}
+	})
+}
