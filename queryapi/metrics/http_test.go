@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -271,20 +272,10 @@ func whatFailsInsideStaysInside(t *testing.T, s *stage) {
 
 // Where a store cannot be reached it is 503, and what needs only the other one goes on.
 func aStoreThatIsAwayIs503(t *testing.T, s *stage) {
-	warehouse, control := clickhouse.DefaultConfig(), postgres.DefaultConfig()
+	warehouse := clickhouse.DefaultConfig()
 	toWarehouse, toControl := testkit.NewProxy(t, testkit.ClickHouse(t)), testkit.NewProxy(t, s.db.Config().ConnString())
-	warehouse.DSN, control.DSN = toWarehouse.DSN, toControl.DSN
-	conn, err := clickhouse.Open(t.Context(), warehouse)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	db, err := postgres.Open(t.Context(), control)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	at := &service{url: serve(t, db, conn)}
+	warehouse.DSN = toWarehouse.DSN
+	at := &service{url: serve(t, behind(t, toControl), store.OpenWarehouse(t, warehouse))}
 	ask := func(path, want, retry string) {
 		t.Helper()
 		r := at.ask(t, http.MethodGet, path, s.bearer("acme"))
@@ -298,6 +289,14 @@ func aStoreThatIsAwayIs503(t *testing.T, s *stage) {
 	ask("/api/v1/whoami", "200", "")
 	toControl.Cut()
 	ask("/api/v1/whoami", away, "1")
+}
+
+// behind connects to the control plane behind a proxy.
+func behind(t *testing.T, p *testkit.Proxy) *postgres.DB {
+	t.Helper()
+	c := postgres.DefaultConfig()
+	c.DSN = p.DSN
+	return store.OpenControlPlane(t, c)
 }
 
 func TestEveryEndpointIsDocumented(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit"
 )
 
 // What the description says of requests, asked of a server.
@@ -303,6 +304,9 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 	broken := *s
 	broken.service = &service{url: serve(t, closed, s.warehouse), db: closed}
 	closed.Close()
+	cut := testkit.NewProxy(t, s.db.Config().ConnString())
+	away := &service{url: serve(t, behind(t, cut), s.warehouse)}
+	cut.Cut()
 	for path, o := range contractOf(t).operations {
 		seen := map[int]bool{}
 		first := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"))
@@ -313,6 +317,7 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen")),
 			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
+			away.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 		} {
 			seen[r.StatusCode] = true
 		}
