@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,7 +134,14 @@ func TestRereadIsAskedFor(t *testing.T) {
 			t.Errorf("%s: status %d, %s; want %d and %q", args, r.status, r.stderr, exitUsage, want)
 		}
 	}
-	if r := run(t, env, "", "reread", "--org", "acme", "--brand", "none"); r.status != exitFailed || !strings.Contains(r.stderr, fmt.Sprintf("find brand %q", "none")) {
-		t.Errorf("of no brand: status %d, %s", r.status, r.stderr)
+	for args, want := range map[string]string{
+		"reread --org acme --brand none":                  `find brand "none": not found; GET /api/v1/brands lists them`,
+		"reread --org none":                               "find organization \"none\": not found; `answerscope org list` prints them",
+		"key create --org acme --user none --name ci":     "find user none: not found; `answerscope user add` adds one",
+		"key revoke 00000000-0000-0000-0000-000000000000": "not found; `answerscope key list` prints them",
+	} {
+		if r := run(t, env, "", strings.Fields(args)...); r.status != exitFailed || !strings.HasSuffix(r.stderr, want+"\n") {
+			t.Errorf("%s: status %d, %s; want %d and %q", args, r.status, r.stderr, exitFailed, want)
+		}
 	}
 }

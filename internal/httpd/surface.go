@@ -112,7 +112,6 @@ var statuses = map[problem.Kind]int{
 	problem.Unproven: http.StatusUnauthorized,
 	problem.Missing:  http.StatusNotFound,
 	problem.Away:     http.StatusServiceUnavailable,
-	problem.Internal: http.StatusInternalServerError,
 }
 
 // Explain is the status of an error, and the message that the caller may read: a problem's, or what the router and the

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"reflect"
 	"time"
 
@@ -54,7 +55,10 @@ func (s statement[R]) run(ctx context.Context, on querier, args ...any) (touched
 }
 
 func (s statement[R]) failed(err error) error {
-	return wrap(typed(err), "query %s", s.name)
+	if err = typed(err); errors.Is(err, ErrNotFound) {
+		return err // the caller says what was not found
+	}
+	return wrap(err, "query %s", s.name)
 }
 
 // none is the row of a statement that returns nothing.
