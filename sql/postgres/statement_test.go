@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,10 +77,13 @@ func TestTheServerKnowsEveryStatement(t *testing.T) {
 		for _, f := range prepared.Fields {
 			gives = append(gives, f.Name)
 		}
-		takes := tags(s.row)
-		if len(takes) == 0 && len(gives) == 1 { // the row is the only column
+		if s.row.Kind() != reflect.Struct || s.row == reflect.TypeFor[time.Time]() {
+			if len(gives) != 1 {
+				t.Errorf("%s gives %v, want one column, a %v", s.name, gives, s.row)
+			}
 			continue
 		}
+		takes := tags(s.row)
 		slices.Sort(gives)
 		slices.Sort(takes)
 		if !slices.Equal(gives, takes) {
