@@ -58,9 +58,18 @@ func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shard
 // sink lock, from before this call.
 func Positions(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
 	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
-		return positions(ctx, client, group, topic, partitions)
+		return backoff.Retry(ctx, func() ([]Position, error) {
+			all, err := positions(ctx, client, group, topic, partitions)
+			if code, ok := errors.AsType[kafka.Error](err); err != nil && (!ok || !code.Temporary()) {
+				return nil, backoff.Permanent(err)
+			}
+			return all, err
+		}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(coordinatorChanges))
 	})
 }
+
+// coordinatorChanges is longer than a group has no coordinator while Kafka chooses one, as it does for its first group.
+const coordinatorChanges = 5 * time.Second
 
 // membersGone is longer than a killed consumer stays a member.
 const membersGone = 15 * time.Second

@@ -43,12 +43,16 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 	for _, month := range tombstones.FrozenMonths {
 		frozenMonths = append(frozenMonths, clickhouse.MonthOf(month))
 	}
+	nothingExcluded := len(tombstones.Brands)+len(tombstones.Organizations)+len(frozenMonths) == 0 // nearly always
 	in.dispositions = make([]disposition, len(in.Items))
 	var ofFrozen []int64 // offsets of the records of frozen months, but rereads
 	for i := range in.Items {
 		item := &in.Items[i]
 		if item.dead != nil {
 			in.dispositions[i] = undecodable
+			continue
+		}
+		if nothingExcluded {
 			continue
 		}
 		switch o := item.row.Origin(); {
