@@ -31,7 +31,7 @@ func (s *Sink[R]) Decode(version int, r consume.Record) (item Item[R], month int
 		dead := deadLetter(&r, "malformed", err.Error())
 		return Item[R]{dead: &dead}, int(clickhouse.MonthOf(dead.AppendedAt)), nil
 	}
-	return Item[R]{row: row, reread: reread}, int(row.Origin().Month()), nil
+	return Item[R]{row: row, reread: reread}, int(row.Month()), nil
 }
 
 // maxDetail bounds what is kept of the reason, in bytes.

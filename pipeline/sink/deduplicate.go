@@ -28,7 +28,7 @@ func (in *insertion[R]) deduplicate(ctx context.Context) error {
 			in.outcomes.add(outdated)
 		case in.dispositions[i] != accept: // a dead letter
 		case item.reread:
-			key := item.row.Origin().Key
+			key := item.row.Key()
 			rows := in.topic.correct(current[key], &item.row)
 			if len(rows) == 0 {
 				in.outcomes.add(outdated)
@@ -42,7 +42,7 @@ func (in *insertion[R]) deduplicate(ctx context.Context) error {
 		default:
 			in.rows = append(in.rows, item.row)
 			if current != nil {
-				current[item.row.Origin().Key] = &item.row
+				current[item.row.Key()] = &item.row
 			}
 			in.outcomes.add(inserted)
 		}
@@ -69,7 +69,7 @@ func (in *insertion[R]) knownIDs(ctx context.Context) ([]bool, error) {
 		if in.dispositions[i] != accept || item.reread {
 			continue
 		}
-		key := item.row.Origin().Key
+		key := item.row.Key()
 		if known[i] = ids.add(key); !known[i] && ids.mayHaveLanded(key.ID) {
 			keys, positions = append(keys, key), append(positions, i)
 		}
@@ -104,7 +104,7 @@ func (in *insertion[R]) currentRows(ctx context.Context) (map[clickhouse.Key]*R,
 	var keys []clickhouse.Key
 	for i := range in.Items {
 		if item := &in.Items[i]; item.reread && in.dispositions[i] == accept {
-			keys = append(keys, item.row.Origin().Key)
+			keys = append(keys, item.row.Key())
 		}
 	}
 	if len(keys) == 0 {

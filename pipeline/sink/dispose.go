@@ -31,8 +31,8 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 	brands, organizations := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for i := range in.Items {
 		if item := &in.Items[i]; item.dead == nil {
-			o := item.row.Origin()
-			brands[uuid.UUID(o.BrandID)], organizations[uuid.UUID(o.OrganizationID)] = true, true
+			key := item.row.Key()
+			brands[uuid.UUID(key.BrandID)], organizations[uuid.UUID(key.OrganizationID)] = true, true
 		}
 	}
 	tombstones, err := in.tombstones(ctx, slices.Collect(maps.Keys(brands)), slices.Collect(maps.Keys(organizations)))
@@ -55,10 +55,10 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 		if nothingExcluded {
 			continue
 		}
-		switch o := item.row.Origin(); {
-		case tombstones.Brands[uuid.UUID(o.BrandID)], tombstones.Organizations[uuid.UUID(o.OrganizationID)]:
+		switch key := item.row.Key(); {
+		case tombstones.Brands[uuid.UUID(key.BrandID)], tombstones.Organizations[uuid.UUID(key.OrganizationID)]:
 			in.dispositions[i] = deleted
-		case slices.Contains(frozenMonths, o.Month()):
+		case slices.Contains(frozenMonths, item.row.Month()):
 			in.dispositions[i] = frozen
 			if !item.reread {
 				ofFrozen = append(ofFrozen, in.First+int64(i))
@@ -102,7 +102,7 @@ func (in *insertion[R]) collectDeadLetters(ctx context.Context, ofFrozen []int64
 	}
 	for _, r := range records {
 		detail := fmt.Sprintf("the facts of %s in topic %s have expired: their sums do not change any more",
-			in.Items[r.Offset-in.First].row.Origin().Day.Format("2006-01"), in.topic.name)
+			in.Items[r.Offset-in.First].row.Month(), in.topic.name)
 		in.deadLetters = append(in.deadLetters, deadLetter(r, "month frozen", detail))
 	}
 	slices.SortFunc(in.deadLetters, func(a, b clickhouse.DeadLetter) int { return int(a.LogOffset - b.LogOffset) })

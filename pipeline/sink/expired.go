@@ -26,7 +26,7 @@ func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, token str
 		return nil, "", err
 	}
 	for _, row := range in.rows {
-		if o := row.Origin(); !landed[clickhouse.RowMonth{Offset: o.Record.Offset, Month: o.Month()}] {
+		if !landed[clickhouse.RowMonth{Offset: row.Offset(), Month: row.Month()}] {
 			missing = append(missing, row)
 		}
 	}
@@ -47,7 +47,7 @@ func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
 func monthsOf[R Row](rows []R) []clickhouse.Month {
 	months := map[clickhouse.Month]bool{}
 	for _, row := range rows {
-		months[row.Origin().Month()] = true
+		months[row.Month()] = true
 	}
 	return slices.Sorted(maps.Keys(months))
 }

@@ -38,7 +38,7 @@ func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 		lastDead = in.deadLetters[n-1].LogOffset
 	}
 	if n := len(in.rows); n > 0 {
-		lastRow = in.rows[n-1].Origin().Record.Offset
+		lastRow = in.rows[n-1].Offset()
 	}
 	return max(lastDead, lastRow), lastDead > lastRow || in.expired()
 }

@@ -26,7 +26,11 @@ type Sink[R Row] struct {
 }
 
 // Row is a row of a landing table.
-type Row interface{ Origin() clickhouse.RowOrigin }
+type Row interface {
+	Key() clickhouse.Key
+	Month() clickhouse.Month // by whose parts it lands
+	Offset() int64           // of its record
+}
 
 // topic is what differs between the topics.
 type topic[R Row] struct {

@@ -94,7 +94,11 @@ type AnswerRow struct {
 	CardRoles           []string           `ch:"cards.role"`
 }
 
-// Origin says which record the row is of.
-func (r AnswerRow) Origin() RowOrigin {
-	return RowOrigin{Key{r.OrganizationID, r.BrandID, r.ID}, r.Day, LogPosition{r.LogTopic, r.LogPartition, r.LogOffset}}
-}
+// Key is the row's.
+func (r AnswerRow) Key() Key { return Key{r.OrganizationID, r.BrandID, r.ID} }
+
+// Month is the row's, by whose parts it lands.
+func (r AnswerRow) Month() Month { return MonthOf(r.Day) }
+
+// Offset is that of the record.
+func (r AnswerRow) Offset() int64 { return r.LogOffset }

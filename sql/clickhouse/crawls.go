@@ -28,10 +28,14 @@ type CrawlRow struct {
 // Crawls is the landing table of topic crawls.
 var Crawls = table[CrawlRow]("crawls")
 
-// Origin says which record the row is of.
-func (r CrawlRow) Origin() RowOrigin {
-	return RowOrigin{Key{r.OrganizationID, r.BrandID, r.ID}, r.Day, LogPosition{r.LogTopic, r.LogPartition, r.LogOffset}}
-}
+// Key is the row's.
+func (r CrawlRow) Key() Key { return Key{r.OrganizationID, r.BrandID, r.ID} }
+
+// Month is the row's, by whose parts it lands.
+func (r CrawlRow) Month() Month { return MonthOf(r.Day) }
+
+// Offset is that of the record.
+func (r CrawlRow) Offset() int64 { return r.LogOffset }
 
 // AICrawlers gives the crawls of the window by facet; within one the most requests
 // first, then by name in code-point order. Without crawls it gives nothing.

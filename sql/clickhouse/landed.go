@@ -90,7 +90,7 @@ func CurrentAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (m
 	err := eachChunk(keys, func(some []Key) error {
 		rows, err := currentAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
 		for i := range rows {
-			current[rows[i].Origin().Key] = &rows[i]
+			current[rows[i].Key()] = &rows[i]
 		}
 		return err
 	})

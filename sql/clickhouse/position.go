@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A LogPosition is that of a record. Positions are ordered by topic, then partition, then offset; BeforeAll is before
@@ -48,16 +47,6 @@ func ParseLogPosition(text string) (LogPosition, error) {
 }
 
 var positionLike = regexp.MustCompile(`^([A-Za-z0-9._-]+)/([0-9]+)@([0-9]+)$`)
-
-// A RowOrigin is the key of a row of a landing table, and the record that it is of.
-type RowOrigin struct {
-	Key
-	Day    time.Time // UTC midnight
-	Record LogPosition
-}
-
-// Month is the row's.
-func (o RowOrigin) Month() Month { return MonthOf(o.Day) }
 
 type partitionParams struct {
 	Topic     string `ch:"topic"`

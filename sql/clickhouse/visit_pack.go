@@ -93,12 +93,16 @@ func (p PackedVisit) text(which int) string {
 // At is when the visit was.
 func (p PackedVisit) At() time.Time { return time.UnixMilli(int64(p.uint64(packedAt))).UTC() }
 
-// Origin says which record the row is of.
-func (p PackedVisit) Origin() RowOrigin {
-	key := Key{p.uuid(packedOrganization), p.uuid(packedBrand), p.uuid(packedID)}
-	record := LogPosition{p.text(textTopic), int32(p.uint32(packedPartition)), int64(p.uint64(packedOffset))}
-	return RowOrigin{key, p.At().Truncate(24 * time.Hour), record}
+// Key is the row's.
+func (p PackedVisit) Key() Key {
+	return Key{p.uuid(packedOrganization), p.uuid(packedBrand), p.uuid(packedID)}
 }
+
+// Month is the row's, by whose parts it lands.
+func (p PackedVisit) Month() Month { return MonthOf(p.At()) }
+
+// Offset is that of the record.
+func (p PackedVisit) Offset() int64 { return int64(p.uint64(packedOffset)) }
 
 func (p PackedVisit) value() *decimal.Decimal {
 	if !p.flag(flagValued) {
