@@ -178,15 +178,14 @@ func (p *Producer) AppendTo(ctx context.Context, topic string, partition int, re
 
 // oneBatch is as many of the first records as a batch takes. The error is that the first one is too large.
 func (p *Producer) oneBatch(records []Record) ([]Record, error) {
+	if err := fits(records[0].weight()); err != nil {
+		return nil, err
+	}
 	bytes := 0
 	for i := range records {
 		r := &records[i]
 		bytes += len(r.Key) + len(r.Value)
-		err := fits(r.weight())
-		if i == 0 && err != nil {
-			return nil, err
-		}
-		if err != nil || i > 0 && bytes > maxBatchBytes || i == p.cfg.batchRecords {
+		if i > 0 && (bytes > maxBatchBytes || fits(r.weight()) != nil) || i == p.cfg.batchRecords {
 			return records[:i], nil
 		}
 	}

@@ -71,11 +71,11 @@ func TestWorkMayFinishForAWhileAfterItsContext(t *testing.T) {
 		finishing, release := lifecycle.Finishing(ctx, time.Second)
 		defer release()
 		cancel()
-		time.Sleep(time.Second - time.Nanosecond)
+		<-time.After(time.Second - time.Nanosecond)
 		if err := finishing.Err(); err != nil {
 			t.Errorf("within the second: %v", err)
 		}
-		time.Sleep(time.Nanosecond)
+		<-time.After(time.Nanosecond)
 		synctest.Wait()
 		if finishing.Err() == nil {
 			t.Error("after the second it goes on")

@@ -45,12 +45,9 @@ func New(db *postgres.DB, warehouse *clickhouse.Conn, leader *postgres.Leader, r
 // Run purges what is due until ctx is cancelled. While a store is away, deletions stay due.
 func (p *Purger) Run(ctx context.Context) error {
 	failed := false
-	for {
+	for ctx.Err() == nil {
 		err := p.purgeDue(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			p.metrics.failures.Inc()
 			if !failed { // one line for a series of failures
 				p.log.Error("purge failed", "cause", err,
@@ -58,10 +55,9 @@ func (p *Purger) Run(ctx context.Context) error {
 			}
 		}
 		failed = err != nil
-		if lifecycle.Pause(ctx, p.interval) != nil {
-			return nil
-		}
+		_ = lifecycle.Pause(ctx, p.interval) // its error is that ctx has ended
 	}
+	return nil
 }
 
 // purgeDue purges what is due, if this process leads.
