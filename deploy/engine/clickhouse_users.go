@@ -29,37 +29,6 @@ func usersDir(dir string) string { return filepath.Join(dir, "users.d") }
 // users only when it starts.
 func ClickHouseUsersDir(dataDir string) string { return usersDir(clickHouseDir(dataDir)) }
 
-// keepClickHouse restarts the ClickHouse of running[i], at the same address, when users.d changed, and closes lost when it
-// ends by itself.
-func (e *Engines) keepClickHouse(ctx context.Context, i int, c *ClickHouse) {
-	look := time.NewTicker(usersInterval)
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.Done():
-			if ctx.Err() == nil {
-				e.lose(c.Err())
-			}
-			return
-		case <-look.C:
-		}
-		if !c.usersChanged() {
-			continue
-		}
-		next, err := c.restart(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				e.lose(fmt.Errorf("restart clickhouse for its users: %w", err))
-			}
-			return
-		}
-		c = next
-		e.running[i] = next // Stop reads it after this function has returned
-	}
-}
-
 // usersChanged says whether users.d holds other files than c has read. Files that cannot be read, or are still being
 // written, wait for the next look: an engine that refuses them would not come back.
 func (c *ClickHouse) usersChanged() bool {
@@ -75,17 +44,18 @@ func (c *ClickHouse) usersChanged() bool {
 	return true
 }
 
-// restart ends the engine and starts it again with the same files and ports. One that does not end in time is killed: what
-// was acknowledged is on the disk, and what was not is sent again.
-func (c *ClickHouse) restart(ctx context.Context) (*ClickHouse, error) {
+// drain ends the engine. One that does not end in time is killed: what was acknowledged is on the disk, and what was not
+// is sent again.
+func (c *ClickHouse) drain(ctx context.Context) {
 	c.cfg.Log.Info("restarting engine for its users", "engine", "clickhouse")
-	draining, cancel := context.WithTimeout(ctx, drainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	if err := c.Stop(draining); err != nil {
+	if err := c.Stop(ctx); err != nil {
 		c.cfg.Log.Info("queries were cut off", "engine", "clickhouse", "error", err)
 	}
-	return StartClickHouse(ctx, c.cfg)
 }
+
+func (c *ClickHouse) again(ctx context.Context) (child, error) { return StartClickHouse(ctx, c.cfg) }
 
 // acceptedUsers keeps the listing of the files that the engine last started with.
 func acceptedUsers(dir string) string { return filepath.Join(dir, "users.accepted") }

@@ -63,8 +63,6 @@ type Engines struct {
 // running is any engine that this process started.
 type running interface {
 	Stop(context.Context) error
-	Done() <-chan struct{}
-	Err() error
 }
 
 // InUseError says that another process owns the engines of a data directory.
@@ -172,10 +170,8 @@ func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
 	watching, quit := context.WithCancel(context.Background())
 	e.quit = quit
 	for i, r := range e.running {
-		if c, ok := r.(*ClickHouse); ok {
-			e.wg.Go(func() { e.keepClickHouse(watching, i, c) })
-		} else {
-			e.wg.Go(func() { e.watchEngine(watching, r) })
+		if c, ok := r.(child); ok { // the broker is part of this process
+			e.wg.Go(func() { e.keep(watching, i, c) })
 		}
 	}
 	return e, nil
@@ -218,17 +214,6 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 	return group.Wait()
 }
 
-// watchEngine closes lost when an engine ends by itself.
-func (e *Engines) watchEngine(ctx context.Context, r running) {
-	select {
-	case <-ctx.Done():
-	case <-r.Done():
-		if ctx.Err() == nil {
-			e.lose(r.Err())
-		}
-	}
-}
-
 // join uses the engines of another process.
 func join(o Options, r owner) *Engines {
 	ctx, quit := context.WithCancel(context.Background())
@@ -268,7 +253,8 @@ func (e *Engines) lose(err error) {
 // Joined says that the engines are another process's.
 func (e *Engines) Joined() bool { return e.lock == nil }
 
-// Lost is closed when an engine ended by itself or, for joined engines, within about a second of their owner's end.
+// Lost is closed when an engine ended by itself again and again or, for joined engines, within about a second of their
+// owner's end.
 func (e *Engines) Lost() <-chan struct{} { return e.lost }
 
 // Err is the cause once Lost is closed; nil before.

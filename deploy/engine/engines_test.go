@@ -135,19 +135,6 @@ func TestJoiningEnginesThatLackOneIsAnError(t *testing.T) {
 	}
 }
 
-func TestEngineThatDiesIsLost(t *testing.T) {
-	engines, err := Open(t.Context(), Options{DataDir: tempDir(t), ClickHouse: true, Owner: "all", Exclusive: true, NoSync: true, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustEnd(t, engines)
-	engines.running[0].(*ClickHouse).Kill()
-	<-engines.Lost()
-	if err := engines.Err(); err == nil || !strings.Contains(err.Error(), "clickhouse") {
-		t.Errorf("lost says %v", err)
-	}
-}
-
 // What prepares a start touches files that another owner's engines may read.
 func TestOnlyWhoStartsEnginesPreparesThem(t *testing.T) {
 	dir := t.TempDir()

@@ -26,7 +26,6 @@ type Kafka struct {
 	lock    *lock
 	address string
 	once    sync.Once
-	done    chan struct{}
 }
 
 // StartKafka starts the embedded broker of a directory. It has one broker and
@@ -64,7 +63,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kafka{cluster: cluster, lock: lock, address: address(port), done: make(chan struct{})}, nil
+	return &Kafka{cluster: cluster, lock: lock, address: address(port)}, nil
 }
 
 // Brokers are the addresses to bootstrap from.
@@ -75,17 +74,10 @@ func (k *Kafka) Brokers() []string { return []string{k.address} }
 func (k *Kafka) Stop(context.Context) (err error) {
 	k.once.Do(func() {
 		k.cluster.Close()
-		close(k.done)
 		err = k.lock.Close()
 	})
 	return err
 }
-
-// Done is closed when the broker was stopped; it does not end by itself.
-func (k *Kafka) Done() <-chan struct{} { return k.done }
-
-// Err is nil: the broker ends only by Stop.
-func (k *Kafka) Err() error { return nil }
 
 // kafkaLog logs the broker's failures, such as a full disk, and drops the rest, which is a line per request.
 type kafkaLog struct{ log *slog.Logger }

@@ -32,6 +32,7 @@ type PostgresConfig struct {
 // Postgres is a running PostgreSQL server, a child of this process.
 type Postgres struct {
 	*process
+	cfg               PostgresConfig
 	address, password string
 }
 
@@ -68,7 +69,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Postgres{address: address(port), password: c.password}
+	p := &Postgres{cfg: cfg, address: address(port), password: c.password}
 	server, err := c.server(port)
 	if err != nil {
 		return nil, err
@@ -103,6 +104,8 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	// SIGINT is its "fast shutdown"; on SIGTERM it would wait for clients to leave.
 	return p.stop(ctx, func() error { return p.signal(syscall.SIGINT) })
 }
+
+func (p *Postgres) again(ctx context.Context) (child, error) { return StartPostgres(ctx, p.cfg) }
 
 // onOurDeath is the signal that the server gets when we are killed: its "immediate
 // shutdown", which ends its children too. The next start recovers.

@@ -86,6 +86,16 @@ func runTool(name string, cmd *exec.Cmd) error {
 	return nil
 }
 
+// lastLines are those of its log.
+func (p *process) lastLines() string {
+	text, err := os.ReadFile(p.log) // at most a few times maxLogSize
+	if err != nil {
+		return err.Error()
+	}
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return string(bytes.Join(lines[max(0, len(lines)-10):], []byte("\n")))
+}
+
 // awaitReady polls probe until it returns nil. It kills the child and returns an error
 // when ctx is done first, or when the child has ended.
 func (p *process) awaitReady(ctx context.Context, probe func(context.Context) error) error {

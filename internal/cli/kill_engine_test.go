@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+)
+
+// An embedded engine that is killed is started again. Meanwhile every beacon is answered with 204, /readyz names the engine
+// and the API answers with 503; afterwards each beacon is counted once, and the process is still the same.
+func TestAKilledEngineComesBack(t *testing.T) {
+	t.Parallel()
+	dir := migratedDir(t)
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
+	s := serve(t, env, "all")
+	must(t, env, "org", "add", "Acme")
+	must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner")
+	key := must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
+	brands, answers := filepath.Join(dir, "brands.json"), filepath.Join(dir, "answers.ndjson")
+	write(t, brands, brandsFile)
+	write(t, answers, "")
+	must(t, env, "import", answers, "--org", "acme", "--create", brands)
+	brand := onlyBrand(t, s.url, key)
+	body := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
+	counted := func() (visits int) {
+		var got traffic
+		status, text := fetch(t, s.url+"/api/v1/ai-traffic?brand_id="+brand, key)
+		if err := json.Unmarshal([]byte(text), &got); status != 200 || err != nil {
+			return -1
+		}
+		return got.Visits
+	}
+	accepted := int64(0)
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := post(t, s.url, body); return status == 204 })
+	accepted++
+
+	for name, path := range map[string]string{"clickhouse": "ai-traffic?brand_id=" + brand, "postgres": "brands"} {
+		others, end := s.beacons(t, body)
+		killEngine(t, s, name)
+		wait.For(t, "readyz to name "+name, func() bool {
+			status, text := fetch(t, s.admin(t)+"/readyz", "")
+			return status == 503 && strings.Contains(text, name)
+		})
+		if status, text := fetch(t, s.url+"/api/v1/"+path, key); status != 503 && status != 200 {
+			t.Errorf("%s while %s is away: %d %s, want 503 or, once it is back, 200", path, name, status, text)
+		}
+		wait.For(t, "readyz to be well again", func() bool { status, _ := fetch(t, s.admin(t)+"/readyz", ""); return status == 200 })
+		end()
+		accepted += others.Load()
+	}
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return int64(counted()) >= accepted })
+	if got := counted(); int64(got) != accepted {
+		t.Errorf("%d visits, want %d", got, accepted)
+	}
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+}
+
+// beacons sends beacons from four clients until end, each of which must be accepted, and counts them.
+func (s *server) beacons(t *testing.T, body string) (accepted *atomic.Int64, end func()) {
+	t.Helper()
+	accepted = new(atomic.Int64)
+	done := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if status, _ := post(t, s.url, body); status != 204 {
+					t.Errorf("a beacon was answered with %d", status)
+					return
+				}
+				accepted.Add(1)
+			}
+		})
+	}
+	return accepted, func() { close(done); clients.Wait() }
+}
+
+// killEngine kills an embedded engine, whose process id is in the log.
+func killEngine(t *testing.T, s *server, name string) {
+	t.Helper()
+	lines := regexp.MustCompile(`msg="engine ready" engine=`+name+` .* pid=(\d+)`).FindAllStringSubmatch(s.log.String(), -1)
+	if len(lines) == 0 {
+		t.Fatalf("no process id of %s in the log:\n%s", name, s.log)
+	}
+	pid, err := strconv.Atoi(lines[len(lines)-1][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
