@@ -21,7 +21,8 @@ import (
 
 // grammar is every command with its flags; its order is that of --help.
 type grammar struct {
-	Settings settings `embed:""`
+	Settings settings         `embed:""`
+	Build    kong.VersionFlag `name:"version" env:"-" help:"Show which build this is."`
 
 	All       all      `cmd:"" help:"Run everything on one port."`
 	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
@@ -41,6 +42,7 @@ type grammar struct {
 	Reread   rereads  `cmd:"" help:"Have kept answers read again, and see how far that is."`
 	Bench    bench    `cmd:"" help:"Measure this machine."`
 	Config   show     `cmd:"" help:"Show the effective configuration, secrets masked."`
+	Version  version  `cmd:"" help:"Show which build this is."`
 
 	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
 	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
@@ -102,7 +104,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
-		kong.Vars{"benches": strings.Join(benches.Names(), ", ")},
+		kong.Vars{"benches": strings.Join(benches.Names(), ", "), "version": thisBuild().String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
 	if err != nil {

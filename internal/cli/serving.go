@@ -56,7 +56,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	}
 	p.log = p.logger(slog.LevelInfo)
 	s := &service{engines: &engines{process: p}, takes: plan.takes, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
-	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), s.ready)
+	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), thisBuild().metric(), s.ready)
 	var err error
 	if s.listener, err = listen(ctx, plan.at.Listen, "--listen"); err != nil {
 		return err
