@@ -86,9 +86,15 @@ func runTool(name string, cmd *exec.Cmd) error {
 	return nil
 }
 
-// lastLines are those of its log.
+// lastLines are those of its log, which may be of any size.
 func (p *process) lastLines() string {
-	text, err := os.ReadFile(p.log) // at most a few times maxLogSize
+	file, err := os.Open(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	defer file.Close()
+	_, _ = file.Seek(-4<<10, io.SeekEnd) // refused where the log is shorter, which is then read whole
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return err.Error()
 	}

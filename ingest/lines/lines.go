@@ -50,7 +50,7 @@ type Reader struct {
 
 var byteOrderMark = []byte("\ufeff")
 
-// New returns a reader of from. refuse is told the lines over the limit.
+// New returns a reader of from. refuse is called with each line over the limit.
 func New(from io.Reader, limit int, refuse func(line int, why error)) *Reader {
 	return &Reader{from: bufio.NewReaderSize(from, 64<<10), limit: limit, refuse: refuse}
 }

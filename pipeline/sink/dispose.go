@@ -43,7 +43,6 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 	for _, month := range tombstones.FrozenMonths {
 		frozenMonths = append(frozenMonths, clickhouse.MonthOf(month))
 	}
-	nothingExcluded := len(tombstones.Brands)+len(tombstones.Organizations)+len(frozenMonths) == 0 // nearly always
 	in.dispositions = make([]disposition, len(in.Items))
 	var ofFrozen []int64 // offsets of the records of frozen months, but rereads
 	for i := range in.Items {
@@ -52,13 +51,10 @@ func (in *insertion[R]) dispose(ctx context.Context) error {
 			in.dispositions[i] = undecodable
 			continue
 		}
-		if nothingExcluded {
-			continue
-		}
 		switch key := item.row.Key(); {
 		case tombstones.Brands[uuid.UUID(key.BrandID)], tombstones.Organizations[uuid.UUID(key.OrganizationID)]:
 			in.dispositions[i] = deleted
-		case slices.Contains(frozenMonths, item.row.Month()):
+		case len(frozenMonths) > 0 && slices.Contains(frozenMonths, item.row.Month()): // the month of every row costs time
 			in.dispositions[i] = frozen
 			if !item.reread {
 				ofFrozen = append(ofFrozen, in.First+int64(i))
