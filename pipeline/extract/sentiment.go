@@ -2,8 +2,11 @@ package extract
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jonreiter/govader"
 )
@@ -22,9 +25,24 @@ var vader = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 // compoundOf is the compound of a sentence, in ten-thousandths. govader cuts words at single spaces and knows
 // negations only with a straight apostrophe.
 func compoundOf(sentence string) int64 {
-	words := strings.Join(strings.Fields(sentence), " ")
-	words = strings.ReplaceAll(words, "’", "'")
-	return int64(math.Round(vader().PolarityScores(words).Compound * 10_000))
+	words := strings.Fields(strings.ReplaceAll(sentence, "’", "'"))
+	if !slices.ContainsFunc(words, hasValence) {
+		return 0 // emphasis is added to a sum that is not 0; skipping these sentences reads an answer in 0.7 of the time
+	}
+	return int64(math.Round(vader().PolarityScores(strings.Join(words, " ")).Compound * 10_000))
+}
+
+// hasValence reports whether a word may count: it is in the lexicon, with or without the punctuation around it, or has an
+// emoji, which VADER replaces by its description.
+func hasValence(word string) bool {
+	for _, r := range word {
+		if r >= utf8.RuneSelf && vader().EmojiDict[string(r)] != "" {
+			return true
+		}
+	}
+	word = strings.ToLower(word)
+	bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return vader().Lexicon[bare] != 0 || len(bare) != len(word) && vader().Lexicon[word] != 0
 }
 
 // A tone sums up the compounds of the sentences that name an entity.
