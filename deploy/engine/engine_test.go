@@ -72,11 +72,14 @@ var stores = map[string]func(t *testing.T, dir string) (store, error){
 	},
 	"kafka": func(t *testing.T, dir string) (store, error) {
 		e, err := StartKafka(t.Context(), KafkaConfig{Dir: dir, Log: quiet})
-		return kafkaStore{e}, err
+		if err != nil {
+			return nil, err
+		}
+		return kafkaStore{e, []kgo.Opt{knownTo(e)}}, nil
 	},
 	"apache": func(t *testing.T, dir string) (store, error) {
 		e, err := StartApacheKafka(t.Context(), ApacheKafkaConfig{Dir: dir, Log: quiet})
-		return kafkaStore{e}, err
+		return kafkaStore{broker: e}, err
 	},
 }
 
@@ -132,12 +135,20 @@ type broker interface {
 	Brokers() []string
 }
 
-type kafkaStore struct{ broker }
+type kafkaStore struct {
+	broker
+	login []kgo.Opt
+}
+
+// client connects to the broker.
+func (s kafkaStore) client(options ...kgo.Opt) (*kgo.Client, error) {
+	return kgo.NewClient(append(append(options, kgo.SeedBrokers(s.Brokers()...)), s.login...)...)
+}
 
 func (s kafkaStore) address() string { return strings.Join(s.Brokers(), ",") }
 
 func (s kafkaStore) write(ctx context.Context, line string) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.Brokers()...), kgo.DefaultProduceTopic("lines"))
+	client, err := s.client(kgo.DefaultProduceTopic("lines"))
 	if err != nil {
 		return err
 	}
@@ -153,7 +164,7 @@ func (s kafkaStore) write(ctx context.Context, line string) error {
 }
 
 func (s kafkaStore) read(ctx context.Context) ([]string, error) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.Brokers()...), kgo.ConsumeTopics("lines"))
+	client, err := s.client(kgo.ConsumeTopics("lines"))
 	if err != nil {
 		return nil, err
 	}

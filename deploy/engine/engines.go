@@ -276,6 +276,9 @@ func (e *Engines) Postgres() string { return e.owner.Postgres }
 // Kafka are the brokers to bootstrap from; empty if not needed.
 func (e *Engines) Kafka() []string { return e.owner.Kafka }
 
+// KafkaPassword is that of KafkaUser there.
+func (e *Engines) KafkaPassword() string { return e.owner.KafkaPassword }
+
 // Stop ends the engines if this process started them, and releases the directory.
 func (e *Engines) Stop(ctx context.Context) error {
 	e.quit()

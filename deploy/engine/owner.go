@@ -23,6 +23,7 @@ type owner struct {
 	ClickHouseHTTP string   `json:"clickhouse_http,omitempty"`
 	Postgres       string   `json:"postgres,omitempty"`
 	Kafka          []string `json:"kafka,omitempty"`
+	KafkaPassword  string   `json:"kafka_password,omitempty"`
 }
 
 // add sets the addresses of an engine.
@@ -33,7 +34,7 @@ func (o *owner) add(r running) {
 	case *Postgres:
 		o.Postgres = r.DSN()
 	case *Kafka:
-		o.Kafka = r.Brokers()
+		o.Kafka, o.KafkaPassword = r.Brokers(), r.Password()
 	}
 }
 

@@ -21,7 +21,7 @@ func visit(i int) []byte {
 }
 
 func benchBrokers(b *testing.B) map[string][]string {
-	k, err := engine.StartKafka(b.Context(), engine.KafkaConfig{Dir: b.TempDir(), Log: slog.New(slog.DiscardHandler)}) // synced writes
+	k, err := engine.StartKafka(b.Context(), engine.KafkaConfig{Dir: b.TempDir(), NoPassword: true, Log: slog.New(slog.DiscardHandler)}) // synced writes
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func restartable(t *testing.T, kind string) broker {
 	dir, quiet := t.TempDir(), slog.New(slog.DiscardHandler)
 	if kind == "kafka" {
 		return broker{func(ctx context.Context) (func(context.Context) error, []string, error) {
-			k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, Log: quiet})
+			k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoPassword: true, Log: quiet})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -53,25 +53,19 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 	if err := os.Chmod(s.dir, 0o755); err != nil { // under root PostgreSQL is another user
 		return nil, fmt.Errorf("open the bench's directory: %w", err)
 	}
-	apache := need.broker && broker == "apache"
 	set, err := engine.Open(ctx, engine.Options{
 		DataDir: filepath.Join(s.dir, "engines"), Owner: "bench", Log: s.log,
-		ClickHouse: need.clickhouse, Postgres: need.postgres, Kafka: need.broker && !apache,
+		ClickHouse: need.clickhouse, Postgres: need.postgres,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.onClose(set.Stop)
-	s.clickhouse, s.postgres, s.connection.Brokers = set.ClickHouse(), set.Postgres(), set.Kafka()
-	if apache {
-		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Log: s.log})
-		if err != nil {
+	s.clickhouse, s.postgres = set.ClickHouse(), set.Postgres()
+	if need.broker {
+		if err := s.startBroker(ctx, broker == "apache"); err != nil {
 			return nil, err
 		}
-		s.onClose(k.Stop)
-		s.connection.Brokers = k.Brokers()
-	}
-	if need.broker {
 		if err := s.createTopics(ctx, ""); err != nil {
 			return nil, err
 		}
@@ -80,6 +74,26 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 		return s, postgres.Migrate(ctx, s.postgres, func(uint, string) {})
 	}
 	return s, nil
+}
+
+// startBroker starts a broker that needs no password, so that every program of a bench reaches it by its address alone.
+func (s *stack) startBroker(ctx context.Context, apache bool) error {
+	if apache {
+		k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(s.dir, "apache"), Log: s.log})
+		if err != nil {
+			return err
+		}
+		s.onClose(k.Stop)
+		s.connection.Brokers = k.Brokers()
+		return nil
+	}
+	k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(s.dir, "kafka"), NoPassword: true, Log: s.log})
+	if err != nil {
+		return err
+	}
+	s.onClose(k.Stop)
+	s.connection.Brokers = k.Brokers()
+	return nil
 }
 
 // onClose registers what is stopped when the bench is over, before what was registered earlier.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/config"
 	"github.com/answerscope/answerscope/pipeline/migration"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -81,9 +82,16 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		e.postgresConfig.DSN = e.running.Postgres()
 	}
 	if embedded.Kafka {
-		e.kafkaConnection.Brokers = e.running.Kafka()
+		e.kafkaConnection = embeddedKafka(e.running)
 	}
 	return e, nil
+}
+
+// embeddedKafka is how the embedded broker is reached, by whoever may read the data directory.
+func embeddedKafka(of *engine.Engines) producer.Connection {
+	return producer.Connection{
+		Brokers: of.Kafka(), Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser, Password: config.NewSecret(of.KafkaPassword()),
+	}
 }
 
 // embedded are those of need that have no address of their own.

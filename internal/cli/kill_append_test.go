@@ -90,7 +90,7 @@ func (k *killing) append(ctx context.Context, t *testing.T, pointTimeout time.Du
 			return err
 		}
 		defer func() { _ = set.Stop(context.Background()) }() // whose engines were killed meanwhile
-		cfg.Brokers = set.Kafka()
+		cfg.Connection = embeddedKafka(set)
 	}
 	cfg.AckTimeout = pointTimeout
 	log, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())

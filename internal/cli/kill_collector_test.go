@@ -128,7 +128,7 @@ func (c *collectorTest) startKafka(t *testing.T) {
 	t.Helper()
 	ctx, quiet := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
 	if c.broker == "kafka" {
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(c.dir, "kafka"), Log: quiet})
+		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(c.dir, "kafka"), NoPassword: true, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}

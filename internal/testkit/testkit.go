@@ -105,7 +105,7 @@ func (e *engines) start(kind string) (addresses, error) {
 		e.stopAtEnd(p.Stop)
 		return addresses{"postgres": p.DSN()}, nil
 	case "kafka":
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, Log: quiet})
+		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, NoPassword: true, Log: quiet})
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func ownBroker(t *testing.T, kind string) (s *server, brokers []string) {
 			}
 			return k, err
 		}
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, Log: log})
+		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: dir, NoSync: true, NoPassword: true, Log: log})
 		if err == nil {
 			brokers = k.Brokers()
 		}
