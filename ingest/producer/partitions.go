@@ -95,6 +95,28 @@ func Partitions(ctx context.Context, client *kafka.Client, topic string) (int, e
 	return len(meta.Topics[0].Partitions), nil
 }
 
+// CheckTopic says that a topic is gone, or which of its partitions has no leader. While Kafka does not answer nothing is
+// known to be wrong with the topic.
+func CheckTopic(ctx context.Context, client *kafka.Client, topic string) error {
+	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil //nolint:nilerr // whether Kafka answers is another question
+	}
+	t := meta.Topics[0]
+	if errors.Is(t.Error, kafka.UnknownTopicOrPartition) {
+		return fmt.Errorf("topic %s is gone from the log", topic)
+	}
+	if t.Error != nil {
+		return fmt.Errorf("topic %s: %w", topic, t.Error)
+	}
+	for _, p := range t.Partitions {
+		if p.Leader.Host == "" || errors.Is(p.Error, kafka.LeaderNotAvailable) {
+			return fmt.Errorf("partition %s/%d has no leader", topic, p.ID)
+		}
+	}
+	return nil
+}
+
 // queue is where a record of AppendAll goes: to the partition that Kafka's own clients choose for its key, or to any.
 func (t *topic) queue(key []byte) *queue {
 	if key == nil {

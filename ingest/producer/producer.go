@@ -112,7 +112,8 @@ func (p *Producer) begin() bool {
 }
 
 // Ready reports whether Append can succeed: with a spool when that can be written and has room, else when a broker
-// accepts a connection.
+// accepts a connection. A topic that is gone, or has no leader, is not ready either, although the spool takes its records:
+// Kafka will not take them from there before somebody repairs it.
 func (p *Producer) Ready(ctx context.Context) error {
 	if p.spill == nil {
 		return p.cfg.Reach(ctx)
@@ -123,7 +124,7 @@ func (p *Producer) Ready(ctx context.Context) error {
 	if !p.spill.hasRoom(p.appendBytes.Load() + event.MaxRecordBytes) {
 		return fmt.Errorf("spool %s is full: %w", p.cfg.Spool.Dir, ErrOverloaded)
 	}
-	return nil
+	return CheckTopic(ctx, p.client, p.spill.name)
 }
 
 // Config says how records are appended. Sizes are bytes of keys and values.

@@ -105,6 +105,36 @@ func TestABrokerThatHangsDelaysNoAppend(t *testing.T) {
 	keptTheirPartition(t, all(t, brokers, prefix+event.TopicVisits), int(l.next.Load()))
 }
 
+// While the topic is gone Ready names it, and the spool takes what is appended; it is sent once the topic is there.
+func TestATopicThatIsGoneIsNamed(t *testing.T) {
+	brokers := testkit.Kafka(t)
+	prefix := freshTopics(t, brokers, 3)
+	p := running(t, brokers, prefix, spooling(t.TempDir()))
+	appendSome(t, p, 0, 20)
+	wait.For(t, "ready", func() bool { return p.Ready(t.Context()) == nil })
+
+	client := &kafka.Client{Addr: kafka.TCP(brokers...)}
+	if _, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{prefix + event.TopicVisits}}); err != nil {
+		t.Fatal(err)
+	}
+	wait.For(t, "the topic to be named", func() bool {
+		err := p.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "topic "+prefix+event.TopicVisits+" is gone")
+	})
+	appendSome(t, p, 20, 40)
+
+	cfg := DefaultTopicsConfig()
+	cfg.Brokers, cfg.Prefix, cfg.Partitions = brokers, prefix, 3
+	if _, err := CreateTopics(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	wait.For(t, "ready again", func() bool { return p.Ready(t.Context()) == nil })
+	wait.For(t, "an empty spool", func() bool { return p.spill.disk.Load().Records() == 0 })
+	if n := len(partitionsOf(t, all(t, brokers, prefix+event.TopicVisits))); n != 20 {
+		t.Errorf("the new topic has %d records, want the 20 of the spool", n)
+	}
+}
+
 // A full spool refuses records before they join a batch, and takes them again once
 // Kafka is back. Nothing that it took is refused for want of room.
 func TestAFullSpoolRefusesAndRecovers(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
@@ -66,7 +67,7 @@ func Append(t testing.TB, brokers []string, topic string, values ...[]byte) {
 		if err == nil {
 			err = response.Error
 		}
-		for _, retriable := range []error{kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable, kafka.NotLeaderForPartition} {
+		for _, retriable := range []error{kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable, kafka.NotLeaderForPartition, protocol.ErrNoTopic} {
 			if errors.Is(err, retriable) {
 				return false
 			}

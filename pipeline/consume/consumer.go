@@ -108,6 +108,7 @@ type Consumer[T any] struct {
 	joined   atomic.Bool
 	progress progress
 	failures failures
+	wrong    string // with the topic, as it was last logged
 
 	// Each of these warnings would come again and again, and is logged once a minute.
 	joinWarning, fetchWarning, checkWarning, watchWarning rate.Sometimes
@@ -149,16 +150,14 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 // away it tries again.
 func (c *Consumer[T]) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID:                     c.cfg.Group,
-		Brokers:                c.cfg.Brokers,
-		Topics:                 []string{c.cfg.Topic},
-		Dialer:                 c.dialer,
-		HeartbeatInterval:      sessionTimeout / 5,
-		SessionTimeout:         sessionTimeout,
-		RebalanceTimeout:       sessionTimeout,
-		JoinGroupBackoff:       500 * time.Millisecond,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: 5 * time.Second,
+		ID:                c.cfg.Group,
+		Brokers:           c.cfg.Brokers,
+		Topics:            []string{c.cfg.Topic},
+		Dialer:            c.dialer,
+		HeartbeatInterval: sessionTimeout / 5,
+		SessionTimeout:    sessionTimeout,
+		RebalanceTimeout:  sessionTimeout,
+		JoinGroupBackoff:  500 * time.Millisecond,
 	})
 	if err != nil {
 		return fmt.Errorf("join group %s: %w", c.cfg.Group, err)
@@ -197,9 +196,7 @@ func (c *Consumer[T]) serve(g *kafka.Generation) {
 	for _, id := range ids {
 		g.Start(func(ctx context.Context) { c.read(ctx, g, id) })
 	}
-	if len(ids) > 0 {
-		g.Start(func(ctx context.Context) { c.watch(ctx, ids) })
-	}
+	g.Start(func(ctx context.Context) { c.watch(ctx, ids) })
 }
 
 // read returns only when the generation has ended: returning earlier would end it, and a partition that has stopped must
@@ -223,9 +220,12 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	<-ctx.Done()
 }
 
-// Ready is nil once the group was joined, while no partition has stopped and none has failed to land its batch for a
-// minute.
-func (c *Consumer[T]) Ready(context.Context) error {
+// Ready is nil once the group was joined, while the topic is there with all its leaders, no partition has stopped and none
+// has failed to land its batch for a minute.
+func (c *Consumer[T]) Ready(ctx context.Context) error {
+	if err := producer.CheckTopic(ctx, c.client, c.cfg.Topic); err != nil {
+		return err
+	}
 	if !c.joined.Load() {
 		return fmt.Errorf("group %s: not joined yet", c.cfg.Group)
 	}

@@ -2,6 +2,7 @@ package consume
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strconv"
 	"sync"
@@ -9,10 +10,11 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// watchInterval is how often the ends of the log are read.
+// watchInterval is how often the topic and the ends of its log are looked at.
 const watchInterval = 5 * time.Second
 
 // progress is how far the partitions of a generation have landed. It is safe for concurrent use.
@@ -57,24 +59,55 @@ func (p *progress) of(partition int) (next nextRecord, known bool) {
 	return next, known
 }
 
-// watch sets the gauges of lag until the generation ends. It asks the broker itself, because a partition that has stopped
-// or whose target is away fetches nothing.
-func (c *Consumer[T]) watch(ctx context.Context, partitions []int) {
+// watch looks after the topic until the generation ends. It ends the generation itself, by returning, when the topic has
+// another number of partitions: the next one then has them all, or none of a topic that is gone.
+func (c *Consumer[T]) watch(ctx context.Context, assigned []int) {
 	ends := map[int]kafka.PartitionOffsets{}
-	for {
-		answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
-		if err != nil && ctx.Err() == nil {
-			c.watchWarning.Do(func() {
-				c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
-			})
+	for known := -1; ; {
+		count := c.countPartitions(ctx)
+		if known >= 0 && count >= 0 && count != known {
+			return
 		}
-		maps.Copy(ends, answered) // while the broker is away the age grows all the same
-		for id, p := range ends {
-			c.setLag(ctx, id, p.LastOffset)
+		known = max(known, count)
+		if len(assigned) > 0 {
+			c.setLags(ctx, assigned, ends)
 		}
 		if lifecycle.Pause(ctx, watchInterval) != nil {
 			return
 		}
+	}
+}
+
+// countPartitions is how many partitions the topic has: none when it is gone, -1 while Kafka does not say. What is wrong
+// with the topic is logged when that changes.
+func (c *Consumer[T]) countPartitions(ctx context.Context) int {
+	switch wrong := producer.CheckTopic(ctx, c.client, c.cfg.Topic); {
+	case wrong != nil && wrong.Error() != c.wrong:
+		c.wrong = wrong.Error()
+		c.log.Error("topic is not whole", "cause", wrong, "next", "see AnswerscopeNotReady in docs/operations.md; reading goes on by itself")
+	case wrong == nil && c.wrong != "":
+		c.wrong = ""
+		c.log.Info("topic is whole again")
+	}
+	count, err := producer.Partitions(ctx, c.client, c.cfg.Topic)
+	if err != nil && !errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return -1
+	}
+	return count
+}
+
+// setLags asks the broker itself where the log ends, because a partition that has stopped or whose target is away fetches
+// nothing.
+func (c *Consumer[T]) setLags(ctx context.Context, partitions []int, ends map[int]kafka.PartitionOffsets) {
+	answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
+	if err != nil && ctx.Err() == nil {
+		c.watchWarning.Do(func() {
+			c.log.Warn("looking at the log", "cause", err, "next", "nothing as long as partitions land; else see why the brokers do not answer")
+		})
+	}
+	maps.Copy(ends, answered) // while the broker is away the age grows all the same
+	for id, p := range ends {
+		c.setLag(ctx, id, p.LastOffset)
 	}
 }
 

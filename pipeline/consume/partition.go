@@ -156,8 +156,10 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 	return batch, nil
 }
 
-// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer.
+// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs the
+// attempts 1, 2, 4, 8 and so on.
 func (p *partition[T]) retry(ctx context.Context, what string, do func() error) error {
+	failed := 0
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
 		_, stopped := errors.AsType[*StoppedError](err)
@@ -170,8 +172,10 @@ func (p *partition[T]) retry(ctx context.Context, what string, do func() error) 
 	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
 		traceRetry(ctx, what, err)
-		p.log.Warn("retrying", "step", what, "wait", wait, "cause", err,
-			"next", "nothing for a minute; then see the engine that the cause names")
+		if failed++; failed&(failed-1) == 0 {
+			p.log.Warn("retrying", "step", what, "attempts", failed, "wait", wait, "cause", err,
+				"next", "nothing for a minute; then see the engine that the cause names")
+		}
 	}))
 	return err
 }
