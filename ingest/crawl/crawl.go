@@ -70,7 +70,7 @@ type AccessLog struct {
 	Sites          []string // hosts, lower case, whose lines count, with those below them
 	Site           string   // the host of lines that name none; "": they are refused
 	Ranges         Ranges
-	Refused        func(lines.Refusal) // nil, or called with each that Summary.Refusals lists
+	Refused        func(lines.Refusal) // nil, or called with each that Summary.Refusals lists; once where no line is in the format
 }
 
 // Summary counts the lines by what became of them.
@@ -104,7 +104,8 @@ type importing struct {
 	batch    []found
 	begun    time.Time // when batch had its first
 	summary  Summary
-	done     int // line
+	done     int  // line
+	fits     bool // a line was in the format; refusals are told of only then
 }
 
 // found is a crawl with the line that it came from.
@@ -135,6 +136,9 @@ func (i *importing) run(ctx context.Context, file io.Reader, progress func(int64
 			shown = i.raw.read
 			progress(shown)
 		}
+		if ended || quiet {
+			i.nameMisfit()
+		}
 		if ended {
 			return ctx.Err()
 		}
@@ -149,6 +153,12 @@ func (i *importing) take(line []byte) {
 			i.refuse(i.lines.Number, err)
 		}
 		return
+	}
+	if !i.fits {
+		i.fits = true
+		for _, refusal := range i.summary.Refusals {
+			i.report(refusal)
+		}
 	}
 	crawler, ok := useragent.CrawlerOf(agent)
 	if !ok {
@@ -265,8 +275,24 @@ func (i *importing) refuse(line int, why error) {
 	if len(i.summary.Refusals) < listedRefusals {
 		refusal := lines.Refusal{Line: line, Reason: why.Error()}
 		i.summary.Refusals = append(i.summary.Refusals, refusal)
-		if i.of.Refused != nil {
-			i.of.Refused(refusal)
+		if i.fits {
+			i.report(refusal)
 		}
+	}
+}
+
+// nameMisfit reports once that no line is in the format, in place of a refusal for each.
+func (i *importing) nameMisfit() {
+	if i.fits || i.summary.Refused == 0 {
+		return
+	}
+	i.fits = true
+	first := i.summary.Refusals[0]
+	i.report(lines.Refusal{Line: first.Line, Reason: fmt.Sprintf("%s. None of %d lines is in the format %s: choose another by --format", first.Reason, i.summary.Refused, i.of.Format)})
+}
+
+func (i *importing) report(r lines.Refusal) {
+	if i.of.Refused != nil {
+		i.of.Refused(r)
 	}
 }

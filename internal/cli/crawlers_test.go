@@ -57,6 +57,10 @@ func TestAnAccessLogComesToTheFigures(t *testing.T) {
 	if r := run(t, h.env, "", "reconcile", "--json"); r.status != exitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
+	misfit := run(t, h.env, "", append(importing, "--format", "cloudflare")...)
+	if misfit.status != exitRefused || strings.Count(misfit.stderr, "\nline ") > 1 || !strings.Contains(misfit.stderr, "None of 31 lines is in the format cloudflare: choose another by --format") {
+		t.Errorf("import in another format: status %d, %s", misfit.status, misfit.stderr)
+	}
 	for flags, want := range map[string]struct {
 		status int
 		says   string
