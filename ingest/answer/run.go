@@ -24,6 +24,8 @@ type Run struct {
 	Due      time.Time // of an import: when the answer was given
 	JobID    *uuid.UUID
 
+	Simulated bool // made by the simulator under another platform's name; under its own it is marked anyway
+
 	EndedAt  time.Time // when it was answered or given up
 	Latency  time.Duration
 	Attempts int
@@ -69,7 +71,7 @@ func (r Run) ended() event.Answer {
 		V: event.Version, ID: r.ID(), OrganizationID: r.Snapshot.OrganizationID,
 		Brand: r.Snapshot.Brand, Competitors: r.Snapshot.Competitors, Prompt: r.Prompt,
 		Platform: r.Platform, Model: r.Model, Region: r.Region, Language: r.Language, Sample: r.Sample,
-		JobID: r.JobID, Simulated: platform.Simulated(r.Platform),
+		JobID: r.JobID, Simulated: r.Simulated || platform.Simulated(r.Platform),
 		AnsweredAt: event.At(r.EndedAt), LatencyMS: r.Latency.Milliseconds(), Attempts: r.Attempts,
 	}
 }

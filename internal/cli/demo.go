@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"iter"
-	"net/http"
-	"net/url"
-	"regexp"
-	"strconv"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,8 +17,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
-	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
+	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -54,7 +52,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	if err != nil {
 		return fmt.Errorf("fill demo: %w", err)
 	}
-	key, err := renewDemoKey(ctx, s, sample.organization, demoEmail)
+	key, err := keptDemoKey(ctx, s, sample.organization)
 	if err != nil {
 		return fmt.Errorf("renew demo key: %w", err)
 	}
@@ -62,11 +60,11 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	if err := sample.await(ctx, s, api); err != nil {
 		return err
 	}
-	if err := sample.tour(ctx, s, api); err != nil {
-		return err
-	}
 	if err := page.fill(ctx, s); err != nil {
 		return fmt.Errorf("fill demo page: %w", err)
+	}
+	if err := sample.tour(ctx, s, api, page.url()); err != nil {
+		return err
 	}
 	return s.print(key)
 }
@@ -110,8 +108,18 @@ func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, 
 	if err != nil {
 		return err
 	}
-	plan := simulator.Plan{Snapshot: d.brand, Models: simulator.Models, From: d.from, Until: d.until, Prompts: prompts}
+	config.Shopping = true
+	shop, err := simulator.New(config)
+	if err != nil {
+		return err
+	}
 	isAnswer := func(a *event.Answer) bool { return a.GivenUp == nil }
+	plan := simulator.Plan{Snapshot: d.brand, From: d.from, Until: d.until, Prompts: prompts}
+	plan.Models, plan.Platforms = simulator.Models[:1], simulator.DemoShopping()
+	if _, err = simulate(ctx, s, "shopping answers", plan.Runs(), shop.History(plan), in.Append, isAnswer); err != nil {
+		return err
+	}
+	plan.Models, plan.Platforms = simulator.Models, simulator.DemoPlatforms()
 	if d.answers, err = simulate(ctx, s, "answers", plan.Runs(), platform.History(plan), in.Append, isAnswer); err != nil {
 		return err
 	}
@@ -181,6 +189,34 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simul
 	return asked, nil
 }
 
+// keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on working; a
+// new one where that is not valid any more.
+func keptDemoKey(ctx context.Context, s *service, organization postgres.Organization) (string, error) {
+	path := filepath.Join(s.settings.DataDir, "demo.key")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read demo key: %w", err)
+	}
+	kept := strings.TrimSpace(string(text))
+	if hash, ok := apikey.Parse(kept); ok {
+		holder, err := s.db.ResolveKey(ctx, hash)
+		if err == nil && holder.OrganizationID == organization.ID {
+			return kept, nil
+		}
+		if err != nil && !errors.Is(err, postgres.ErrNotFound) {
+			return "", err
+		}
+	}
+	key, err := renewDemoKey(ctx, s, organization, demoEmail)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep demo key: %w", err)
+	}
+	return key, nil
+}
+
 // renewDemoKey revokes the demo's last key and makes another: only its hash is kept, so it could not be shown again.
 func renewDemoKey(ctx context.Context, s *service, organization postgres.Organization, email string) (string, error) {
 	list, err := s.db.ListKeys(ctx, organization.ID)
@@ -205,7 +241,7 @@ func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error
 		want                int
 	}{
 		{"answers", "visibility-summary", "resultCount", d.answers}, {"visits", "ai-traffic", "total_visits", d.views},
-		{"crawls", "ai-crawlers", "total_requests", d.crawls},
+		{"crawls", "ai-crawlers", "total_requests", d.crawls}, {"shopping cards", "shopping-cards", "position", 1},
 	} {
 		progress := s.newMeter(f.of+" in the API's figures", int64(f.want))
 		path := fmt.Sprintf("/api/v1/%s?brand_id=%s&date_from=%s&date_to=%s", f.endpoint, d.brand.Brand.ID, d.from.Format(time.DateOnly), d.until.Format(time.DateOnly))
@@ -216,107 +252,4 @@ func (d *demoSample) await(ctx context.Context, s *service, api apiClient) error
 		}
 	}
 	return nil
-}
-
-// tour shows requests with their answers, and one figure by SQL.
-func (d *demoSample) tour(ctx context.Context, s *service, api apiClient) error {
-	s.say("\nAsk the API (all figures are of simulated answers):")
-	for _, path := range []string{
-		"/api/v1/whoami",
-		"/api/v1/brands",
-		"/api/v1/visibility-summary?brand_id=" + d.brand.Brand.ID.String(),
-		"/api/v1/visibility-trend?granularity=week&brand_id=" + d.brand.Brand.ID.String(),
-		"/api/v1/ai-traffic?brand_id=" + d.brand.Brand.ID.String(),
-		"/api/v1/ai-crawlers?brand_id=" + d.brand.Brand.ID.String(),
-	} {
-		body, err := api.get(ctx, path)
-		if err != nil {
-			return err
-		}
-		s.say("\n  curl -H 'Authorization: Bearer %s' '%s%s'\n  %s", api.key, api.base, path, strings.TrimSpace(string(body)))
-	}
-	question := d.question()
-	var score *float64
-	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
-		return fmt.Errorf("ask the demo's question: %w", err)
-	}
-	shown := "NULL"
-	if score != nil {
-		shown = fmt.Sprint(*score)
-	}
-	s.say("\nAsk SQL, and get the API's aiVisibilityScore:\n\n  %s\n  %s\n", s.sqlClient(question), shown)
-	s.say("Add an analyst, who asks in SQL and sees this organization alone:\n\n  answerscope analyst add ana --org %s\n", demoSlug)
-	return nil
-}
-
-// question asks SQL for the score of the API's default window.
-func (d *demoSample) question() string {
-	return fmt.Sprintf("SELECT ai_visibility_score FROM entity_visibility(organization_id = '%s', brand_id = '%s', "+
-		"date_from = '%s', date_to = '%s', models = [], regions = [], topics = [], branded = []) WHERE is_brand",
-		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
-}
-
-// sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the client of
-// the server's operator.
-func (s *service) sqlClient(question string) string {
-	if s.settings.HasWarehouse() {
-		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.settings.ClickHouse.Masked()+s.settings.Shards.Masked())
-	}
-	address, err := url.Parse(s.running.ClickHouse())
-	if err != nil {
-		return question
-	}
-	query := url.Values{"database": {strings.TrimPrefix(address.Path, "/")}}
-	web := url.URL{Scheme: "http", User: address.User, Host: s.running.ClickHouseHTTP(), Path: "/", RawQuery: query.Encode()}
-	return fmt.Sprintf("curl '%s' --data-binary %q", web.String(), question)
-}
-
-// An apiClient asks the API as its users do.
-type apiClient struct{ base, key string }
-
-func (c apiClient) get(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Authorization", "Bearer "+c.key)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("ask the API: %w", err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, fmt.Errorf("ask the API: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s: %s", path, response.Status, body)
-	}
-	return body, nil
-}
-
-// await asks until the first field of that name is at least what it should be.
-func (c apiClient) await(ctx context.Context, path, field string, want int, progress *meter) error {
-	figure := regexp.MustCompile(`"` + field + `":(\d+)`)
-	for {
-		body, err := c.get(ctx, path)
-		if err != nil {
-			return err
-		}
-		m := figure.FindSubmatch(body)
-		if m == nil {
-			return fmt.Errorf("GET %s: no %s in %s", path, field, body)
-		}
-		n, err := strconv.Atoi(string(m[1]))
-		if err != nil {
-			return fmt.Errorf("GET %s: %w", path, err)
-		}
-		progress.reach(int64(n))
-		if n >= want {
-			return nil
-		}
-		if err := lifecycle.Pause(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
-	}
 }

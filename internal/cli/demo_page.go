@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/answerscope/answerscope/collector/script"
@@ -22,6 +23,9 @@ const (
 	demoPageSlug  = "demo-page"
 	demoPageEmail = "demo-page@answerscope.example"
 )
+
+// demoPageAddress is the page's, so that a bookmark stays right; taken, a free port is.
+const demoPageAddress = "127.0.0.1:8088"
 
 //go:embed demo_page.html
 var demoPageText string
@@ -43,7 +47,11 @@ type demoShop struct {
 
 // assemble adds the page to a service.
 func (d *demoPage) assemble(ctx context.Context, s *service) (err error) {
-	if d.listener, err = httpd.Listen(ctx, "127.0.0.1:0"); err != nil {
+	d.listener, err = httpd.Listen(ctx, demoPageAddress)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		d.listener, err = httpd.Listen(ctx, "127.0.0.1:0")
+	}
+	if err != nil {
 		return err
 	}
 	s.part("demo page", d.run)
@@ -79,7 +87,6 @@ func (d *demoPage) fill(ctx context.Context, s *service) error {
 		return err
 	}
 	d.shop.Store(&demoShop{template.HTML(snippet.Text), brand.ID.String(), apiClient{s.url(), key}}) //nolint:gosec // made of an address and an id that were checked
-	s.say("See the pixel at work, on a page that shows what the API makes of your own visits:\n\n  %s\n", d.url())
 	return nil
 }
 

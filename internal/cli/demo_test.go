@@ -17,9 +17,9 @@ import (
 )
 
 // sqlLine is the command that the demo prints for SQL, with the number below it.
-var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\n  (\S+)\n`)
+var sqlLine = regexp.MustCompile(`curl '(http://[^']+)' --data-binary "([^"]+)"\n +is the API's aiVisibilityScore: (\S+)\n`)
 
-// The demo shows one number by the API and by SQL; run again it goes on with the same data and another key.
+// The demo shows one number by the API and by SQL; run again it goes on with the same data and the same key.
 func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t)}
@@ -48,13 +48,15 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 		t.Errorf("the score is %s by the API, %s by SQL, and %s is shown", score, bySQL, m[3])
 	}
 	t.Run("page", func(t *testing.T) { showsThePixel(t, first) })
+	t.Run("status", func(t *testing.T) { showsTheDemoAgain(t, env, first, key) })
+	t.Run("platforms", func(t *testing.T) { showsRealPlatforms(t, env, first, key) })
 	if status := first.stop(t, syscall.SIGINT); status != exitDone {
 		t.Errorf("after Ctrl-C the status is %d", status)
 	}
 
 	second := serve(t, env, "demo")
 	next := strings.TrimSpace(second.stdout)
-	if status, _ := fetch(t, second.url+"/api/v1/whoami", key); next == key || status != http.StatusUnauthorized {
+	if status, _ := fetch(t, second.url+"/api/v1/whoami", key); next != key || status != http.StatusOK {
 		t.Errorf("the first run's key is answered with %d, and the second's is %q", status, next)
 	}
 	// Runs that became due meanwhile are more, a new day takes one away: a copy of everything would be twice as much.
@@ -69,8 +71,41 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 	}
 }
 
+// status shows what the demo printed, and where its log is.
+func showsTheDemoAgain(t *testing.T, env []string, s *server, key string) {
+	t.Helper()
+	text := must(t, env, "status")
+	for _, want := range []string{s.url, key, key[:8] + "…", "topic answers", "0 of them not landed yet", pageLine.FindString(s.log.String())} {
+		if !strings.Contains(text, want) {
+			t.Errorf("status lacks %q:\n%s", want, text)
+		}
+	}
+	if secrets := regexp.MustCompile(`://[^:]+:([^*@]+)@`).FindAllString(must(t, env, "status", "--json"), -1); secrets != nil {
+		t.Errorf("status shows passwords: %q", secrets)
+	}
+}
+
+// The demo's answers are of the platforms that people know, each marked as simulated, with shopping cards.
+func showsRealPlatforms(t *testing.T, env []string, s *server, key string) {
+	t.Helper()
+	for line := range strings.Lines(must(t, env, "export", "--org", demoSlug, "--brand", "fernwood")) {
+		var answer struct {
+			Platform  string
+			Simulated bool
+		}
+		if err := json.Unmarshal([]byte(line), &answer); err != nil || !answer.Simulated || strings.Contains(answer.Platform, "simulator") {
+			t.Fatalf("an answer of the demo is %s", line)
+		}
+	}
+	var cards struct{ Cards []struct{ Platform string } }
+	_, body := fetch(t, s.url+"/api/v1/shopping-cards?brand_id="+onlyBrand(t, s.url, key), key)
+	if err := json.Unmarshal([]byte(body), &cards); err != nil || len(cards.Cards) == 0 || cards.Cards[0].Platform != "chatgpt-shopping" {
+		t.Errorf("shopping cards: %s", body)
+	}
+}
+
 // pageLine is the address of the page that shows the pixel.
-var pageLine = regexp.MustCompile(`\n  (http://localhost:\d+/)\n`)
+var pageLine = regexp.MustCompile(`\n  page   (http://localhost:\d+/)\n`)
 
 // The demo's page counts who comes to it from an AI platform, and shows that.
 func showsThePixel(t *testing.T, s *server) {

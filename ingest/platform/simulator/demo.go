@@ -17,6 +17,14 @@ func DemoBrand() postgres.NewBrand {
 	}
 }
 
+// DemoPlatforms are the platforms whose figures the demo shows, by the model that stands in for each.
+func DemoPlatforms() map[string]string {
+	return map[string]string{Models[0]: "chatgpt-web", Models[1]: "perplexity-web", Models[2]: "gemini-web"}
+}
+
+// DemoShopping is the platform of the demo's shopping cards, by the model that stands in for it.
+func DemoShopping() map[string]string { return map[string]string{Models[0]: "chatgpt-shopping"} }
+
 // DemoPrompt is a prompt of the demo.
 type DemoPrompt struct {
 	Text, Topic, Region, Language string

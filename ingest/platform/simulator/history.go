@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -15,9 +16,13 @@ import (
 type Plan struct {
 	Snapshot answer.Snapshot
 	Prompts  []Asked
-	Models   []string  // requested slugs, of Models
-	From     time.Time // the first day, UTC
-	Until    time.Time // runs that end later are left out
+	Models   []string // requested slugs, of Models
+
+	// Platforms are those that the demo shows the models as, by model; the simulator itself where there is none.
+	Platforms map[string]string
+
+	From  time.Time // the first day, UTC
+	Until time.Time // runs that end later are left out
 }
 
 // Asked is a tracked prompt and how it is asked.
@@ -65,7 +70,7 @@ func (s *Simulator) run(plan Plan, asked Asked, model string, sample int, date t
 	c := chance(s.config.Seed, "run", s.slug, asked.Prompt.Text, model, date.Format(time.DateOnly))
 	minute := chance(s.config.Seed, "minute", asked.Prompt.Text).IntN(240)
 	run := answer.Run{
-		Snapshot: plan.Snapshot, Prompt: asked.Prompt, Platform: s.slug, Model: model, Region: asked.Region, Language: asked.Language,
+		Snapshot: plan.Snapshot, Prompt: asked.Prompt, Platform: cmp.Or(plan.Platforms[model], s.slug), Model: model, Simulated: true, Region: asked.Region, Language: asked.Language,
 		Sample: int64(sample), Due: date.Add(5*time.Hour + time.Duration(minute)*time.Minute),
 		Attempts: 1, Latency: time.Duration(1500+c.IntN(9000)) * time.Millisecond,
 	}
