@@ -253,6 +253,9 @@ func (e *Engines) lose(err error) {
 // Joined says that the engines are another process's.
 func (e *Engines) Joined() bool { return e.lock == nil }
 
+// Address is where the owner serves; empty if it does not.
+func (e *Engines) Address() string { return e.owner.Address }
+
 // Lost is closed when an engine ended by itself again and again or, for joined engines, within about a second of their
 // owner's end.
 func (e *Engines) Lost() <-chan struct{} { return e.lost }

@@ -49,6 +49,19 @@ func (o owner) alive() bool {
 	return o.Session != "" && !errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH)
 }
 
+// Running says who runs engines on a data directory; nil when nobody does.
+func Running(dir string) (*InUseError, error) {
+	o, err := readOwner(dir)
+	if err != nil || !o.alive() {
+		return nil, err
+	}
+	l, err := tryLock(lockPath(dir))
+	if l != nil {
+		return nil, l.Close()
+	}
+	return &InUseError{DataDir: dir, Owner: o.Owner, PID: o.PID, Address: o.Address}, err
+}
+
 func ownerPath(dir string) string { return filepath.Join(dir, "engines.json") }
 
 // readOwner returns the zero owner when there is none.

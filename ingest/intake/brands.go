@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -105,4 +106,36 @@ func Domain(text string) (string, error) {
 		host = bare
 	}
 	return host, nil
+}
+
+// Differences lists what a file says of a brand that exists and stays as it is, where the two differ.
+func Differences(file postgres.NewBrand, brand postgres.Brand, kept postgres.Snapshot) []string {
+	var found []string
+	text := func(field, of, is string) {
+		if of != "" && of != is {
+			found = append(found, fmt.Sprintf("%s %q (is %q)", field, of, is))
+		}
+	}
+	list := func(field string, of, is []string) {
+		lacking := slices.DeleteFunc(slices.Clone(of), func(item string) bool { return slices.Contains(is, item) })
+		if len(lacking) > 0 {
+			found = append(found, field+" "+strings.Join(lacking, ", "))
+		}
+	}
+	text("name", file.Name, brand.Name)
+	text("industry", file.Industry, brand.Industry)
+	text("region", file.Region, brand.Region)
+	text("language", file.Language, brand.Language)
+	list("aliases", file.Aliases, kept.Aliases)
+	list("domains", file.Domains, kept.Domains)
+	for _, c := range file.Competitors {
+		i := slices.IndexFunc(kept.Competitors, func(k postgres.Competitor) bool { return k.Name == c.Name })
+		if i < 0 {
+			found = append(found, fmt.Sprintf("competitor %q", c.Name))
+			continue
+		}
+		list(fmt.Sprintf("competitor %q aliases", c.Name), c.Aliases, kept.Competitors[i].Aliases)
+		list(fmt.Sprintf("competitor %q domains", c.Name), c.Domains, kept.Competitors[i].Domains)
+	}
+	return found
 }

@@ -312,3 +312,27 @@ func TestSummaryIsWrittenWhole(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+// A brand that exists is not changed: what its file says otherwise is listed, field by field.
+func TestDifferencesOfABrandThatExists(t *testing.T) {
+	t.Parallel()
+	file := postgres.NewBrand{
+		Name: "Acme Ltd", Region: "de", Language: "en", Aliases: []string{"ACME", "Acme Co"}, Domains: []string{"acme.example", "acme.shop"},
+		Competitors: []postgres.NewCompetitor{{Name: "Globex", Domains: []string{"globex.example"}}, {Name: "Initech", Aliases: []string{"IT"}}},
+	}
+	brand := postgres.Brand{Name: "Acme", Region: "us", Language: "en"}
+	kept := postgres.Snapshot{
+		Aliases: []string{"Acme Co"}, Domains: []string{"acme.shop", "old.example"}, Competitors: []postgres.Competitor{{Name: "Initech", Aliases: []string{"I"}}},
+	}
+	got := intake.Differences(file, brand, kept)
+	want := []string{
+		`name "Acme Ltd" (is "Acme")`, `region "de" (is "us")`, "aliases ACME", "domains acme.example", `competitor "Globex"`, `competitor "Initech" aliases IT`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("differences are %q, want %q", got, want)
+	}
+	same := postgres.NewBrand{Name: "Acme", Domains: []string{"old.example"}}
+	if got := intake.Differences(same, brand, kept); got != nil {
+		t.Errorf("differences of the same are %q", got)
+	}
+}

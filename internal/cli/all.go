@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"slices"
 )
 
@@ -12,7 +13,27 @@ type all struct {
 }
 
 func (c *all) Run(ctx context.Context, p *process) error {
-	return p.serve(ctx, planAll(c.listening, &c.collecting))
+	plan := planAll(c.listening, &c.collecting)
+	plan.settled = sayNext
+	return p.serve(ctx, plan)
+}
+
+// sayNext says what to do first with an installation that tracks nothing.
+func sayNext(ctx context.Context, s *service) error {
+	list, err := s.db.ListOrganizations(ctx)
+	if err != nil || len(list) > 0 {
+		return err
+	}
+	s.say(`
+Nothing is tracked yet. Next, in another terminal:
+
+  %[1]s org add "Acme"
+  %[1]s user add you@example.org --org acme
+  %[1]s key create --org acme --user you@example.org --name laptop
+  %[1]s import answers.ndjson --org acme --create brands.json   # docs/import.md has both files' fields
+  %[1]s status                                                  # addresses, keys, how far the log has landed
+`, os.Args[0])
+	return nil
 }
 
 // planAll runs every part, owning the data directory.

@@ -23,6 +23,7 @@ import (
 type grammar struct {
 	Settings settings         `embed:""`
 	Build    kong.VersionFlag `name:"version" env:"-" help:"Show which build this is."`
+	HelpAll  helpAll          `name:"help-all" env:"-" help:"Show this, and the settings that every command takes."`
 
 	All       all      `cmd:"" help:"Run everything on one port."`
 	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
@@ -30,6 +31,7 @@ type grammar struct {
 	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1."`
 	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
+	Status   status   `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
 	Migrate  migrate  `cmd:"" help:"Bring the schemas and the topics up to this binary."`
 	Org      org      `cmd:"" help:"Add and list organizations."`
 	User     user     `cmd:"" help:"Add users."`
@@ -81,6 +83,11 @@ func Main() int {
 		panic(err) // the grammar is wrong: any command of any test shows it
 	}
 	chosen, err := parser.Parse(os.Args[1:])
+	if mistake, ok := errors.AsType[*kong.ParseError](err); ok && len(os.Args) == 1 {
+		parser.Stdout = os.Stderr // no result: a script that forgot the command must not take it for one
+		_ = mistake.Context.PrintUsage(false)
+		return exitUsage
+	}
 	if err != nil {
 		return report(&process{stderr: os.Stderr}, usageError{err})
 	}
@@ -110,6 +117,11 @@ func newParser(g *grammar) (*kong.Kong, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, flag := range parser.Model.Flags {
+		if flag.Name != "help" && flag.Name != "help-all" && flag.Name != "version" {
+			flag.Hidden, flag.Group = true, &kong.Group{Key: "settings", Title: "Settings of every command:"}
+		}
+	}
 	texts := map[string]string{}
 	for section := range strings.SplitSeq("\n"+helpTexts, "\n# ") {
 		command, text, _ := strings.Cut(section, "\n")
@@ -121,6 +133,24 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		}
 		return next(nil)
 	})
+}
+
+// helpAll is a flag that shows the settings of every command as well, which --help leaves out.
+type helpAll bool
+
+// IgnoreDefault lets BeforeReset be called only where the flag is given.
+func (helpAll) IgnoreDefault() {}
+
+// BeforeReset prints the help before anything that is missing on the command line is an error.
+func (helpAll) BeforeReset(ctx *kong.Context) error {
+	for _, flag := range ctx.Model.Flags {
+		flag.Hidden = false
+	}
+	if err := ctx.PrintUsage(false); err != nil {
+		return err
+	}
+	ctx.Kong.Exit(exitDone)
+	return nil
 }
 
 // report says once, on stderr, why a command did not do what it was asked, and returns its exit status.

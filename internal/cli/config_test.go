@@ -64,8 +64,8 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	for _, leaf := range leaves(parser.Model.Node) {
 		t.Run(leaf, func(t *testing.T) {
 			args := append(strings.Fields(leaf), "--help")
-			if help := must(t, nil, args...); !strings.Contains(help, "Example:") || !strings.Contains(help, "answerscope "+leaf) || !strings.Contains(help, "ANSWERSCOPE_DATA_DIR") {
-				t.Errorf("%s", help)
+			if help := must(t, nil, args...); !strings.Contains(help, "Example:") || !strings.Contains(help, "answerscope "+leaf) || strings.Contains(help, "ANSWERSCOPE_DATA_DIR") {
+				t.Errorf("want an example and none of the settings of every command:\n%s", help)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func leaves(node *kong.Node) []string {
 }
 
 func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
-	for _, args := range [][]string{{}, {"nonsense"}, {"org", "add"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
+	for _, args := range [][]string{{"nonsense"}, {"org", "add"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
 		r := run(t, nil, "", args...)
 		if r.status != exitUsage || r.stdout != "" || !strings.HasPrefix(r.stderr, "answerscope: ") {
 			t.Errorf("%v: status %d, stdout %q, stderr %q", args, r.status, r.stdout, r.stderr)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
@@ -103,6 +104,14 @@ func (p *process) embedded(need needs) needs {
 	}
 }
 
+// address is where the service answers whose engines were joined; "" without one.
+func (e *engines) address() string {
+	if e.running == nil {
+		return ""
+	}
+	return e.running.Address()
+}
+
 // lost is closed when an engine of the data directory is gone; never when there is none.
 func (e *engines) lost() <-chan struct{} {
 	if e.running == nil {
@@ -149,23 +158,55 @@ func (e *engines) disconnect() {
 	}
 }
 
-// organization finds an organization by its slug.
+// organization finds an organization by its slug; the error of one that does not exist lists those that do.
 func (e *engines) organization(ctx context.Context, slug string) (postgres.Organization, error) {
 	o, err := e.db.OrganizationBySlug(ctx, slug)
-	return o, hint(err, "`answerscope org list` prints them")
+	if !errors.Is(err, postgres.ErrNotFound) {
+		return o, err
+	}
+	list, err := e.db.ListOrganizations(ctx)
+	if err != nil {
+		return o, err
+	}
+	return o, notFound("organization", slug, list, func(o postgres.Organization) string { return o.Slug }, "answerscope org add NAME")
 }
 
 // brand finds an organization and its brand by their slugs; "" is no brand.
 func (e *engines) brand(ctx context.Context, org, slug string) (o postgres.Organization, b postgres.Brand, err error) {
-	if o, err = e.organization(ctx, org); err == nil && slug != "" {
-		b, err = e.db.BrandBySlug(ctx, o.ID, slug)
-		err = hint(err, brandsAre)
+	if o, err = e.organization(ctx, org); err != nil || slug == "" {
+		return o, b, err
+	}
+	b, err = e.db.BrandBySlug(ctx, o.ID, slug)
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = e.noBrand(ctx, o, slug)
 	}
 	return o, b, err
 }
 
-// brandsAre says where the brands of an organization are found.
-const brandsAre = "GET /api/v1/brands lists them"
+// noBrand says that an organization has no such brand, and which it has.
+func (e *engines) noBrand(ctx context.Context, o postgres.Organization, name string) error {
+	list, err := e.db.Brands(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug }, "answerscope import --create FILE")
+}
+
+// notFound says what does not exist, what does instead, and how one is made.
+func notFound[T any](what, name string, list []T, slug func(T) string, add string) error {
+	if len(list) == 0 {
+		return fmt.Errorf("%s %q %w: there is none yet; %s adds one", what, name, postgres.ErrNotFound, add)
+	}
+	var slugs []string
+	for _, item := range list[:min(len(list), 20)] {
+		slugs = append(slugs, slug(item))
+	}
+	more := ""
+	if len(list) > len(slugs) {
+		more = fmt.Sprintf(" and %d more", len(list)-len(slugs))
+	}
+	return fmt.Errorf("%s %q %w: want one of %s%s", what, name, postgres.ErrNotFound, strings.Join(slugs, ", "), more)
+}
 
 // hint says in an error of what was not found where to look for it.
 func hint(err error, next string) error {

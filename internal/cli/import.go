@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -104,10 +105,24 @@ func (c *imports) brands(ctx context.Context, p *process, on *engines, specs []p
 		}
 		if added {
 			p.say("created brand %s with %d competitors", brand.Slug, len(spec.Competitors))
+		} else if err := c.warnOfDifferences(ctx, p, on, spec, brand); err != nil {
+			return nil, err
 		}
 		ids = append(ids, brand.ID)
 	}
 	return ids, nil
+}
+
+// warnOfDifferences says what of the file is not done, since a brand that exists is not changed.
+func (c *imports) warnOfDifferences(ctx context.Context, p *process, on *engines, spec postgres.NewBrand, brand postgres.Brand) error {
+	kept, err := on.db.Snapshot(ctx, brand.ID)
+	if err != nil {
+		return err
+	}
+	if ignored := intake.Differences(spec, brand, kept); len(ignored) > 0 {
+		p.say("brand %s exists and was not changed; %s says otherwise, which was ignored: %s", brand.Slug, c.Create, strings.Join(ignored, "; "))
+	}
+	return nil
 }
 
 func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {

@@ -45,17 +45,29 @@ func (e *engines) mint(ctx context.Context, slug, email, name string) (apikey.Ke
 		return apikey.Key{}, postgres.Key{}, err
 	}
 	user, err := e.db.UserByEmail(ctx, email)
+	if errors.Is(err, postgres.ErrNotFound) {
+		err = e.noUser(ctx, organization, email)
+	}
 	if err != nil {
-		return apikey.Key{}, postgres.Key{}, hint(err, "`answerscope user add` adds one")
+		return apikey.Key{}, postgres.Key{}, err
 	}
 	minted := apikey.Mint()
 	kept, err := e.db.AddKey(ctx, postgres.NewKey{
 		OrganizationID: organization.ID, UserID: user.ID, Name: name, Hash: minted.Hash, Prefix: minted.Prefix,
 	})
-	if errors.Is(err, postgres.ErrNotFound) {
-		err = fmt.Errorf("user %s is not in organization %s: %w", email, slug, err)
+	if errors.Is(err, postgres.ErrNotFound) { // a user of another organization
+		err = e.noUser(ctx, organization, email)
 	}
 	return minted, kept, err
+}
+
+// noUser says that an organization has no such user, and whom it has.
+func (e *engines) noUser(ctx context.Context, o postgres.Organization, email string) error {
+	emails, err := e.db.UserEmails(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	return notFound("user", email, emails, func(email string) string { return email }, "answerscope user add EMAIL --org "+o.Slug)
 }
 
 type keyList struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
 
 	"github.com/answerscope/answerscope/internal/config"
@@ -60,7 +61,9 @@ func (a administered) traces(p *process) (*tracing.Traces, error) {
 func listen(ctx context.Context, address, flag string) (net.Listener, error) {
 	listener, err := httpd.Listen(ctx, address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with %s", err, flag)
+		variable := config.Prefix + strings.ToUpper(strings.TrimPrefix(flag, "--"))
+		return nil, fmt.Errorf("%w: stop what listens there, or choose another address with %s, or with %s=127.0.0.1:0 before make, which is a free port",
+			err, flag, variable)
 	}
 	return listener, err
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +18,7 @@ type pixel struct {
 	Brand string `arg:"" help:"Its slug, or its id."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization that it belongs to."`
 	As    string `enum:"all,html,html-pinned,wordpress,gtm,nextjs" default:"all" placeholder:"KIND" help:"One kind alone, to pipe or copy: html, html-pinned, wordpress, gtm or nextjs."`
-	URL   string `name:"url" default:"http://127.0.0.1:8080" placeholder:"BASE" help:"Where browsers reach the collector (default http://127.0.0.1:8080)."`
+	URL   string `name:"url" placeholder:"BASE" help:"Where browsers reach the collector (default: where it runs on this data directory, else http://127.0.0.1:8080)."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
@@ -32,15 +34,17 @@ type pixelShown struct {
 }
 
 func (c *pixel) Run(ctx context.Context, p *process) error {
-	if _, err := script.NewTag(c.URL, ""); err != nil {
-		return usageError{err}
+	if c.URL != "" {
+		if _, err := script.NewTag(c.URL, ""); err != nil {
+			return usageError{err}
+		}
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		brand, err := c.find(ctx, on)
 		if err != nil {
 			return err
 		}
-		tag, err := script.NewTag(c.URL, brand.BrandID.String())
+		tag, err := script.NewTag(cmp.Or(c.URL, on.address(), "http://127.0.0.1:8080"), brand.BrandID.String())
 		if err != nil {
 			return err
 		}
@@ -63,7 +67,9 @@ func (c *pixel) find(ctx context.Context, on *engines) (postgres.Snapshot, error
 	organization, found, err := on.brand(ctx, c.Org, slug)
 	if err == nil && slug == "" {
 		found, err = on.db.Brand(ctx, organization.ID, id)
-		err = hint(err, brandsAre)
+		if errors.Is(err, postgres.ErrNotFound) {
+			err = on.noBrand(ctx, organization, c.Brand)
+		}
 	}
 	if err != nil {
 		return postgres.Snapshot{}, err

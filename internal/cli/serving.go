@@ -14,6 +14,7 @@ import (
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
+	"github.com/answerscope/answerscope/pipeline/migration"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -127,9 +128,12 @@ func (s *service) prepare(ctx context.Context, plan plan) error {
 	}
 	migrator := s.migrator()
 	steps, err := migrator.Pending(ctx, plan.needs)
-	if err != nil {
+	if err != nil || len(steps) == 0 {
 		return err
 	}
+	progress := s.newMeter("schemas and topics brought up", int64(len(steps)))
+	defer progress.end()
+	migrator.Report = func(done, _ int, _ migration.Step) { progress.reach(int64(done)) }
 	return migrator.Migrate(ctx, plan.needs, steps)
 }
 

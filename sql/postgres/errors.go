@@ -52,9 +52,9 @@ func typed(err error) error {
 		if !known {
 			what = refused.ConstraintName
 		}
-		return fmt.Errorf("%w: %w", ErrConflict{what}, err)
+		return ErrConflict{what}
 	case "23503":
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+		return ErrNotFound
 	}
 	return err
 }

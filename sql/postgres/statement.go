@@ -55,8 +55,9 @@ func (s statement[R]) run(ctx context.Context, on querier, args ...any) (touched
 }
 
 func (s statement[R]) failed(err error) error {
-	if err = typed(err); errors.Is(err, ErrNotFound) {
-		return err // the caller says what was not found
+	err = typed(err)
+	if _, conflict := errors.AsType[ErrConflict](err); conflict || errors.Is(err, ErrNotFound) {
+		return err // the caller says of what
 	}
 	return wrap(err, "query %s", s.name)
 }

@@ -29,6 +29,7 @@ type NewUser struct {
 var (
 	addUser     = query[User]("add_user")
 	userByEmail = query[User]("user_by_email")
+	userEmails  = query[userEmail]("user_emails")
 )
 
 // AddUser adds a user to their organization. An email in use, in whatever case, is ErrConflict; a missing organization
@@ -42,4 +43,18 @@ func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 func (db *DB) UserByEmail(ctx context.Context, address string) (User, error) {
 	user, err := userByEmail.one(ctx, db, address)
 	return user, wrap(err, "find user %s", address)
+}
+
+type userEmail struct {
+	Email string `db:"email"`
+}
+
+// UserEmails lists the emails of an organization's users.
+func (db *DB) UserEmails(ctx context.Context, organization uuid.UUID) ([]string, error) {
+	rows, err := userEmails.all(ctx, db, organization)
+	emails := make([]string, len(rows))
+	for i, row := range rows {
+		emails[i] = row.Email
+	}
+	return emails, err
 }

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/pipeline/consume"
+)
+
+// status shows what runs.
+type status struct {
+	JSON bool `name:"json" help:"One JSON document."`
+}
+
+// state is what status shows. No credential is in it.
+type state struct {
+	Build       build       `json:"build"`
+	DataDir     string      `json:"data_dir"`
+	DiskFree    uint64      `json:"disk_free_bytes"`
+	Command     string      `json:"command,omitempty"` // that owns the embedded engines
+	PID         int         `json:"pid,omitempty"`
+	Address     string      `json:"address,omitempty"`
+	ClickHouse  string      `json:"clickhouse"`
+	PostgreSQL  string      `json:"postgresql"`
+	Kafka       []string    `json:"kafka"`
+	Topics      []topicLag  `json:"topics"`
+	Credentials []keyHolder `json:"keys"`
+}
+
+// topicLag is how many records of a topic have not landed.
+type topicLag struct {
+	Topic   string `json:"topic"`
+	Records int64  `json:"records"` // ever appended
+	Lag     int64  `json:"lag_records"`
+}
+
+// keyHolder is a valid key of an organization.
+type keyHolder struct {
+	Organization string `json:"organization"`
+	Prefix       string `json:"prefix"`
+	Name         string `json:"name"`
+	Email        string `json:"email"`
+}
+
+func (c *status) Run(ctx context.Context, p *process) error {
+	shown := state{Build: thisBuild(), DataDir: p.settings.DataDir}
+	owner, err := engine.Running(p.settings.DataDir)
+	if err != nil {
+		return err
+	}
+	if p.embedded(everything) != (needs{}) {
+		if owner == nil {
+			return fmt.Errorf("nothing runs on %s: start it with `answerscope all`, or name the directory with --data-dir", p.settings.DataDir)
+		}
+		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
+	}
+	if shown.DiskFree, err = diskFree(p.settings.DataDir); err != nil {
+		return err
+	}
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+		if err := shown.read(ctx, on); err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(shown)
+		}
+		return shown.print(p)
+	})
+}
+
+// diskFree is how many bytes a directory's file system has left for us; 0 without the directory.
+func diskFree(dir string) (uint64, error) {
+	var disk syscall.Statfs_t
+	err := syscall.Statfs(dir, &disk)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look at the disk of %s: %w", dir, err)
+	}
+	return disk.Bavail * uint64(disk.Bsize), nil
+}
+
+// read asks the engines.
+func (s *state) read(ctx context.Context, on *engines) error {
+	s.PostgreSQL, s.Kafka = config.NewDSN(on.postgresConfig.DSN).Masked(), on.kafkaConnection.Brokers
+	if s.ClickHouse = on.settings.Shards.Masked(); s.ClickHouse == "" {
+		s.ClickHouse = config.NewDSN(on.clickhouseConfig.DSN).Masked()
+	}
+	for _, sink := range on.sinks() {
+		positions, err := consume.Positions(ctx, on.kafkaConnection, sink.Group, sink.Topic)
+		if err != nil {
+			return err
+		}
+		lag := topicLag{Topic: sink.Topic}
+		for _, at := range positions {
+			lag.Records += at.End
+			lag.Lag += at.End - max(0, at.Committed)
+		}
+		s.Topics = append(s.Topics, lag)
+	}
+	organizations, err := on.db.ListOrganizations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range organizations {
+		keys, err := on.db.ListKeys(ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if k.RevokedAt == nil {
+				s.Credentials = append(s.Credentials, keyHolder{o.Slug, k.Prefix, k.Name, k.Email})
+			}
+		}
+	}
+	return nil
+}
+
+func (s *state) print(p *process) error {
+	lines := []string{s.Build.String(), fmt.Sprintf("data directory\t%s, %d MB free", s.DataDir, s.DiskFree>>20)}
+	if s.Command != "" {
+		lines = append(lines, fmt.Sprintf("answerscope %s\t%s (pid %d)", s.Command, s.Address, s.PID))
+	}
+	lines = append(lines, "ClickHouse\t"+s.ClickHouse, "PostgreSQL\t"+s.PostgreSQL, "Kafka\t"+strings.Join(s.Kafka, ", "))
+	for _, t := range s.Topics {
+		lines = append(lines, fmt.Sprintf("topic %s\t%d records, %d of them not landed yet", t.Topic, t.Records, t.Lag))
+	}
+	for _, k := range s.Credentials {
+		lines = append(lines, fmt.Sprintf("key %s…\t%s of %s (%s)", k.Prefix, k.Name, k.Organization, k.Email))
+	}
+	if err := printList(p, false, lines, func(line string) string { return line }); err != nil || s.Command != "demo" {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(p.settings.DataDir, demoText))
+	if err != nil {
+		return fmt.Errorf("read what the demo printed: %w", err)
+	}
+	return p.print("\n" + strings.TrimSuffix(string(text), "\n"))
+}
