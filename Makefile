@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench clean java browsers agents
+.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ up: build ## run everything on ./var
 
 bench: build java kafka-apache ## measure this machine
 	@$(BIN)/answerscope bench
+
+sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are made of (CycloneDX)
+	@go run ./deploy/sbom $(BIN)/answerscope $(ENGINE_LOCK) >$(BIN)/sbom.cdx.json && echo "$(BIN)/sbom.cdx.json" >&2
 
 clean: ## remove what was built and fetched; ./var stays
 	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules

@@ -23,6 +23,7 @@ var law = map[string][]string{
 	"sql/clickhouse/rollup": {"sql/clickhouse"},                                     // rollups compared and rebuilt
 	"sql/postgres":          {},                                                     // the same
 	"deploy/engine":         {},                                                     // engines know nothing of what they hold
+	"deploy/sbom":           {},                                                     // a tool of make
 	"internal":              {},                                                     // small shared pieces lean on each other only
 	"internal/cli":          anything,                                               // the only place where all meet
 	"internal/bench":        anything,                                               // it measures every room from outside
@@ -82,6 +83,7 @@ var dependencies = []dependency{
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
+	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
