@@ -48,7 +48,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/CycloneDX/cyclonedx-go v0.11.0
+require (
+	github.com/CycloneDX/cyclonedx-go v0.11.0
+	github.com/ccojocar/zxcvbn-go v1.0.4
+)
 
 require (
 	github.com/ClickHouse/ch-go v0.74.0 // indirect

@@ -33,6 +33,9 @@ var (
 	//go:embed clickhouse/users.xml
 	clickHouseUsersXML string
 
+	//go:embed clickhouse/audit.sql
+	auditSQL string
+
 	clickHouseTemplates = []*template.Template{
 		template.Must(template.New("config.xml").Parse(clickHouseConfigXML)),
 		template.Must(template.New("users.xml").Parse(clickHouseUsersXML)),
@@ -53,6 +56,7 @@ type ClickHouseConfig struct {
 // ClickHouse is a running ClickHouse server, a child of this process.
 type ClickHouse struct {
 	*process
+	account        *account
 	cfg            ClickHouseConfig // with the ports and directories that it has
 	users          string           // the listing of users.d that it has read
 	native, http   string
@@ -88,10 +92,18 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		return nil, err
 	}
 	c := &ClickHouse{user: clickHouseUser}
+	if c.account, err = chooseClickHouseAccount(cfg); err != nil {
+		return nil, err
+	}
 	if c.users, err = usersListing(usersDir(cfg.Dir)); err != nil {
 		return nil, err
 	}
-	cmd, err := c.command(cfg, filepath.Join(pkg, "libchdb.so"))
+	library, err := os.Open(filepath.Join(pkg, "libchdb.so"))
+	if err != nil {
+		return nil, err
+	}
+	defer library.Close() // the server has its own
+	cmd, err := c.command(cfg, library)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +114,9 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 		_, err := c.query(ctx, "CREATE DATABASE IF NOT EXISTS "+Database+" ENGINE = Atomic")
 		return err
 	})
+	if err == nil {
+		err = c.keepTrail(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +127,35 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	return c, nil
 }
 
+// keepTrail makes the table of queries and the view that fills it.
+func (c *ClickHouse) keepTrail(ctx context.Context) error {
+	for statement := range strings.SplitSeq(auditSQL, ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if _, err := c.query(ctx, statement); err != nil {
+			c.Kill()
+			return fmt.Errorf("make table of queries: %w", err)
+		}
+	}
+	return nil
+}
+
+// chooseClickHouseAccount stays with root where the account could not reach the directory: the engine wants absolute names.
+func chooseClickHouseAccount(cfg ClickHouseConfig) (*account, error) {
+	a, err := chooseAccount(cfg.Dir, clickHouseUID)
+	if err != nil || a.closed == "" {
+		return a, err
+	}
+	cfg.Log.Warn("engine runs as root, with whom foreign SQL then runs", "engine", "clickhouse", "closed", a.closed,
+		"next", "chmod o+x "+a.closed+", or another --data-dir, so that it can be a user of its own")
+	return a.us()
+}
+
 // command chooses address and password, writes the configuration and returns the command of the server.
-func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, error) {
+func (c *ClickHouse) command(cfg ClickHouseConfig, library *os.File) (*exec.Cmd, error) {
 	var err error
-	if c.password, err = keptPassword(cfg.Dir); err != nil {
+	if c.password, err = keptPassword(cfg.Dir, "password"); err != nil {
 		return nil, err
 	}
 	native, err := keptPort(cfg.Dir, "clickhouse", cfg.Port)
@@ -129,12 +169,11 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 	c.native, c.http = address(native), address(web)
 	c.cfg = cfg
 	c.cfg.Port, c.cfg.httpPort = native, web
-	config, err := writeClickHouseConfig(cfg, c.password)
-	if err != nil {
+	if err := c.writeConfig(); err != nil {
 		return nil, err
 	}
-	cmd, err := selfCommand(clickHouseChild, library,
-		"--config-file="+config,
+	cmd, err := selfCommand(clickHouseChild, inherited(library),
+		"--config-file=config.xml",
 		"--path="+filepath.Join(cfg.Dir, "data"),
 		"--listen_host="+host,
 		"--tcp_port="+strconv.Itoa(native),
@@ -145,32 +184,49 @@ func (c *ClickHouse) command(cfg ClickHouseConfig, library string) (*exec.Cmd, e
 	if err != nil {
 		return nil, err
 	}
-	cmd.Dir = cfg.Dir
+	if cmd, err = c.account.command(cmd, cfg.Dir, syscall.SIGKILL); err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = []*os.File{library}
 	return cmd, nil
 }
 
-// writeClickHouseConfig writes config.xml and users.xml into cfg.Dir and returns the path of the first. Files that others
-// put into config.d and users.d beside them are left alone and included.
-func writeClickHouseConfig(cfg ClickHouseConfig, password string) (string, error) {
+// writeConfig writes config.xml and users.xml into the directory, for the account to read. Files that others put into
+// config.d and users.d beside them are included.
+func (c *ClickHouse) writeConfig() error {
+	dir, logs := c.cfg.Dir, filepath.Join(c.cfg.Logs, "clickhouse")
+	for _, own := range []string{filepath.Join(dir, "data"), logs} {
+		if err := errors.Join(os.MkdirAll(own, 0o750), c.account.give(own)); err != nil {
+			return err
+		}
+	}
+	if err := c.account.share(c.cfg.Logs); err != nil {
+		return err
+	}
 	values := struct {
-		Dir, Logs, User, PasswordSHA256 string
-		Sync                            bool
-	}{cfg.Dir, cfg.Logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(password))), !cfg.NoSync}
+		Logs, User, PasswordSHA256 string
+		Sync                       bool
+	}{logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), !c.cfg.NoSync}
 	for _, t := range clickHouseTemplates {
 		var text bytes.Buffer
 		if err := t.Execute(&text, values); err != nil {
-			return "", err
+			return err
 		}
-		if err := replaceFile(filepath.Join(cfg.Dir, t.Name()), text.Bytes(), 0o600); err != nil {
-			return "", err
-		}
-	}
-	for _, d := range []string{filepath.Join(cfg.Dir, "config.d"), usersDir(cfg.Dir), filepath.Join(cfg.Dir, "data")} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return "", err
+		file := filepath.Join(dir, t.Name())
+		if err := errors.Join(replaceFile(file, text.Bytes(), 0o600), c.account.share(file)); err != nil {
+			return err
 		}
 	}
-	return filepath.Join(cfg.Dir, "config.xml"), nil
+	for _, included := range []string{filepath.Join(dir, "config.d"), usersDir(dir)} {
+		if err := os.MkdirAll(included, 0o700); err != nil {
+			return err
+		}
+		files, err := filepath.Glob(filepath.Join(included, "*"))
+		if err = errors.Join(err, c.account.share(append(files, included)...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listenQuery opens the listeners and then never ends, which keeps the engine's
@@ -192,6 +248,10 @@ func (c *ClickHouse) HTTPAddr() string { return c.http }
 // again on the same Dir has the same address.
 func (c *ClickHouse) Stop(ctx context.Context) error {
 	return c.stop(ctx, func() error {
+		// It would end without: the trail would lack the last seconds.
+		if _, err := c.query(ctx, "SYSTEM FLUSH LOGS query_log"); err != nil {
+			c.cfg.Log.Warn("last queries are not in audit.query_log", "engine", "clickhouse", "error", err)
+		}
 		// The command line is the only query without a user; when it ends, the server
 		// shuts down in order, which it does on no signal.
 		_, err := c.query(ctx, "KILL QUERY WHERE user = '' ASYNC")

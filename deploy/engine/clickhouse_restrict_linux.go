@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ func restrict(library string) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", library, err)
 	}
-	defer image.Close()
+	defer image.opened.Close()
 	if err := image.surviveConnections(); err != nil {
 		return fmt.Errorf("keep %s from ending with a connection: %w", library, err)
 	}
@@ -71,29 +70,34 @@ func (i *image) refuseFiles() error {
 // image is a loaded library: its file, and where that is in memory.
 type image struct {
 	*elf.File
-	base uintptr
+	opened *os.File
+	base   uintptr
 }
 
-// openImage opens a library that has the sections that are looked into.
+// openImage opens a library that has the sections that are looked into. To its name may lead directories that are closed.
 func openImage(library string) (*image, error) {
-	library, err := filepath.EvalSymlinks(library)
+	opened, err := os.Open(library)
 	if err != nil {
 		return nil, err
 	}
-	base, err := loadedAt(library)
+	file, err := elf.NewFile(opened)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, opened.Close())
 	}
-	file, err := elf.Open(library)
-	if err != nil {
-		return nil, err
+	i := &image{File: file, opened: opened}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", opened.Fd()))
+	if err == nil {
+		i.base, err = loadedAt(name)
 	}
 	for _, name := range []string{".text", ".rodata", ".data.rel.ro"} {
-		if file.Section(name) == nil {
-			return nil, errors.Join(fmt.Errorf("no section %s", name), file.Close())
+		if err == nil && file.Section(name) == nil {
+			err = fmt.Errorf("no section %s", name)
 		}
 	}
-	return &image{file, base}, nil
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return i, nil
 }
 
 // loadedAt returns the address of a library's first byte.

@@ -83,11 +83,11 @@ func TestClickHouseLogsQueriesInATableAndLittleInAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := e.query(t.Context(), "SELECT count() > 0 FROM system.query_log WHERE log_comment = 'seen'")
+	got, err := e.query(t.Context(), "SELECT count() > 0 FROM audit.query_log WHERE log_comment = 'seen'")
 	if err != nil || got != "1" {
-		t.Errorf("query in system.query_log: %q, %v", got, err)
+		t.Errorf("query in audit.query_log: %q, %v", got, err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "log", "clickhouse.log"))
+	text, err := os.ReadFile(filepath.Join(dir, "log", "clickhouse", "clickhouse.log"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,4 +162,38 @@ func TestAnEngineThatEndsAfterARestartIsStartedAgain(t *testing.T) {
 	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
 	killed := engines.kill(t, "clickhouse-console")
 	wait.For(t, "the engine to be started again", func() bool { return engines.pid(t, "clickhouse-console") != killed && analyst.mayEnter(t) })
+}
+
+// The trail of who asked what was lost, for good, when the engine was started again for a user.
+func TestTheTrailOfQueriesSurvivesRestarts(t *testing.T) {
+	dir := tempDir(t)
+	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
+	us := ourselves(t, engines)
+	const trail = "SELECT count() FROM audit.query_log WHERE type = 'QueryStart' AND user = 'answerscope' AND log_comment = 'seen'"
+	for asked, end := range []func(){
+		func() {
+			if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
+		},
+		func() {
+			if _, err := us.query(t.Context(), "SYSTEM FLUSH LOGS"); err != nil {
+				t.Fatal(err)
+			}
+			killed := engines.kill(t, "clickhouse-console")
+			wait.For(t, "the next start", func() bool { return engines.pid(t, "clickhouse-console") != killed && us.mayEnter(t) })
+		},
+	} {
+		if _, err := us.query(t.Context(), "SELECT 1 SETTINGS log_comment = 'seen'"); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		if got, err := us.query(t.Context(), trail); err != nil || got != strconv.Itoa(asked+1) {
+			t.Errorf("after %d restarts the trail has %q queries, %v", asked+1, got, err)
+		}
+		if _, err := us.query(t.Context(), "SYSTEM FLUSH LOGS"); err != nil {
+			t.Errorf("the trail goes on no more: %v", err)
+		}
+	}
 }

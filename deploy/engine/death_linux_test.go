@@ -139,7 +139,7 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed, err := closedParent(unprivileged, string(packages))
+	closed, err := closedParent(nobody, string(packages))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +147,12 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 		t.Logf("only tried as root: no other user may pass %s", closed)
 		return
 	}
-	t.Run("uid "+strconv.Itoa(unprivileged), func(t *testing.T) {
+	t.Run("uid "+strconv.Itoa(nobody), func(t *testing.T) {
 		dir := tempDir(t)
-		if err := os.Chown(dir, unprivileged, unprivileged); err != nil {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
-		attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
+		attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		test(t, attr, dir)
 	})
 }

@@ -76,9 +76,9 @@ func lockDirs(ctx context.Context, dir, logs *string) (*lock, error) {
 	return lockDir(ctx, *dir)
 }
 
-// keptPassword returns the password that dir keeps; it makes one the first time.
-func keptPassword(dir string) (string, error) {
-	path := filepath.Join(dir, "password")
+// keptPassword returns the password that dir keeps in a file; it makes one the first time.
+func keptPassword(dir, file string) (string, error) {
+	path := filepath.Join(dir, file)
 	text, err := os.ReadFile(path)
 	if err == nil && len(text) > 0 {
 		return strings.TrimSpace(string(text)), nil
@@ -102,6 +102,12 @@ func replaceFile(path string, content []byte, mode fs.FileMode) error {
 		return err
 	}
 	defer os.Remove(f.Name())
+	if info, err := os.Stat(path); err == nil && os.Getuid() == 0 { // an engine's own file stays that
+		owner := info.Sys().(*syscall.Stat_t)
+		if err := f.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err

@@ -276,6 +276,9 @@ func (e *Engines) ClickHouseHTTP() string { return e.owner.ClickHouseHTTP }
 // Postgres is the address with a superuser's credentials; empty if not needed.
 func (e *Engines) Postgres() string { return e.owner.Postgres }
 
+// PostgresService is the address with the credentials of services, who are granted what they need by the schema.
+func (e *Engines) PostgresService() string { return e.owner.PostgresService }
+
 // Kafka are the brokers to bootstrap from; empty if not needed.
 func (e *Engines) Kafka() []string { return e.owner.Kafka }
 

@@ -65,7 +65,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err != nil {
 		return nil, err
 	}
-	password, err := keptPassword(cfg.Dir)
+	password, err := keptPassword(cfg.Dir, "password")
 	if err != nil {
 		return nil, err
 	}

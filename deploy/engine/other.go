@@ -30,10 +30,15 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal, ownGroup bool) error {
 	return cmd.Start()
 }
 
-// passCapability: only Linux lets a process pass closed directories.
-func passCapability() (capability int, ok bool) { return 0, false }
+// entersClosed: only on Linux can an account work in a directory that it could not enter.
+const (
+	entersClosed = false
+	workingDir   = ""
+)
 
 func runExec(execAs, []string) error { return errors.New("only for Linux") }
+
+func inherited(file *os.File) string { return file.Name() }
 
 // restrict is for Linux only, whose packages it knows.
 func restrict(string) error { return nil }

@@ -19,11 +19,12 @@ type owner struct {
 	Exclusive bool   `json:"exclusive"`
 	Address   string `json:"address,omitempty"`
 
-	ClickHouse     string   `json:"clickhouse,omitempty"`
-	ClickHouseHTTP string   `json:"clickhouse_http,omitempty"`
-	Postgres       string   `json:"postgres,omitempty"`
-	Kafka          []string `json:"kafka,omitempty"`
-	KafkaPassword  string   `json:"kafka_password,omitempty"`
+	ClickHouse      string   `json:"clickhouse,omitempty"`
+	ClickHouseHTTP  string   `json:"clickhouse_http,omitempty"`
+	Postgres        string   `json:"postgres,omitempty"`
+	PostgresService string   `json:"postgres_service,omitempty"`
+	Kafka           []string `json:"kafka,omitempty"`
+	KafkaPassword   string   `json:"kafka_password,omitempty"`
 }
 
 // add sets the addresses of an engine.
@@ -32,7 +33,7 @@ func (o *owner) add(r running) {
 	case *ClickHouse:
 		o.ClickHouse, o.ClickHouseHTTP = r.DSN(), r.HTTPAddr()
 	case *Postgres:
-		o.Postgres = r.DSN()
+		o.Postgres, o.PostgresService = r.DSN(), r.ServiceDSN()
 	case *Kafka:
 		o.Kafka, o.KafkaPassword = r.Brokers(), r.Password()
 	}

@@ -17,7 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const postgresUser = "postgres"
+// The superuser, who makes the schema, and the login of services, who has what the schema grants it.
+const (
+	postgresUser  = "postgres"
+	postgresLogin = "answerscope"
+)
 
 // PostgresConfig says where a PostgreSQL keeps its cluster and listens.
 type PostgresConfig struct {
@@ -34,10 +38,11 @@ type Postgres struct {
 	*process
 	cfg               PostgresConfig
 	address, password string
+	login             string // password of postgresLogin
 }
 
 // StartPostgres starts the PostgreSQL of a directory, initialized the first time, and returns when it answers. Database
-// answerscope exists then. Under root it runs as an unprivileged user, because it refuses root.
+// answerscope exists then. Under root it runs as a user of its own.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	begin := time.Now()
 	p, err := startPostgres(ctx, cfg)
@@ -61,15 +66,15 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 		return nil, err
 	}
 	defer lock.Close()
-	c := postgresCluster{cfg: cfg, bin: filepath.Join(pkg, "native", "bin"), data: filepath.Join(cfg.Dir, "data")}
-	if err := c.prepare(); err != nil {
+	c := postgresCluster{cfg: cfg, data: filepath.Join(cfg.Dir, "data")}
+	if err := c.prepare(pkg); err != nil {
 		return nil, err
 	}
 	port, err := keptPort(cfg.Dir, "postgres", 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &Postgres{cfg: cfg, address: address(port), password: c.password}
+	p := &Postgres{cfg: cfg, address: address(port), password: c.password, login: c.login}
 	server, err := c.server(port)
 	if err != nil {
 		return nil, err
@@ -80,11 +85,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	err = p.awaitReady(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		conn, err := pgconn.Connect(ctx, p.DSN())
-		if err != nil {
-			return err
-		}
-		return conn.Close(ctx)
+		return p.addLogin(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -92,9 +93,29 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	return p, nil
 }
 
+// addLogin makes the login of services.
+func (p *Postgres) addLogin(ctx context.Context) error {
+	conn, err := pgconn.Connect(ctx, p.DSN())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	there, err := conn.Exec(ctx, "SELECT FROM pg_catalog.pg_roles WHERE rolname = '"+postgresLogin+"'").ReadAll()
+	if err != nil || len(there[0].Rows) > 0 {
+		return err
+	}
+	_, err = conn.Exec(ctx, "CREATE ROLE "+postgresLogin+" LOGIN NOINHERIT PASSWORD '"+p.login+"'").ReadAll()
+	return err
+}
+
 // DSN is the address with the credentials of the superuser and the database.
-func (p *Postgres) DSN() string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(postgresUser, p.password), Host: p.address, Path: "/" + Database, RawQuery: "sslmode=disable"}
+func (p *Postgres) DSN() string { return p.dsn(postgresUser, p.password) }
+
+// ServiceDSN is DSN with a login that may nothing but what the schema grants it.
+func (p *Postgres) ServiceDSN() string { return p.dsn(postgresLogin, p.login) }
+
+func (p *Postgres) dsn(user, password string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: p.address, Path: "/" + Database, RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
@@ -113,20 +134,27 @@ const onOurDeath = syscall.SIGQUIT
 
 // postgresCluster is a cluster on the disk and its owner.
 type postgresCluster struct {
-	cfg       PostgresConfig
-	bin, data string
-	password  string
-	user      *account
+	cfg             PostgresConfig
+	bin, data       string
+	password, login string
+	user            *account
 }
 
 // prepare makes the cluster if there is none. A cluster is made beside its place and
 // renamed when it is complete, so one that exists needs no more than a start.
-func (c *postgresCluster) prepare() error {
+func (c *postgresCluster) prepare(pkg string) error {
 	var err error
-	if c.user, err = chooseAccount(c.cfg.Dir, c.bin); err != nil {
+	if c.user, err = chooseAccount(c.cfg.Dir, postgresUID); err != nil {
 		return err
 	}
-	if c.password, err = keptPassword(c.cfg.Dir); err != nil {
+	if pkg, err = c.user.reachable(pkg); err != nil {
+		return err
+	}
+	c.bin = filepath.Join(pkg, "native", "bin")
+	if c.password, err = keptPassword(c.cfg.Dir, "password"); err != nil {
+		return err
+	}
+	if c.login, err = keptPassword(c.cfg.Dir, "password.service"); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
@@ -142,38 +170,50 @@ func (c *postgresCluster) prepare() error {
 
 // make makes the cluster and its database.
 func (c *postgresCluster) make() error {
-	password := filepath.Join(c.cfg.Dir, "password")
-	if err := os.Chown(password, c.user.uid, -1); err != nil {
-		return err
-	}
 	fresh := c.data + ".new"
-	if err := os.RemoveAll(fresh); err != nil {
+	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700)); err != nil {
 		return err
 	}
-	err := c.tool("", "initdb", "-D", fresh, "-U", postgresUser, "-A", "scram-sha-256", "--pwfile="+password,
+	if err := errors.Join(c.user.named().give(fresh), c.user.share(filepath.Join(c.cfg.Dir, "password"))); err != nil {
+		return err
+	}
+	err := c.tool(fresh, "", "initdb", "-U", postgresUser, "-A", "scram-sha-256", "--pwfile=../password",
 		"--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions", "--no-sync")
 	if err != nil {
 		return err
 	}
-	if err := c.tool("CREATE DATABASE "+Database+"\n", "postgres", "--single", "-F", "-D", fresh, "postgres"); err != nil {
+	if err := c.tool(fresh, "CREATE DATABASE "+Database+"\n", "postgres", "--single", "-F", "postgres"); err != nil {
 		return err
 	}
 	if !c.cfg.NoSync { // once, at the end, instead of in each step
-		if err := c.tool("", "initdb", "--sync-only", "-D", fresh); err != nil {
+		if err := c.tool(fresh, "", "initdb", "--sync-only"); err != nil {
 			return err
 		}
 	}
-	return os.Rename(fresh, c.data)
+	return errors.Join(c.user.give(fresh), os.Rename(fresh, c.data))
 }
 
-// tool runs one of the package's programs to its end.
-func (c *postgresCluster) tool(stdin string, args ...string) error {
-	cmd, err := c.user.command(syscall.SIGKILL, c.cfg.Dir, filepath.Join(c.bin, args[0]), args[1:]...)
+// tool runs one of the package's programs on the cluster in dir to its end.
+func (c *postgresCluster) tool(dir, stdin, name string, args ...string) error {
+	cmd, err := c.command(c.user.named(), syscall.SIGKILL, dir, name, args...)
 	if err != nil {
 		return err
 	}
-	cmd.Stdin, cmd.Env = strings.NewReader(stdin), postgresEnv()
-	return runTool(args[0], cmd)
+	cmd.Stdin = strings.NewReader(stdin)
+	return runTool(name, cmd)
+}
+
+// command is one of the package's programs, on the cluster in dir, which it finds in its environment.
+func (c *postgresCluster) command(as *account, onDeath syscall.Signal, dir, name string, args ...string) (*exec.Cmd, error) {
+	cmd, err := as.command(exec.Command(filepath.Join(c.bin, name), args...), dir, onDeath)
+	if err != nil {
+		return nil, err
+	}
+	if as.closed != "" {
+		dir = workingDir
+	}
+	cmd.Env = append(cmd.Env, "PGDATA="+dir)
+	return cmd, nil
 }
 
 // checkVersion refuses a cluster made by another major version.
@@ -225,18 +265,9 @@ func (c *postgresCluster) server(port int) (*exec.Cmd, error) {
 	if c.cfg.NoSync {
 		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
 	}
-	args := []string{"-D", c.data}
+	var args []string
 	for _, s := range append(settings, c.cfg.Settings...) {
 		args = append(args, "-c", s)
 	}
-	cmd, err := c.user.command(onOurDeath, c.cfg.Dir, filepath.Join(c.bin, "postgres"), args...)
-	if err != nil {
-		return nil, err
-	}
-	cmd.Env = postgresEnv()
-	return cmd, nil
+	return c.command(c.user, onOurDeath, c.data, "postgres", args...)
 }
-
-// postgresEnv is the server's environment, without the variables of PostgreSQL's
-// clients (PGDATA, PGPORT…) and without our secrets.
-func postgresEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"} }

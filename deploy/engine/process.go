@@ -38,7 +38,7 @@ func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *ex
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	defer out.Close()
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, []*os.File{lock.file}
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, append([]*os.File{lock.file}, cmd.ExtraFiles...)
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
 		// A group of its own: Ctrl-C on the terminal is for this process, which stops its children after the parts that
 		// still write to them.

@@ -19,7 +19,7 @@ import (
 // or any test binary whose TestMain calls Main.
 const (
 	clickHouseChild = "engine-clickhouse" // LIBRARY ARG…: the engine itself
-	execChild       = "engine-exec"       // HOW COMMAND ARG…: becomes COMMAND of another user
+	execChild       = "engine-exec"       // HOW PATH ARG…: becomes the program PATH of another user
 	watchdogChild   = "engine-watchdog"   // SIGNAL COMMAND ARG…: ends COMMAND when stdin ends
 )
 

@@ -3,12 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/password"
@@ -57,16 +56,13 @@ type analystAdd struct {
 	usersAt
 }
 
-// analystPassword is how long a password of one's own must be.
+// analystPassword is the fewest characters of a password of one's own: ClickHouse takes no salt in a file of users.
 const analystPassword = 16
 
 func (c *analystAdd) Run(ctx context.Context, p *process) error {
-	given, err := readPassword(p)
+	given, err := readPassword(p, analystPassword, c.Name, c.Org)
 	if err != nil {
 		return err
-	}
-	if given != "" && len(given) < analystPassword {
-		return fmt.Errorf("password: want at least %d characters, since the server's file keeps a plain SHA-256 of it; or none, and one is generated", analystPassword)
 	}
 	chosen := cmp.Or(given, password.Generate())
 	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
@@ -80,9 +76,12 @@ func (c *analystAdd) Run(ctx context.Context, p *process) error {
 		}
 		dir := p.usersDir(c.usersAt)
 		if dir == "" {
-			return c.printFile(p, a, added)
+			return errors.Join(on.logAnalyst(ctx, "analyst file printed", a), c.printFile(p, a, added))
 		}
 		if err := schema.Admit(ctx, on.clickhouseConfig, dir, a, chosen); err != nil {
+			return err
+		}
+		if err := on.logAnalyst(ctx, "analyst added", a); err != nil {
 			return err
 		}
 		line := added.Login
@@ -103,10 +102,9 @@ func (c *analystAdd) analyst(ctx context.Context, on *engines, chosen string) (s
 	if err != nil {
 		return schema.Analyst{}, err
 	}
-	sum := sha256.Sum256([]byte(chosen))
 	a := schema.Analyst{
 		Name: c.Name, Organization: organization.Slug, OrganizationID: clickhouse.UUID(organization.ID),
-		Database: on.clickhouseConfig.Database(), PasswordSHA256: hex.EncodeToString(sum[:]), Since: time.Now().UTC().Truncate(time.Second),
+		Database: on.clickhouseConfig.Database(), PasswordSCRAM: schema.PasswordSCRAM(chosen), Since: time.Now().UTC().Truncate(time.Second),
 		Sharded: on.clickhouseConfig.Shards != "",
 	}
 	if err := a.Validate(); err != nil {
@@ -205,7 +203,16 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	if dir == "" {
 		return errNoUsersDir
 	}
-	return p.with(ctx, needs{ClickHouse: true}, func(ctx context.Context, on *engines) error {
-		return schema.Expel(ctx, on.warehouse, dir, c.Org, c.Name)
+	return p.with(ctx, bothStores, func(ctx context.Context, on *engines) error {
+		removed, err := schema.Expel(ctx, on.warehouse, dir, c.Org, c.Name)
+		if err != nil {
+			return err
+		}
+		return on.logAnalyst(ctx, "analyst removed", removed)
 	})
+}
+
+// logAnalyst adds a change of an analyst's access to the access log.
+func (e *engines) logAnalyst(ctx context.Context, change string, a schema.Analyst) error {
+	return e.db.LogAccess(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

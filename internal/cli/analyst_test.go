@@ -120,6 +120,12 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 		t.Errorf("analyst list: %s", listed)
 	}
 	must(t, env, "analyst", "remove", "ana", "--org", "acme")
+	log := must(t, env, "access", "--limit", "3", "--json")
+	for _, want := range []string{`"change":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`, `"change":"analyst added","organization":"globex"`, ": answerscope analyst remove\""} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the access log lacks %s:\n%s", want, log)
+		}
+	}
 	if status, body := ana.ask(t, "SELECT 1"); status == http.StatusOK {
 		t.Errorf("ana still asks: %s", body)
 	}
@@ -157,8 +163,10 @@ func TestAnAnalystIsKeptForTheNextServer(t *testing.T) {
 	dir := migratedDir(t)
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir}
 	must(t, env, "org", "add", "Acme")
-	if r := run(t, env, "guess me\n", "analyst", "add", "ana", "--org", "acme"); r.status != exitFailed || !strings.Contains(r.stderr, "at least 16 characters") {
-		t.Errorf("a short password: status %d, %q", r.status, r.stderr)
+	for _, weak := range []string{"password", "aaaaaaaaaaaaaaaa"} {
+		if r := run(t, env, weak+"\n", "analyst", "add", "ana", "--org", "acme"); r.status != exitUsage || !strings.Contains(r.stderr, "at least 16 characters that are hard to guess") {
+			t.Errorf("password %s: status %d, %q", weak, r.status, r.stderr)
+		}
 	}
 	r := run(t, env, "chosen by ana herself\n", "analyst", "add", "ana", "--org", "acme")
 	if r.status != exitDone || r.stdout != "analyst_acme_ana\n" || strings.Contains(r.stdout+r.stderr, "chosen") {

@@ -31,6 +31,7 @@ type engines struct {
 	running          *engine.Engines // nil when every address is given
 	clickhouseConfig clickhouse.Config
 	postgresConfig   postgres.Config
+	postgresOwner    string // DSN of the login that migrates
 	kafkaConnection  producer.Connection
 
 	db        *postgres.DB
@@ -44,8 +45,9 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		return nil, usageError{err}
 	}
 	e := &engines{process: p, clickhouseConfig: clickhouse.DefaultConfig(), postgresConfig: postgres.DefaultConfig()}
+	e.postgresConfig.Actor = p.actor()
 	given := p.settings
-	e.postgresConfig.DSN = given.Postgres.Reveal()
+	e.postgresConfig.DSN, e.postgresOwner = given.Postgres.Reveal(), given.Postgres.Reveal()
 	e.clickhouseConfig.DSN, e.clickhouseConfig.Shards = given.ClickHouse.Reveal(), given.Shards.Reveal()
 	if given.Shards.IsSet() {
 		e.clickhouseConfig.Cluster = given.Cluster
@@ -80,7 +82,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		e.clickhouseConfig.DSN = e.running.ClickHouse()
 	}
 	if embedded.Postgres {
-		e.postgresConfig.DSN = e.running.Postgres()
+		e.postgresConfig.DSN, e.postgresOwner = e.running.PostgresService(), e.running.Postgres()
 	}
 	if embedded.Kafka {
 		e.kafkaConnection = embeddedKafka(e.running)

@@ -41,7 +41,7 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 
 func (e *engines) migrator() *migration.Migrator {
 	return &migration.Migrator{
-		Postgres: e.postgresConfig.DSN, ClickHouse: e.clickhouseConfig, Sinks: e.sinks(), Log: e.log,
+		Postgres: e.postgresOwner, ClickHouse: e.clickhouseConfig, Sinks: e.sinks(), Log: e.log,
 		Report: func(done, pending int, s migration.Step) { e.say("migrate %d of %d: %s", done, pending, s) },
 		Topics: producer.TopicsConfig{
 			Connection: e.kafkaConnection, Prefix: e.settings.Kafka.TopicPrefix,

@@ -29,14 +29,14 @@ type userAdd struct {
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
-// leastPassword is the fewest bytes of a password that a person chose (NIST SP 800-63B).
+// leastPassword is the fewest characters of a password that a person chose (NIST SP 800-63B).
 const leastPassword = 8
 
 func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
 		return usageError{fmt.Errorf("email %q: want name@host", c.Email)}
 	}
-	given, err := readPassword(p)
+	given, err := readPassword(p, leastPassword, c.Email)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 // no writer at its other end.
 const passwordTimeout = 10 * time.Second
 
-// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked.
-func readPassword(p *process) (string, error) {
+// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. words are of who gets it.
+func readPassword(p *process, least int, words ...string) (string, error) {
 	if file, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		return "", nil
 	}
@@ -94,8 +94,11 @@ func readPassword(p *process) (string, error) {
 		if r.err != nil {
 			return "", fmt.Errorf("read password: %w", r.err)
 		}
-		if r.line != "" && len(r.line) < leastPassword {
-			return "", usageError{fmt.Errorf("password of %d bytes on stdin: want at least %d", len(r.line), leastPassword)}
+		if r.line == "" {
+			return "", nil
+		}
+		if err := password.Check(r.line, least, words...); err != nil {
+			return "", usageError{err}
 		}
 		return r.line, nil
 	case <-time.After(passwordTimeout):

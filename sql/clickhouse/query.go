@@ -40,7 +40,7 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 }
 
 // each asks the question once and gives its rows to take as they come; an error of take ends it. The query's name is its
-// log_comment in system.query_log.
+// log_comment in audit.query_log.
 func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, more clickhouse.Settings, take func(*R) error) (err error) {
 	ctx, span := openSpan(ctx, "SELECT", q.Name)
 	count := 0

@@ -225,7 +225,7 @@ func TestVisitsAreLookedUpByKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read uint64
-	question := "SELECT read_rows FROM system.query_log WHERE type = 'QueryFinish' AND log_comment = 'landed_visits' AND current_database = currentDatabase()"
+	question := "SELECT read_rows FROM audit.query_log WHERE type = 'QueryFinish' AND log_comment = 'landed_visits' AND current_database = currentDatabase()"
 	if err := conn.QueryRow(t.Context(), question).Scan(&read); err != nil || read > 3*8192 {
 		t.Errorf("2000 visits were found by reading %d rows, %v", read, err)
 	}

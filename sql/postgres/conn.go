@@ -25,6 +25,7 @@ const (
 type Config struct {
 	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns int    // connections at once
+	Actor    string // who changes access, for the access log; "": the login
 }
 
 // DefaultConfig needs a DSN.
@@ -85,7 +86,11 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	nameApplication(cfg.ConnConfig)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		readTimesAsUTC(conn)
-		return become(ctx, conn, serviceRole)
+		if err := become(ctx, conn, serviceRole); err != nil || c.Actor == "" {
+			return err
+		}
+		_, err := conn.Exec(ctx, "SELECT set_config('answerscope.actor', $1, false)", c.Actor)
+		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

@@ -5,6 +5,7 @@
 --
 --   answerscope_owner    owns the schema; migrations run as it
 --   answerscope_service  our own processes: every row, by a policy of each table
+--   answerscope          where there is such a login, the one of our own processes, which migrates nothing
 --   authenticator        whom a gateway signs in as, to become one of the next two
 --   anon, authenticated  clients of /rest/v1
 DO $roles$
@@ -24,8 +25,10 @@ BEGIN
     FOR member, name IN
         VALUES ('authenticator', 'anon'), ('authenticator', 'authenticated'),
                (current_user::text, 'answerscope_owner'), (current_user::text, 'answerscope_service'),
-               (current_user::text, 'anon'), (current_user::text, 'authenticated')
+               (current_user::text, 'anon'), (current_user::text, 'authenticated'),
+               ('answerscope', 'answerscope_service'), ('answerscope', 'anon'), ('answerscope', 'authenticated')
     LOOP
+        CONTINUE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = member);
         FOR attempt IN 1..10 LOOP
             EXIT WHEN pg_has_role(member, name, may);
             BEGIN

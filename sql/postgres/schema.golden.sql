@@ -29,6 +29,31 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
+-- table private.access_log
+CREATE TABLE private.access_log (
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    actor text NOT NULL,
+    address inet DEFAULT inet_client_addr(),
+    change text NOT NULL,
+    organization_id uuid,
+    subject text NOT NULL,
+    CONSTRAINT access_log_pkey PRIMARY KEY (id),
+    CONSTRAINT access_log_actor_length CHECK ((char_length(actor) <= 1000)),
+    CONSTRAINT access_log_change_length CHECK (((char_length(change) >= 1) AND (char_length(change) <= 100))),
+    CONSTRAINT access_log_subject_length CHECK ((char_length(subject) <= 1000))
+);
+ALTER TABLE private.access_log OWNER TO answerscope_owner;
+COMMENT ON TABLE private.access_log IS 'Who gave or took access, when and from where.';
+COMMENT ON COLUMN private.access_log.actor IS 'The user of a token, through the system''s user, host and command, or the login.';
+COMMENT ON COLUMN private.access_log.address IS 'Where the connection came from; null: from a local socket.';
+COMMENT ON COLUMN private.access_log.change IS 'Such as: key created.';
+COMMENT ON COLUMN private.access_log.subject IS 'Whose access: a slug, an email, a key''s prefix and name, an analyst''s login.';
+ALTER TABLE private.access_log ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.access_log FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.access_log FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT ON private.access_log TO answerscope_service;
+
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
     topic text NOT NULL,
@@ -171,6 +196,7 @@ CREATE TABLE private.users (
 ALTER TABLE private.users OWNER TO answerscope_owner;
 COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
 COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
+CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON private.users FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
@@ -223,6 +249,7 @@ COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s
 COMMENT ON COLUMN public.api_keys.key_hash IS 'SHA-256 of the key; no client may read it.';
 COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, which identify it.';
 COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
+CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF user_id, scopes, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
@@ -386,6 +413,7 @@ CREATE TABLE public.members (
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
 COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
+CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
@@ -417,6 +445,7 @@ COMMENT ON TABLE public.organizations IS 'Owns everything else.';
 COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from the name when missing.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_organization_slug();
+CREATE TRIGGER log_access AFTER INSERT OR DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations FOR EACH ROW WHEN ((old.id <> new.id)) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
@@ -874,6 +903,54 @@ END
 $function$;
 ALTER FUNCTION private.keep_hosts() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_hosts() IS NULL;
+
+-- function private.log_access(change text, organization uuid, subject text)
+CREATE OR REPLACE FUNCTION private.log_access(change text, organization uuid, subject text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+    INSERT INTO private.access_log (actor, change, organization_id, subject)
+    VALUES (
+        left(concat_ws(' through ',
+            nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub',
+            coalesce(nullif(current_setting('answerscope.actor', true), ''), session_user)), 1000),
+        change, organization, left(subject, 1000))
+$function$;
+ALTER FUNCTION private.log_access(text,uuid,text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_access(text,uuid,text) IS 'Adds a line to the access log.';
+GRANT EXECUTE ON FUNCTION private.log_access(text,uuid,text) TO answerscope_service;
+
+-- function private.log_access_of_row()
+CREATE OR REPLACE FUNCTION private.log_access_of_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+DECLARE
+    r    jsonb := to_jsonb(CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END);
+    verb text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END;
+BEGIN
+    CASE TG_TABLE_NAME
+        WHEN 'organizations' THEN
+            PERFORM private.log_access('organization ' || verb, (r ->> 'id')::uuid, r ->> 'slug');
+        WHEN 'users' THEN
+            PERFORM private.log_access('user ' || verb, NULL, r ->> 'email');
+        WHEN 'members' THEN
+            PERFORM private.log_access('member ' || verb, (r ->> 'organization_id')::uuid,
+                coalesce((SELECT u.email::text FROM private.users AS u WHERE u.id = (r ->> 'user_id')::uuid), r ->> 'user_id')
+                    || ' as ' || (r ->> 'role'));
+        WHEN 'api_keys' THEN
+            PERFORM private.log_access('key ' || CASE WHEN TG_OP = 'UPDATE' AND r ->> 'revoked_at' IS NOT NULL THEN 'revoked' ELSE verb END,
+                (r ->> 'organization_id')::uuid, (r ->> 'prefix') || '… ' || (r ->> 'name'));
+    END CASE;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_access_of_row() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_access_of_row() IS NULL;
 
 -- function private.notify_sites()
 CREATE OR REPLACE FUNCTION private.notify_sites()

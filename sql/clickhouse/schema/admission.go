@@ -39,10 +39,10 @@ func Admit(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analys
 }
 
 // Expel removes an analyst from a server's users.d and waits until the server has no such user.
-func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, name string) error {
+func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, name string) (Analyst, error) {
 	removed, err := RemoveAnalyst(usersDir, organization, name)
 	if err != nil {
-		return err
+		return removed, err
 	}
 	err = untilServed(ctx, func(ctx context.Context) error {
 		var users uint64
@@ -53,9 +53,9 @@ func Expel(ctx context.Context, conn *clickhouse.Conn, usersDir, organization, n
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("remove analyst %s: the file is removed, but not the access: %w", removed.Login(), err)
+		return removed, fmt.Errorf("remove analyst %s: the file is removed, but not the access: %w", removed.Login(), err)
 	}
-	return nil
+	return removed, nil
 }
 
 // untilServed tries until the server has read its users, and returns the error of the last try.

@@ -2,6 +2,9 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"encoding/xml"
@@ -21,11 +24,12 @@ import (
 // An Analyst is a user of the server who asks in SQL and reads the rows of one organization. Access is a file of the server's
 // configuration (users.d), since the embedded engine has no other way.
 type Analyst struct {
-	Name           string          `xml:"name"`                // unique in the organization: a–z, 0–9 and single hyphens
-	Organization   string          `xml:"organization"`        // its slug when the analyst was added
-	OrganizationID clickhouse.UUID `xml:"organization_id"`     // whose rows are seen, also under another slug
-	Database       string          `xml:"database"`            // of the tables
-	PasswordSHA256 string          `xml:"password_sha256_hex"` // hex
+	Name           string          `xml:"name"`                      // unique in the organization: a–z, 0–9 and single hyphens
+	Organization   string          `xml:"organization"`              // its slug when the analyst was added
+	OrganizationID clickhouse.UUID `xml:"organization_id"`           // whose rows are seen, also under another slug
+	Database       string          `xml:"database"`                  // of the tables
+	PasswordSCRAM  string          `xml:"password_scram_sha256_hex"` // see PasswordSCRAM
+	PasswordSHA256 string          `xml:"password_sha256_hex"`       // hex; of an analyst that an earlier release added
 	Since          time.Time       `xml:"since"`
 	Sharded        bool            `xml:"sharded"` // the tables are those of a cluster
 }
@@ -55,10 +59,21 @@ func (a Analyst) Validate() error {
 	if !databaseLike.MatchString(a.Database) {
 		errs = append(errs, fmt.Errorf("database %q: want letters, digits and _", a.Database))
 	}
-	if !sha256Like.MatchString(a.PasswordSHA256) {
-		errs = append(errs, errors.New("password hash: want SHA-256 in hexadecimal"))
+	if !sha256Like.MatchString(cmp.Or(a.PasswordSCRAM, a.PasswordSHA256)) {
+		errs = append(errs, errors.New("password hash: want 64 hexadecimal digits"))
 	}
 	return errors.Join(errs...)
+}
+
+// PasswordSCRAM is what a server's file of users keeps of a password, in hexadecimal: PBKDF2 of RFC 5802 with the 4,096 rounds
+// and the empty salt that the server presumes there. Its other way is one round of SHA-256, without a salt too.
+func PasswordSCRAM(password string) string {
+	const rounds = 4096
+	key, err := pbkdf2.Key(sha256.New, password, nil, rounds, sha256.Size)
+	if err != nil {
+		panic(err) // only of keys and salts that FIPS does not allow
+	}
+	return hex.EncodeToString(key)
 }
 
 // Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME where the slug has

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
 // Why the server refuses, by its error codes.
@@ -54,7 +57,7 @@ func attacks(s *stage) []attack {
 		{noAccess, "USE system"},
 
 		// What the server knows of itself and of others.
-		{noAccess, "SELECT * FROM system.query_log"},
+		{noAccess, "SELECT * FROM audit.query_log"},
 		{noAccess, "SELECT * FROM system.processes"},
 		{noAccess, "SHOW PROCESSLIST"},
 		{noAccess, "SELECT * FROM system.users"},
@@ -319,7 +322,7 @@ func (s *stage) learnNothingOfOthers(t *testing.T) {
 		"SELECT * FROM system.completions",
 	} {
 		got := s.must(t, s.ana, query)
-		for _, secret := range []string{organizationB, brandB, "globex", s.bob.user, hash(s.ana.password), s.owner.password} {
+		for _, secret := range []string{organizationB, brandB, "globex", s.bob.user, schema.PasswordSCRAM(s.ana.password), s.owner.password} {
 			if strings.Contains(got, secret) {
 				t.Errorf("%s returned %s", query, secret)
 			}
@@ -374,5 +377,23 @@ func (s *stage) askOnlySoMuchAtOnce(t *testing.T) {
 	const tooManyQueries = 202
 	if codes[tooManyQueries] == 0 || codes[0] == 0 || codes[tooManyQueries]+codes[0] != 16 {
 		t.Errorf("codes of 16 queries at once: %s; want some refused with %d and some answered", fmt.Sprint(codes), tooManyQueries)
+	}
+}
+
+// After some wrong passwords from an address even the right one is refused there for a minute. It comes last.
+func (s *stage) areNotFoundByGuessing(t *testing.T) {
+	const wrongPassword, tooMany = 516, 201
+	last := 0
+	for n := range 12 {
+		code, body := s.ask(t, login{s.bob.user, "guess " + strconv.Itoa(n)}, "SELECT 1")
+		if last = code; code != wrongPassword && code != tooMany {
+			t.Fatalf("guess %d: code %d, %s", n, code, body)
+		}
+	}
+	if code, body := s.ask(t, s.bob, "SELECT 1"); last != tooMany || code != tooMany {
+		t.Errorf("after twelve guesses another is answered with %d and the right password with %d, %s", last, code, body)
+	}
+	if got := s.must(t, s.ana, "SELECT count() FROM answers"); got != "2\n" {
+		t.Errorf("ana counts %q while bob is kept out", got)
 	}
 }

@@ -73,7 +73,7 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 // Whatever server of a cluster an analyst asks, and in whatever table, rows of other organizations are not there: neither
 // on that server nor on those that it asks in turn.
 func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
-	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSHA256: hash("of-acme"), Since: time.Now(), Sharded: true}
+	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSCRAM: schema.PasswordSCRAM("of-acme"), Since: time.Now(), Sharded: true}
 	users, err := ana.Configuration()
 	if err != nil {
 		t.Fatal(err)

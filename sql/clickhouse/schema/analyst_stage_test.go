@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
@@ -48,6 +47,7 @@ func TestAnalysts(t *testing.T) {
 	t.Run("learn nothing of others", s.learnNothingOfOthers)
 	t.Run("share no caches", s.shareNoCaches)
 	t.Run("ask only so much at once", s.askOnlySoMuchAtOnce)
+	t.Run("are not found by guessing", s.areNotFoundByGuessing)
 }
 
 const (
@@ -66,8 +66,8 @@ func setStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	for _, a := range []schema.Analyst{
-		{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSHA256: hash(s.ana.password)},
-		{Name: "bob", Organization: "globex", OrganizationID: id(t, organizationB), PasswordSHA256: hash(s.bob.password)},
+		{Name: "ana", Organization: "acme", OrganizationID: id(t, organizationA), PasswordSCRAM: schema.PasswordSCRAM(s.ana.password)},
+		{Name: "bob", Organization: "globex", OrganizationID: id(t, organizationB), PasswordSCRAM: schema.PasswordSCRAM(s.bob.password)},
 	} {
 		a.Database, a.Since = engine.Database, time.Now()
 		if err := schema.AddAnalyst(users, a); err != nil {
@@ -116,8 +116,6 @@ func id(t *testing.T, text string) (id clickhouse.UUID) {
 	}
 	return id
 }
-
-func hash(password string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(password))) }
 
 // fill gives a table rows of both organizations on two days that every view has something to say about. A column not
 // listed here is one of its type that is not nothing.

@@ -31,6 +31,9 @@ func TestAnalystsOfAnyOrganizationAreWrittenAndReadBack(t *testing.T) {
 	for i, slug := range slugs {
 		a := someAnalyst()
 		a.Organization, a.OrganizationID = slug, clickhouse.UUID{byte(i + 1)}
+		if i%2 == 0 { // the other half are of an earlier release
+			a.PasswordSCRAM, a.PasswordSHA256 = PasswordSCRAM(slug), ""
+		}
 		if err := AddAnalyst(dir, a); err != nil {
 			t.Errorf("%q: %v", slug, err)
 			continue

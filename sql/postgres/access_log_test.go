@@ -1,0 +1,83 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Whoever changes access, and by whichever way, is in the access log, which the service can only add to.
+func TestChangesOfAccessAreLogged(t *testing.T) {
+	t.Parallel()
+	first, dsn := migrated(t)
+	cfg := postgres.DefaultConfig()
+	cfg.DSN, cfg.Actor = dsn, "ana@laptop: answerscope key create"
+	db, err := postgres.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	acme := organization(t, first, "Acme")
+	ana, err := db.AddUser(t.Context(), postgres.NewUser{Email: "ana@acme.example", PasswordHash: "of-ana", OrganizationID: acme.ID, Role: "admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := db.AddKey(t.Context(), postgres.NewKey{OrganizationID: acme.ID, UserID: ana.ID, Name: "reports", Prefix: "svc_abcd", Hash: [32]byte{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.RevokeKey(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	err = db.As(t.Context(), claimsOf(ana), func(tx postgres.Tx) error {
+		_, err := tx.Exec(t.Context(), "UPDATE public.members SET role = 'viewer'")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.LogAccess(t.Context(), "analyst added", acme.ID, "analyst_acme_ana"); err != nil {
+		t.Fatal(err)
+	}
+	log, err := db.AccessLog(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, a := range log {
+		if a.At.IsZero() || a.Address != "127.0.0.1" {
+			t.Errorf("%+v lacks when or from where", a)
+		}
+		lines = append(lines, a.Change+"|"+a.Organization+"|"+a.Subject+"|"+a.Actor)
+	}
+	const by = "|ana@laptop: answerscope key create"
+	want := []string{
+		"analyst added|acme|analyst_acme_ana" + by,
+		"member changed|acme|ana@acme.example as viewer|" + ana.ID.String() + " through " + strings.TrimPrefix(by, "|"),
+		"key revoked|acme|svc_abcd… reports" + by,
+		"key added|acme|svc_abcd… reports" + by,
+		"member added|acme|ana@acme.example as admin" + by,
+		"user added||ana@acme.example" + by,
+		"organization added|acme|acme|" + loginOf(t, dsn),
+	}
+	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("the log has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	for _, forbidden := range []string{"UPDATE private.access_log SET actor = 'x'", "DELETE FROM private.access_log", "TRUNCATE private.access_log", "INSERT INTO private.access_log (actor, change, subject) VALUES ('x', 'x', 'x')"} {
+		if _, err := db.Exec(t.Context(), forbidden); err == nil {
+			t.Errorf("the service did %s", forbidden)
+		}
+	}
+}
+
+func loginOf(t *testing.T, dsn string) string {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg.User
+}
