@@ -64,6 +64,7 @@ var dependencies = []dependency{
 	{"go.opentelemetry.io/proto/otlp", []string{"internal/testkit"}, "what a collector is sent"},
 	{"google.golang.org/protobuf", []string{"internal/testkit"}, "the form in which it is sent"},
 	{"github.com/coder/websocket", []string{"internal/testkit"}, "what browsers of tests are driven by"},
+	{"github.com/hanwen/go-fuse/v2", []string{"internal/testkit"}, "a disk that loses power"},
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
