@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per answer and URL that it cites, and per correction: those whose signs sum to 1 count. citation_daily is faster.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citations_view TO citations AS

@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS shopping_cards
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS shopping_cards_view TO shopping_cards AS

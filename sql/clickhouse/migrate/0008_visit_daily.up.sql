@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS visit_daily
 ENGINE = SummingMergeTree((visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits and goals by day, platform, page and country. Always sum: a key may have several rows.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS visit_daily_view TO visit_daily AS

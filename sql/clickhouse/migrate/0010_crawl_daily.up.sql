@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS crawl_daily
 ENGINE = SummingMergeTree((requests, verified, unverified, bytes))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Always sum: a key may have several rows.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS crawl_daily_view TO crawl_daily AS

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS log_progress
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (log_topic, log_partition)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS log_progress_answers_view TO log_progress AS
 SELECT

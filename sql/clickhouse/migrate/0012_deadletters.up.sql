@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks
@@ -23,12 +23,12 @@ CREATE TABLE IF NOT EXISTS deadletter_marks
     log_topic       LowCardinality(String) COMMENT 'position of the record on the log',
     log_partition   Int32 COMMENT 'position of the record on the log',
     log_offset      Int64 COMMENT 'position of the record on the log',
-    mark            LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
-    month           UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',
+    mark            LowCardinality(String) COMMENT 'suspect: first of a batch that was repeated, reconciled: its month was reconciled since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table of the row, of suspect and reconciled',
+    month           UInt32 COMMENT 'month of the row as 202603, of suspect and reconciled',
     at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of dead letters, and of batches whose plan had expired.';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+COMMENT 'What became of dead letters, and of repeated batches.';

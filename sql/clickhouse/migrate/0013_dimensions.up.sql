@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS dimension_brands
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_competitors
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS dimension_competitors
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_prompts
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS dimension_prompts
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_topics
@@ -66,5 +66,5 @@ CREATE TABLE IF NOT EXISTS dimension_topics
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';

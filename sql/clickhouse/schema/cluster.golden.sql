@@ -94,7 +94,7 @@ CREATE TABLE IF NOT EXISTS answers_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/answers', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 CREATE TABLE IF NOT EXISTS answers AS answers_local
@@ -127,7 +127,7 @@ CREATE TABLE IF NOT EXISTS answer_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/answer_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS answer_daily AS answer_daily_local
@@ -187,7 +187,7 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/entity_prompt_daily', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt, of brand and competitors. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS entity_prompt_daily AS entity_prompt_daily_local
@@ -253,7 +253,7 @@ CREATE TABLE IF NOT EXISTS citations_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/citations', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per answer and URL that it cites, and per correction: those whose signs sum to 1 count. citation_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS citations AS citations_local
@@ -311,7 +311,7 @@ CREATE TABLE IF NOT EXISTS citation_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/citation_daily', '{replica}', (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS citation_daily AS citation_daily_local
@@ -391,7 +391,7 @@ CREATE TABLE IF NOT EXISTS shopping_cards_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/shopping_cards', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 CREATE TABLE IF NOT EXISTS shopping_cards AS shopping_cards_local
@@ -465,7 +465,7 @@ CREATE TABLE IF NOT EXISTS visits_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/visits', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'One row per visit that an AI platform sent, and per goal. visit_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS visits AS visits_local
@@ -492,7 +492,7 @@ CREATE TABLE IF NOT EXISTS visit_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/visit_daily', '{replica}', (visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits and goals by day, platform, page and country. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS visit_daily AS visit_daily_local
@@ -545,7 +545,7 @@ CREATE TABLE IF NOT EXISTS crawls_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/crawls', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is faster.';
 
 CREATE TABLE IF NOT EXISTS crawls AS crawls_local
@@ -573,7 +573,7 @@ CREATE TABLE IF NOT EXISTS crawl_daily_local
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/crawl_daily', '{replica}', (requests, verified, unverified, bytes))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Always sum: a key may have several rows.';
 
 CREATE TABLE IF NOT EXISTS crawl_daily AS crawl_daily_local
@@ -608,7 +608,7 @@ CREATE TABLE IF NOT EXISTS log_progress_local
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/answerscope/{database}/{shard}/log_progress', '{replica}')
 ORDER BY (log_topic, log_partition)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0;
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0;
 
 CREATE TABLE IF NOT EXISTS log_progress AS log_progress_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'log_progress_local');
@@ -654,7 +654,7 @@ CREATE TABLE IF NOT EXISTS deadletters_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletters', '{replica}')
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1
 COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 CREATE TABLE IF NOT EXISTS deadletters AS deadletters_local
@@ -666,19 +666,19 @@ CREATE TABLE IF NOT EXISTS deadletter_marks_local
     log_topic       LowCardinality(String) COMMENT 'position of the record on the log',
     log_partition   Int32 COMMENT 'position of the record on the log',
     log_offset      Int64 COMMENT 'position of the record on the log',
-    mark            LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
-    landing         LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
-    month           UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',
+    mark            LowCardinality(String) COMMENT 'suspect: first of a batch that was repeated, reconciled: its month was reconciled since, replayed: it was appended again',
+    landing         LowCardinality(String) COMMENT 'landing table of the row, of suspect and reconciled',
+    month           UInt32 COMMENT 'month of the row as 202603, of suspect and reconciled',
     at              DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/deadletter_marks', '{replica}')
 ORDER BY (log_topic, log_partition, log_offset, mark)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
-COMMENT 'What became of dead letters, and of batches whose plan had expired.';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
+COMMENT 'What became of dead letters, and of repeated batches.';
 
 CREATE TABLE IF NOT EXISTS deadletter_marks AS deadletter_marks_local
 ENGINE = Distributed('answerscope', currentDatabase(), 'deadletter_marks_local')
-COMMENT 'What became of dead letters, and of batches whose plan had expired.';
+COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- 0013_dimensions.up.sql
 CREATE TABLE IF NOT EXISTS dimension_brands
@@ -699,7 +699,7 @@ CREATE TABLE IF NOT EXISTS dimension_brands
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_brands', '{replica}', version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_competitors
@@ -715,7 +715,7 @@ CREATE TABLE IF NOT EXISTS dimension_competitors
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_competitors', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_prompts
@@ -732,7 +732,7 @@ CREATE TABLE IF NOT EXISTS dimension_prompts
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_prompts', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 CREATE TABLE IF NOT EXISTS dimension_topics
@@ -747,6 +747,6 @@ CREATE TABLE IF NOT EXISTS dimension_topics
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/answerscope/{database}/{shard}/dimension_topics', '{replica}', version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480
 COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';
 

@@ -115,7 +115,7 @@ CREATE TABLE answer_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, served_model)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824, index_granularity = 8192
 COMMENT 'Sums of the answers of a brand by day and every filter, without shopping platforms. Always sum: a key may have several rows.';
 
 -- answer_daily_view
@@ -273,7 +273,7 @@ CREATE TABLE answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity = 8192
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 -- brand_visibility
@@ -377,7 +377,7 @@ CREATE TABLE citation_daily
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
 -- citation_daily_view
@@ -521,7 +521,7 @@ CREATE TABLE citations
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, domain, url, answer_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'One row per answer and URL that it cites, and per correction: those whose signs sum to 1 count. citation_daily is faster.';
 
 -- citations_view
@@ -588,7 +588,7 @@ CREATE TABLE crawl_daily
 ENGINE = SummingMergeTree((requests, verified, unverified, bytes))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, crawler, operator, platform, purpose, host, path, status)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'Requests of AI crawlers by day, crawler, purpose, page and status. Always sum: a key may have several rows.';
 
 -- crawl_daily_view
@@ -663,7 +663,7 @@ CREATE TABLE crawls
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
 COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is faster.';
 
 -- current_answers
@@ -772,15 +772,15 @@ CREATE TABLE deadletter_marks
     `log_topic` LowCardinality(String) COMMENT 'position of the record on the log',
     `log_partition` Int32 COMMENT 'position of the record on the log',
     `log_offset` Int64 COMMENT 'position of the record on the log',
-    `mark` LowCardinality(String) COMMENT 'expired: first of a batch that was inserted with an expired plan, reconciled: its month was reconciled since, replayed: it was appended again',
-    `landing` LowCardinality(String) COMMENT 'landing table of the row, of expired and reconciled',
-    `month` UInt32 COMMENT 'month of the row as 202603, of expired and reconciled',
+    `mark` LowCardinality(String) COMMENT 'suspect: first of a batch that was repeated, reconciled: its month was reconciled since, replayed: it was appended again',
+    `landing` LowCardinality(String) COMMENT 'landing table of the row, of suspect and reconciled',
+    `month` UInt32 COMMENT 'month of the row as 202603, of suspect and reconciled',
     `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'when it was marked'
 )
 ENGINE = MergeTree
 ORDER BY (log_topic, log_partition, log_offset, mark)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
-COMMENT 'What became of dead letters, and of batches whose plan had expired.';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 8192
+COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
@@ -843,7 +843,7 @@ CREATE TABLE deadletters
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_topic, log_partition, log_offset)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
 COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
@@ -900,7 +900,7 @@ CREATE TABLE dimension_brands
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 8192
 COMMENT 'Brands as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_competitors
@@ -917,7 +917,7 @@ CREATE TABLE dimension_competitors
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 8192
 COMMENT 'Competitors as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_prompts
@@ -935,7 +935,7 @@ CREATE TABLE dimension_prompts
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 8192
 COMMENT 'Prompts as they are now. A deleted one keeps its last text. Read with FINAL and WHERE NOT deleted.';
 
 -- dimension_topics
@@ -951,7 +951,7 @@ CREATE TABLE dimension_topics
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, brand_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 8192
 COMMENT 'Topics of prompts as they are now. Read with FINAL and WHERE NOT deleted.';
 
 -- entity_prompt_daily
@@ -982,7 +982,7 @@ CREATE TABLE entity_prompt_daily
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, model, region, topic_id, branded, prompt_id, entity_id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0, min_bytes_for_wide_part = 1073741824
 COMMENT 'The sums of answer_daily by prompt, of brand and competitors. Always sum: a key may have several rows.';
 
 -- entity_prompt_daily_view
@@ -1440,7 +1440,7 @@ CREATE TABLE log_progress
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (log_topic, log_partition)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, index_granularity = 8192;
 
 -- log_progress_answers_view
 CREATE MATERIALIZED VIEW log_progress_answers_view TO log_progress
@@ -1747,7 +1747,7 @@ CREATE TABLE shopping_cards
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, answered_at, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'One row per shopping card, and per correction: those whose signs sum to 1 count.';
 
 -- shopping_cards_view
@@ -1883,7 +1883,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches whose plan had expired, and the months whose rollups may be wrong for that: [fde526cd0e2e]'
+COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [ba1b1eb4c75f]'
 AS SELECT
     landing,
     month,
@@ -1897,7 +1897,7 @@ GROUP BY
     log_topic,
     log_partition,
     log_offset
-HAVING (countIf(mark = 'expired') > 0) AND (countIf(mark = 'reconciled') = 0)
+HAVING (countIf(mark = 'suspect') > 0) AND (countIf(mark = 'reconciled') = 0)
 ORDER BY
     landing ASC,
     month ASC,
@@ -1925,7 +1925,7 @@ CREATE TABLE visit_daily
 ENGINE = SummingMergeTree((visits, sessions, value))
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, platform, host, path, country, event, goal, currency)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 1024, remove_empty_parts = 0
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, index_granularity = 1024, remove_empty_parts = 0
 COMMENT 'Visits and goals by day, platform, page and country. Always sum: a key may have several rows.';
 
 -- visit_daily_view
@@ -2006,6 +2006,6 @@ CREATE TABLE visits
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, toUInt64(bitShiftRight(toUInt128(id), 80)))
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, index_granularity = 8192
 COMMENT 'One row per visit that an AI platform sent, and per goal. visit_daily is faster.';
 
