@@ -24,6 +24,7 @@ type browserLoad struct {
 	begun    atomic.Int64
 	answers  []answered // by request
 	statuses [600]atomic.Int64
+	unsure   atomic.Bool // of answers: they count as none
 }
 
 // answered is the status of a request, 0 where none came, and how long it took.
@@ -36,12 +37,17 @@ type answered struct {
 const mostRequests = 2_000_000
 
 func newBrowserLoad(c *collectorTest, each int) *browserLoad {
+	return browsing(c.brand, c.collector, each)
+}
+
+// browsing is of the site of a brand, and of a collector.
+func browsing(brand string, of *server, each int) *browserLoad {
 	b := &browserLoad{
-		brand: c.brand, each: each, answers: make([]answered, mostRequests),
+		brand: brand, each: each, answers: make([]answered, mostRequests),
 		// One that got no answer is not asked again: it would be two visits.
 		client: fasthttp.Client{MaxIdemponentCallAttempts: 1, MaxConnsPerHost: 1000, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second},
 	}
-	b.url.Store(&c.collector.url)
+	b.url.Store(&of.url)
 	return b
 }
 
@@ -104,6 +110,9 @@ func (b *browserLoad) send(n int) answered {
 	request.SetBodyString(body)
 	begin := time.Now()
 	if err := b.client.Do(request, response); err != nil {
+		return answered{}
+	}
+	if b.unsure.Load() {
 		return answered{}
 	}
 	return answered{response.StatusCode(), time.Since(begin)}

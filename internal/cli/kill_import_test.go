@@ -26,6 +26,7 @@ type importers struct {
 	kill   context.CancelFunc // the one under way
 	enough atomic.Bool        // no further one begins
 	err    error              // of the last, once they are over
+	whole  atomic.Int64       // lines that imports brought which have ended
 	died   bool               // the last, by itself; once they are over
 }
 
@@ -34,10 +35,11 @@ type importers struct {
 func (k *killing) importing(t *testing.T, s *server, at fault.Point) *importers {
 	t.Helper()
 	var files []string
+	var ends []int
 	from := 0
 	for part := range importsARound {
 		to := k.lines - linesARound + (part+1)*linesARound/importsARound
-		files = append(files, capturedFrom(t, from, to))
+		files, ends = append(files, capturedFrom(t, from, to)), append(ends, to)
 		from = to
 	}
 	ctx, end := context.WithTimeout(context.WithoutCancel(t.Context()), bound)
@@ -45,7 +47,7 @@ func (k *killing) importing(t *testing.T, s *server, at fault.Point) *importers 
 	env := k.armed(at)
 	go func() {
 		defer close(i.over)
-		for _, file := range files {
+		for n, file := range files {
 			cmd := binary(ctx, env, "import", file, "--org", "acme", "--create", k.create)
 			cmd.Cancel = func() error { return cmd.Process.Kill() }
 			cmd.Stderr = s.log
@@ -53,6 +55,7 @@ func (k *killing) importing(t *testing.T, s *server, at fault.Point) *importers 
 				i.died = ctx.Err() == nil && shot(i.err)
 				return
 			}
+			i.whole.Store(int64(ends[n]))
 		}
 	}()
 	return i

@@ -134,8 +134,8 @@ func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconcil
 	return reconcile.New(cfg, e.db, e.warehouse, metrics, e.log)
 }
 
-// suspectsEvery is about how long rollups may be wrong after an expired plan was replayed.
-const suspectsEvery = 5 * time.Minute
+// suspectsEvery is about how long rollups may be wrong after a batch was repeated.
+const suspectsEvery = 10 * time.Second
 
 // assembleReconcile has rollups compared every night.
 func assembleReconcile(s *service) error {

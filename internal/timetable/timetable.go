@@ -114,7 +114,7 @@ func (t *Timetable) do(ctx context.Context, k *task) {
 	switch {
 	case err == nil:
 		t.succeeded.WithLabelValues(k.name).SetToCurrentTime()
-		t.log.Info("task done", "task", k.name, "took", took)
+		t.log.Log(ctx, k.schedule.done, "task done", "task", k.name, "took", took)
 		t.recordSuccess(ctx, k)
 	case ctx.Err() != nil:
 		t.log.Info("task interrupted", "task", k.name, "took", took)
@@ -170,20 +170,24 @@ func (e election) IsLeader(ctx context.Context) error {
 type Schedule struct {
 	times gocron.JobDefinition
 	daily bool
+	done  slog.Level // of the line that says that it is done
 }
 
 // Daily is once a day, at hour:minute; and at once, if it last succeeded more than a day ago.
 func Daily(hour, minute uint) Schedule {
-	return Schedule{gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), true}
+	return Schedule{times: gocron.CronJob(fmt.Sprintf("%d %d * * *", minute, hour), false), daily: true}
 }
 
 // Hourly is once an hour, at a minute of it.
 func Hourly(minute uint) Schedule {
-	return Schedule{gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false), false}
+	return Schedule{times: gocron.CronJob(fmt.Sprintf("%d * * * *", minute), false)}
 }
 
-// Interval is every d, the first time d after the start.
-func Interval(d time.Duration) Schedule { return Schedule{gocron.DurationJob(d), false} }
+// Interval is every d, the first time d after the start. It is for tasks that mostly have nothing to do, and say so at
+// debug level.
+func Interval(d time.Duration) Schedule {
+	return Schedule{times: gocron.DurationJob(d), done: slog.LevelDebug}
+}
 
 // History records for all processes when tasks last succeeded. It is used from several goroutines.
 type History interface {

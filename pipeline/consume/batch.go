@@ -34,6 +34,7 @@ type Batch[T any] struct {
 	Checksum  uint32 // CRC-32C of the first record's value
 	Plan      Plan
 	Items     []T
+	Repeated  bool // some of it may have been taken: its plan was found open, or the target says so
 
 	// Lock is held while the batch is landed; nil without a Config.Lock.
 	Lock SinkLock
@@ -45,7 +46,7 @@ type Batch[T any] struct {
 	bytes  int       // of keys and values
 }
 
-// Token identifies the batch to a target that takes each token once. The checksum keeps it from being taken for a batch of
+// Token identifies the batch to a target that takes each token once for a while. The checksum keeps it from being taken for a batch of
 // the same offsets in a log that was replaced.
 func (b *Batch[T]) Token() string {
 	return fmt.Sprintf("%s/%08x", b, b.Checksum)
@@ -75,8 +76,7 @@ type Target[T any] interface {
 	Decode(version int, r Record) (item T, month int, err error)
 	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It calls
 	// checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may have the
-	// partition by then. After any of these calls Plan.Expired may be set: then the token alone does not keep the target
-	// from taking the batch twice.
+	// partition by then.
 	Land(ctx context.Context, b *Batch[T], checkOwnership func() error) error
 	// LastOffset is the largest of a partition that was ever taken; ok is false when none was.
 	LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)

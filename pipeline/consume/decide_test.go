@@ -3,7 +3,6 @@ package consume
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestDecide(t *testing.T) {
@@ -84,31 +83,4 @@ func FuzzReadPlan(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A plan that was made long ago, by either clock, has expired, and is committed again then, once.
-func TestAPlanAges(t *testing.T) {
-	began := time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC)
-	for name, c := range map[string]struct {
-		plan             Plan
-		after            time.Duration
-		changed, expired bool
-	}{
-		"first":               {plan: Plan{}, changed: true},
-		"a while":             {plan: Plan{Since: began.UnixMilli()}, after: 10 * time.Minute},
-		"long":                {plan: Plan{Since: began.UnixMilli()}, after: 10*time.Minute + time.Millisecond, changed: true, expired: true},
-		"by a clock ahead":    {plan: Plan{Since: began.UnixMilli()}, after: -5 * time.Minute},
-		"by a clock of later": {plan: Plan{Since: began.UnixMilli()}, after: -time.Hour, changed: true, expired: true},
-		"expired already":     {plan: Plan{Since: began.UnixMilli(), Expired: true}, after: time.Hour, expired: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := c.plan
-			if changed := p.age(began.Add(c.after)); changed != c.changed || p.Expired != c.expired || p.Since == 0 {
-				t.Errorf("age() = %v, %+v", changed, p)
-			}
-			if back, err := readPlan(0, p.metadata()); err != nil || *back != p {
-				t.Errorf("reads as %+v, %v", back, err)
-			}
-		})
-	}
 }

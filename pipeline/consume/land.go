@@ -102,7 +102,7 @@ func (b *plannedBatch[T]) checkOwnership(ctx context.Context) error {
 
 // plan commits where the batch begins and what it is.
 func (b *plannedBatch[T]) plan(ctx context.Context) error {
-	if changed := b.batch.Plan.age(time.Now()); !changed && time.Since(b.planned) < planValid {
+	if time.Since(b.planned) < planValid {
 		return nil
 	}
 	b.planned = time.Time{}
@@ -111,7 +111,7 @@ func (b *plannedBatch[T]) plan(ctx context.Context) error {
 		return err
 	}
 	fault.Pass(fault.Planned)
-	b.planned = time.Now()
+	b.planned = time.Now().Round(0) // of the wall clock: the monotonic one may stand still while the machine sleeps
 	return nil
 }
 

@@ -106,7 +106,8 @@ func (p *partition[T]) decode(version int, r *Record, trace *batchTrace) (item T
 	return item, month, err
 }
 
-// replay lands the batch of a plan that was found open: the same records, read by the same version, under the same token.
+// replay lands the batch of a plan that was found open: the same records, read by the same version. Some of it may have
+// landed.
 func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 	if !p.target.Supports(at.plan.ExtractVersion) {
 		return p.stopped("batch %d to %d was planned with extract version %d, which this build does not carry", at.next, at.plan.Last, at.plan.ExtractVersion)
@@ -127,7 +128,7 @@ func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 		return err
 	}
 	p.metrics.replays.Inc()
-	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last, "since", time.UnixMilli(batch.Plan.Since).UTC())
+	p.log.Info("replaying planned batch", "first", batch.First, "last", batch.Last)
 	return p.land(ctx, batch)
 }
 
@@ -152,7 +153,7 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 		b.add(&r, item, month)
 	}
 	batch := b.end(nil).batch
-	batch.Plan = *at.plan
+	batch.Plan, batch.Repeated = *at.plan, true
 	return batch, nil
 }
 

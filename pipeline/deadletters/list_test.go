@@ -19,9 +19,9 @@ func TestADeadLetterGetsItsMarks(t *testing.T) {
 	lines := withMarks(
 		[]clickhouse.DeadLetterLine{letter(0, 1, "malformed"), letter(0, 3, "malformed"), letter(0, 5, "month frozen"), letter(2, 0, "malformed"), letter(2, 9, "malformed")},
 		[]clickhouse.TimedMark{
-			mark(0, 1, "expired", 202603), mark(0, 1, "reconciled", 202603), // of the batch that begins there
+			mark(0, 1, "suspect", 202603), mark(0, 1, "reconciled", 202603), // of the batch that begins there
 			mark(0, 2, "replayed", 0),
-			mark(0, 5, "expired", 202603), mark(0, 5, "replayed", 0),
+			mark(0, 5, "suspect", 202603), mark(0, 5, "replayed", 0),
 			mark(1, 7, "replayed", 0),
 			mark(2, 9, "replayed", 0), mark(2, 9, "replayed", 0),
 		})

@@ -195,14 +195,14 @@ func TestBusySinksAreReported(t *testing.T) {
 	}
 }
 
-// A batch of an expired plan may be in a rollup twice: its month is repaired, also of what is too much.
+// A repeated batch may be in a rollup twice: its month is repaired, also of what is too much.
 func TestSuspectMonthsAreRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.land(t, 0, 100)
 	f.exec(t, "INSERT INTO answer_daily SELECT * FROM answer_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
 	f.exec(t, "INSERT INTO visit_daily SELECT * FROM visit_daily WHERE toYYYYMM(day) = 202603 LIMIT 1 SETTINGS insert_deduplicate = 0")
-	mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}
+	mark := clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 500}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}
 	if err := clickhouse.MarkRecords(t.Context(), f.conn, []clickhouse.RecordMark{mark}); err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func (r *Retention) checkReconciled(ctx context.Context, past map[string]time.Ti
 	for _, t := range r.topics() {
 		for _, s := range suspects {
 			if s.Landing == t.table.Table && s.Month.First().Before(past[t.name]) {
-				return fmt.Errorf("freeze month %s of %s: not reconciled since the expired plan at %s", s.Month, t.name, s.LogPosition)
+				return fmt.Errorf("freeze month %s of %s: not reconciled since the repeated batch at %s", s.Month, t.name, s.LogPosition)
 			}
 		}
 	}

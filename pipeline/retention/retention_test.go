@@ -303,9 +303,9 @@ func TestNothingIsFrozenBesideABatch(t *testing.T) {
 // A suspect month is reconciled before it is frozen, since a frozen month never is.
 func TestASuspectMonthIsNotFrozen(t *testing.T) {
 	e := newEnvironment(t)
-	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.RecordMark{{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 99}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603}}))
+	must(t, clickhouse.MarkRecords(t.Context(), e.warehouse, []clickhouse.RecordMark{{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: 99}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603}}))
 	must(t, e.enforce(t, 2)) // February
-	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since the expired plan at answers/0@99") {
+	if err := e.enforce(t, 1); err == nil || !strings.Contains(err.Error(), "freeze month 2026-03 of answers: not reconciled since the repeated batch at answers/0@99") {
 		t.Errorf("March: %v", err)
 	}
 	e.wantFrozen(t, event.TopicAnswers, month(time.March))

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -21,21 +22,20 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 	if err := in.insertDeadLetters(ctx); err != nil {
 		return err
 	}
-	if err := in.checkOwnership(); err != nil { // by now the plan may have expired
+	rows := in.rows
+	if in.repeated && len(rows) > 0 {
+		var err error
+		if rows, err = in.missingRows(ctx); err != nil {
+			return err
+		}
+	}
+	if err := in.checkOwnership(); err != nil {
 		return err
 	}
-	rows, token := in.rows, in.Token()
-	if in.expired() {
-		var err error
-		if rows, token, err = in.missingRows(ctx); err != nil {
-			return err
-		}
-		if err := in.checkOwnership(); err != nil {
-			return err
-		}
-	}
-	if err := in.topic.table.Insert(ctx, in.conn, token, rows); err != nil {
-		return in.refusal(err)
+	if err := in.topic.table.Insert(ctx, in.conn, in.Token(), rows); err != nil {
+		err = in.refusal(err)
+		in.Repeated = in.Repeated || !errors.Is(err, consume.ErrRefused) // what was refused is to be refused again
+		return err
 	}
 	fault.Pass(fault.Inserted)
 	return nil

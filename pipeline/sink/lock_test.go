@@ -290,6 +290,7 @@ func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:
 			} {
 				questions[question] = fmt.Sprintf("%s WHERE brand_id = '%s'", question, kept)
 			}
+			w.reconcile(t)
 			w.wantNumbers(t, 9, questions)
 		})
 	}

@@ -13,7 +13,7 @@ func (in *insertion[R]) mark(ctx context.Context) error {
 			return err
 		}
 	}
-	if in.expired() { // last, so that a comparison of the months then finds all rows of the batch
+	if in.repeated && len(in.rows) > 0 { // last, so that a comparison of the months then finds all rows of the batch
 		if err := clickhouse.MarkSuspects(ctx, in.conn, in.topic.table.Name, in.position(in.First), monthsOf(in.rows)); err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (in *insertion[R]) mark(ctx context.Context) error {
 }
 
 // progressToNote is the offset up to which everything has landed; ok is true where no view notes it: for dead letters
-// after the last row, and for rows that an expired plan does not insert again.
+// after the last row, and for rows that a repeated batch does not insert again.
 func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 	lastDead, lastRow := int64(-1), int64(-1)
 	if n := len(in.deadLetters); n > 0 {
@@ -40,5 +40,5 @@ func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 	if n := len(in.rows); n > 0 {
 		lastRow = in.rows[n-1].Offset()
 	}
-	return max(lastDead, lastRow), lastDead > lastRow || in.expired()
+	return max(lastDead, lastRow), lastDead > lastRow || in.repeated && lastRow >= 0
 }

@@ -230,6 +230,7 @@ func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 		wait.For(t, "the records to land", func() bool { return before+int(target.landed.Load()) >= appended && len(w.open(t)) == 0 })
 		return true
 	})
+	w.reconcile(t)
 	w.wantEachOnce(t, uint64(appended))
 }
 

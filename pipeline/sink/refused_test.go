@@ -132,6 +132,7 @@ func TestAViewThatThrowsStopsItsPartition(t *testing.T) {
 			w.registry = nil
 			w.appendTo(t, 0, answers(t, 30, 40)...)
 			w.consume(t, w.sink(t), small, func(*consume.Consumer[sink.Answer]) bool { return w.hasLanded(0, 13) })
+			w.reconcile(t)
 			w.wantEachOnce(t, 34)
 			if n := len(w.letters(t)); n != 0 {
 				t.Errorf("%d dead letters, want none", n)

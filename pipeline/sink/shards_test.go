@@ -18,7 +18,7 @@ func TestTwoShards(t *testing.T) { //nolint:tparallel // its parts share a wareh
 		"each answer once":                            testEachAnswerOnceOnTwoShards,
 		"each crawl once":                             testEachCrawlOnceOnTwoShards,
 		"a batch lands on the shard of its plan":      testABatchLandsOnTheShardOfItsPlan,
-		"an expired batch":                            testAnExpiredBatchOnAShard,
+		"a repeated batch":                            testARepeatedBatchOnAShard,
 		"a view that throws":                          testAViewOfAShardThatThrows,
 		"ids of a replay on another shard are cached": testIDsOfAReplayOnAnotherShardAreCached,
 	} {

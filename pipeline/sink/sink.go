@@ -1,7 +1,7 @@
 // Package sink turns a batch of the log into one ClickHouse insert.
 //
 // The rows of a batch depend on its plan, its records, and landing rows below it; never on the clock or on the progress of
-// another consumer. So the replay of a batch is the same rows under the same token, of which the server takes what it lacks.
+// another consumer. So the replay of a batch is the same rows, of which those are inserted that the landing table lacks.
 package sink
 
 import (
@@ -81,7 +81,7 @@ func (s *Sink[R]) Land(ctx context.Context, b *consume.Batch[Item[R]], checkOwne
 	if err != nil {
 		return fmt.Errorf("batch %s: %w", b, err)
 	}
-	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
+	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership, repeated: b.Repeated}
 	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.insert, in.mark} {
 		if err := step(ctx); err != nil {
 			return err
@@ -97,6 +97,7 @@ type insertion[R Row] struct {
 	conn           *clickhouse.Conn // of the shard
 	shard          shard
 	checkOwnership func() error // is called before each insert
+	repeated       bool         // an earlier try may have inserted some of it
 
 	dispositions []disposition // of the items
 	deadLetters  []clickhouse.DeadLetter

@@ -88,14 +88,14 @@ func TestADeadLetterIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-// The first record of an expired plan is suspect until its month is reconciled, however often it is marked.
-func TestSuspectsAreExpiredPlansWhoseMonthWasNotReconciled(t *testing.T) {
+// The first record of a repeated batch is suspect until its month is reconciled, however often it is marked.
+func TestSuspectsAreRepeatedBatchesWhoseMonthWasNotReconciled(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
 	at := func(partition int32, offset int64, mark string) clickhouse.RecordMark {
 		return clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Partition: partition, Offset: offset}, Mark: mark, Landing: "answers", Month: 202603}
 	}
-	marks := []clickhouse.RecordMark{at(1, 10, clickhouse.MarkExpired), at(10, 2, clickhouse.MarkExpired), at(1, 11, clickhouse.MarkReplayed)}
+	marks := []clickhouse.RecordMark{at(1, 10, clickhouse.MarkSuspect), at(10, 2, clickhouse.MarkSuspect), at(1, 11, clickhouse.MarkReplayed)}
 	for range 2 { // marked again after a crash
 		if err := clickhouse.MarkRecords(t.Context(), conn, marks); err != nil {
 			t.Fatal(err)

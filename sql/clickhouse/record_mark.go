@@ -10,7 +10,7 @@ import (
 
 // The marks of a record.
 const (
-	MarkExpired    = "expired"    // it begins a batch whose plan had expired when it was inserted
+	MarkSuspect    = "suspect"    // it begins a batch that was repeated, and rollups of the month may be wrong for that
 	MarkReconciled = "reconciled" // the month's rollups were found right since
 	MarkReplayed   = "replayed"   // it was appended again
 )
@@ -57,8 +57,8 @@ func MarksBetween(ctx context.Context, conn *Conn, from, to LogPosition) ([]Time
 	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is the first record of a batch whose plan had expired when it was inserted: some rollups of the month may
-// have taken the batch before, and others not.
+// A Suspect is the first record of a repeated batch: some rollups of the month may have taken the batch before, and others
+// not.
 type Suspect struct {
 	Landing string `ch:"landing"` // table whose rollups these are
 	Month   Month  `ch:"month"`
@@ -95,7 +95,7 @@ WHERE log_topic = {topic:String} AND log_partition = {partition:Int32} AND log_o
 func MarkSuspects(ctx context.Context, conn *Conn, landing string, first LogPosition, months []Month) error {
 	var marks []RecordMark
 	for _, month := range months {
-		marks = append(marks, RecordMark{first, MarkExpired, landing, month})
+		marks = append(marks, RecordMark{first, MarkSuspect, landing, month})
 	}
 	return MarkRecords(ctx, conn, marks)
 }

@@ -240,7 +240,7 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	var marks []clickhouse.RecordMark
 	for offset := range int64(10) {
 		letters = append(letters, clickhouse.DeadLetter{LogTopic: "answers", LogOffset: offset, AppendedAt: warehouse.Day, Reason: one(random, "month frozen", "malformed")})
-		marks = append(marks, clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: offset}, Mark: clickhouse.MarkExpired, Landing: "answers", Month: 202603})
+		marks = append(marks, clickhouse.RecordMark{LogPosition: clickhouse.LogPosition{Topic: "answers", Offset: offset}, Mark: clickhouse.MarkSuspect, Landing: "answers", Month: 202603})
 	}
 	if err := errors.Join(clickhouse.DeadLetters.Insert(t.Context(), conn, "letters", letters), clickhouse.MarkRecords(t.Context(), conn, marks)); err != nil {
 		t.Fatal(err)

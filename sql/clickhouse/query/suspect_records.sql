@@ -1,4 +1,4 @@
--- suspect_records: the first records of batches whose plan had expired, and the months whose rollups may be wrong for that:
+-- suspect_records: the first records of batches that were repeated, and the months whose rollups may be wrong for that:
 -- some rollups may have taken such a batch before, and some not.
 SELECT
     landing,
@@ -8,5 +8,5 @@ SELECT
     log_offset
 FROM deadletter_marks
 GROUP BY landing, month, log_topic, log_partition, log_offset
-HAVING countIf(mark = 'expired') > 0 AND countIf(mark = 'reconciled') = 0
+HAVING countIf(mark = 'suspect') > 0 AND countIf(mark = 'reconciled') = 0
 ORDER BY landing, month, log_topic, log_partition, log_offset

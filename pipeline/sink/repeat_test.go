@@ -2,15 +2,10 @@ package sink_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
-	"time"
-
-	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
-	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
 	"github.com/answerscope/answerscope/pipeline/sink"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -19,22 +14,30 @@ import (
 // forgetTokens lets every table forget a token after five others.
 func (w *environment) forgetTokens(t *testing.T) {
 	t.Helper()
+	for _, table := range w.tablesWithTokens(t) {
+		w.exec(t, "ALTER TABLE "+table+" MODIFY SETTING non_replicated_deduplication_window = 5")
+	}
+}
+
+// tablesWithTokens are those that remember them.
+func (w *environment) tablesWithTokens(t *testing.T) (names []string) {
+	t.Helper()
 	tables, err := w.conn.Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND create_table_query LIKE '%non_replicated_deduplication_window%'")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tables.Close()
-	n := 0
-	for ; tables.Next(); n++ {
+	for tables.Next() {
 		var name string
 		if err := tables.Scan(&name); err != nil {
 			t.Fatal(err)
 		}
-		w.exec(t, "ALTER TABLE "+name+" MODIFY SETTING non_replicated_deduplication_window = 5")
+		names = append(names, name)
 	}
-	if err := tables.Err(); err != nil || n < 8 {
-		t.Fatalf("%d tables, %v", n, err)
+	if err := tables.Err(); err != nil || len(names) < 8 {
+		t.Fatalf("%d tables, %v", len(names), err)
 	}
+	return names
 }
 
 // landOthers lands 12 answers of partition 1 in batches of six, of three months each: then no table has an earlier token.
@@ -50,11 +53,11 @@ func (w *environment) landOthers(t *testing.T, first int64, from int) {
 	}
 }
 
-// Whatever an earlier try has left in whichever table, a batch of an expired plan is counted once in all of them when its
+// Whatever an earlier try has left in whichever table, and if no table knows its token any more, a batch is counted once in all of them when its
 // months have been reconciled, and as often as it is repeated.
-func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
+func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	for _, left := range []string{"all", "all, not expired", "nothing", "answers", "citations", "log_progress"} {
+	for _, left := range []string{"all", "all, not repeated", "nothing", "answers", "citations", "log_progress"} {
 		t.Run(left, func(t *testing.T) {
 			t.Parallel()
 			w := newEnvironment(t, nil, 0)
@@ -63,7 +66,7 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 			b := w.logged(t, s, 0, answer(0), answer(1), answer(3), answer(4), answer(6)) // of two months
 			switch left {
 			case "nothing":
-			case "all", "all, not expired":
+			case "all", "all, not repeated":
 				if err := s.Land(t.Context(), b, isOwner); err != nil {
 					t.Fatal(err)
 				}
@@ -75,11 +78,12 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 				repair()
 			}
 			w.landOthers(t, 0, 30)
-			b.Plan.Expired, b.Plan.Since = left != "all, not expired", time.Now().Add(-time.Hour).UnixMilli()
+			repeated := left != "all, not repeated"
+			b.Repeated = repeated
 			if err := s.Land(t.Context(), b, isOwner); err != nil {
 				t.Fatal(err)
 			}
-			if !b.Plan.Expired { // what goes wrong else
+			if !repeated { // what goes wrong else
 				if n := w.number(t, eachOnce["answers"]); n != 22 {
 					t.Errorf("%d answers, want 17 and 5 twice: the tables still have the token", n)
 				}
@@ -101,15 +105,15 @@ func TestAnExpiredBatchIsCountedOnce(t *testing.T) {
 	}
 }
 
-// A server that was frozen goes on with an insert that its client gave up, after the same batch was inserted with an
-// expired plan: both have one token, of which the server takes one.
-func TestAnExpiredBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
+// A server that was frozen goes on with an insert that its client gave up, after the same batch was repeated: both have
+// one token, of which the server takes one.
+func TestARepeatedBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	s := w.sink(t)
 	b := w.logged(t, s, 0, answer(0), answer(1), answer(3))
-	for _, expired := range []bool{true, false} {
-		b.Plan.Expired = expired
+	for _, repeated := range []bool{true, false} {
+		b.Repeated = repeated
 		if err := s.Land(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
@@ -117,30 +121,31 @@ func TestAnExpiredBatchWhoseFirstInsertIsStillUnderWay(t *testing.T) {
 	w.wantEachOnce(t, 3)
 }
 
-// A plan that expires while its batch waits is seen by the check before the insert.
-func TestABatchThatExpiresRightBeforeItsInsert(t *testing.T) {
+// Of the first insert, one month has landed when the batch is repeated, and the others come only then.
+func TestARepeatedBatchOfWhichMonthsAreStillUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
-	w.forgetTokens(t)
 	s := w.sink(t)
-	b := w.logged(t, s, 0, answer(0), answer(1), answer(3))
+	b := w.logged(t, s, 0, answer(0), answer(1), answer(2), answer(3), answer(4))
 	if err := s.Land(t.Context(), b, isOwner); err != nil {
 		t.Fatal(err)
 	}
-	w.landOthers(t, 0, 30)
-	expire := func() error {
-		b.Plan.Expired = true
-		return nil
+	w.exec(t, "CREATE TABLE kept ENGINE = Memory AS SELECT * FROM answers")
+	for _, table := range w.tablesWithTokens(t) {
+		w.exec(t, "TRUNCATE TABLE "+table)
 	}
-	if err := s.Land(t.Context(), b, expire); err != nil {
-		t.Fatal(err)
+	w.exec(t, "INSERT INTO answers SELECT * FROM kept WHERE toYYYYMM(day) = 202603 SETTINGS insert_deduplication_token = '"+b.Token()+"'")
+	for _, repeated := range []bool{true, false} {
+		b.Repeated = repeated
+		if err := s.Land(t.Context(), b, isOwner); err != nil {
+			t.Fatal(err)
+		}
+		w.wantEachOnce(t, 5)
 	}
-	w.reconcile(t)
-	w.wantEachOnce(t, 15)
 }
 
 // A correction is two rows of one record.
-func TestAnExpiredCorrectionIsCountedOnce(t *testing.T) {
+func TestARepeatedCorrectionIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	w.forgetTokens(t)
@@ -157,7 +162,7 @@ func TestAnExpiredCorrectionIsCountedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.landOthers(t, int64(12*n), 30+12*n)
-		b.Plan.Expired = true
+		b.Repeated = true
 	}
 	if err := s.Land(t.Context(), b, isOwner); err != nil {
 		t.Fatal(err)
@@ -177,7 +182,7 @@ func TestAnExpiredCorrectionIsCountedOnce(t *testing.T) {
 
 // A view has thrown on a batch, which is repeated when its tokens may be forgotten: the landing table says that it has
 // landed, and what the views lack of it is rebuilt.
-func TestAnExpiredBatchThatAViewRefused(t *testing.T) {
+func TestARepeatedBatchThatAViewRefused(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	w.forgetTokens(t)
@@ -189,7 +194,7 @@ func TestAnExpiredBatchThatAViewRefused(t *testing.T) {
 	}
 	repair()
 	w.landOthers(t, 0, 30)
-	b.Plan.Expired = true
+	b.Repeated = true
 	for range 2 {
 		if err := s.Land(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
@@ -199,7 +204,7 @@ func TestAnExpiredBatchThatAViewRefused(t *testing.T) {
 	w.wantEachOnce(t, 15)
 }
 
-func TestAnExpiredBatchOfVisitsIsCountedOnce(t *testing.T) {
+func TestARepeatedBatchOfVisitsIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
 	w.forgetTokens(t)
@@ -221,7 +226,7 @@ func TestAnExpiredBatchOfVisitsIsCountedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.Plan.Expired = true
+		b.Repeated = true
 		if err := w.visitSink(t, 10).Land(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
 		}
@@ -230,48 +235,25 @@ func TestAnExpiredBatchOfVisitsIsCountedOnce(t *testing.T) {
 	w.wantVisits(t, 18)
 }
 
-// A plan says when it was made. Where that is long ago, its token is not relied on.
-func TestAnExpiredPlanIsCountedOnce(t *testing.T) {
+// A plan that is found open is looked up, also when no table knows its token any more.
+func TestAReplayedPlanIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	brokers := testkit.Kafka(t)
-	for _, metadata := range []string{
-		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d}`, time.Now().Add(-11*time.Minute).UnixMilli()),
-		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d}`, time.Now().Add(time.Hour).UnixMilli()), // by a clock that is wrong
-		fmt.Sprintf(`{"last":6,"shard":0,"extract_version":1,"since":%d,"expired":true}`, time.Now().UnixMilli()),
-	} {
-		t.Run(metadata, func(t *testing.T) {
-			t.Parallel()
-			w := newEnvironment(t, brokers, 1)
-			w.forgetTokens(t)
-			w.append(t, answers(t, 0, 10)...)
-			c := &crashing[sink.Answer]{Target: w.sink(t), batch: 1, after: true, crashed: make(chan struct{})}
-			w.consume(t, c, small, c.hasCrashed)
-			w.landOthers(t, 0, 30)
-			w.plan(t, 0, metadata)
-			w.consume(t, w.sink(t), small, w.landed(9))
-			if suspects, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(suspects) != 3 {
-				t.Errorf("%d suspects, %v, want three months", len(suspects), err)
-			}
-			w.wantEachOnce(t, 22)
-			w.wantOpen(t)
-		})
+	w := newEnvironment(t, testkit.Kafka(t), 1)
+	w.forgetTokens(t)
+	w.append(t, answers(t, 0, 10)...)
+	c := &crashing[sink.Answer]{Target: w.sink(t), batch: 1, after: true, crashed: make(chan struct{})}
+	w.consume(t, c, small, c.hasCrashed)
+	w.landOthers(t, 0, 30)
+	w.consume(t, w.sink(t), small, w.landed(9))
+	if suspects, err := clickhouse.Suspects(t.Context(), w.conn); err != nil || len(suspects) != 3 {
+		t.Errorf("%d suspects, %v, want three months", len(suspects), err)
 	}
-}
-
-// plan commits an offset of partition 0 with its metadata, for a group without members.
-func (w *environment) plan(t *testing.T, first int64, metadata string) {
-	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(w.brokers...)}
-	wait.For(t, "the group", func() bool {
-		answer, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
-			GroupID: w.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{w.topic: {{Partition: 0, Offset: first, Metadata: metadata}}},
-		})
-		return err == nil && answer.Topics[w.topic][0].Error == nil
-	})
+	w.wantEachOnce(t, 22)
+	w.wantOpen(t)
 }
 
 // On a shard it is looked up in the shard's own part, and its rows land there.
-func testAnExpiredBatchOnAShard(t *testing.T, w *environment) {
+func testARepeatedBatchOnAShard(t *testing.T, w *environment) {
 	target := w.sink(t)
 	b := w.logged(t, w.sink(t), 0, answer(0), answer(1), answer(2))
 	b.Plan.Shard = 1
@@ -282,10 +264,13 @@ func testAnExpiredBatchOnAShard(t *testing.T, w *environment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := shard.Exec(t.Context(), "DELETE FROM "+shard.Local("answers")+" WHERE toYYYYMM(day) = 202604"); err != nil {
-		t.Fatal(err)
+	const window = " MODIFY SETTING non_replicated_deduplication_window = "
+	for _, statement := range []string{window + "0", window + "50000", " DELETE WHERE toYYYYMM(day) = 202604 SETTINGS mutations_sync = 2"} {
+		if err := shard.Exec(t.Context(), "ALTER TABLE "+shard.Local("answers")+statement); err != nil {
+			t.Fatal(err)
+		}
 	}
-	b.Plan.Expired = true
+	b.Repeated = true
 	for range 2 {
 		if err := target.Land(t.Context(), b, isOwner); err != nil {
 			t.Fatal(err)
