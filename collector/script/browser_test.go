@@ -313,7 +313,7 @@ func sendsGoals(t *testing.T, s *stage, b *browser.Browser) {
 // Global Privacy Control is heeded, Do Not Track where the site wants it: nothing is sent, and nothing kept.
 func respectsPrivacy(t *testing.T, s *stage, b *browser.Browser) {
 	page := b.Open(t)
-	for kind, want := range map[string]string{"gpc": "", "dnt": "", "nodnt": "claude"} {
+	for kind, want := range map[string]string{"driven": "", "gpc": "", "dnt": "", "nodnt": "claude"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
 		page.Eval(t, `void answerscope("goal", "x")`, nil)
 		sent := 2 // the view, and a goal

@@ -23,8 +23,8 @@ import (
 func TestServed(t *testing.T) {
 	base := listen(t)
 	newest, _ := read()
-	if len(newest.bodies["gzip"]) > 1000 {
-		t.Errorf("t.js is served as %d bytes gzipped, want 1000 at most", len(newest.bodies["gzip"]))
+	if len(newest.bodies["gzip"]) > 1024 {
+		t.Errorf("t.js is served as %d bytes gzipped, want 1024 at most", len(newest.bodies["gzip"]))
 	}
 	for _, c := range []struct{ path, keep string }{
 		{Path, "public, max-age=3600"},

@@ -77,6 +77,7 @@ addEventListener("pageshow", (event) => { if (event.persisted) window.restored =
 // path.
 var variants = map[string]struct{ before, attributes, header string }{
 	"plain":   {},
+	"driven":  {before: `<script>Object.defineProperty(Navigator.prototype, "webdriver", { get: () => true })</script>`},
 	"gpc":     {before: `<script>Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true })</script>`},
 	"dnt":     {before: dntOn, attributes: "data-dnt"},
 	"nodnt":   {before: dntOn},

@@ -5,7 +5,7 @@
 //   window.answerscope("goal", "signup", { value: 49.9, currency: "EUR" })
 //
 // data-dnt beside data-brand makes it heed Do Not Track, too. `go generate` makes served/t.js of this file, which a test
-// holds to 1,000 bytes gzipped: what could be written more plainly was, in most places, a few bytes longer. Globals that
+// holds to 1,024 bytes gzipped: what could be written more plainly was, in most places, a few bytes longer. Globals that
 // are parameters get names of one letter.
 ;((document, navigator) => {
   // Whatever happens in here, the page must not notice.
@@ -43,6 +43,7 @@
       let session = known || found
       if (
         !session ||
+        navigator.webdriver || // a driven browser is no visitor
         document.prerendering || // it has not been seen, and may never be
         navigator.globalPrivacyControl ||
         ("dnt" in dataset && navigator.doNotTrack == 1)

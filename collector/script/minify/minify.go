@@ -44,7 +44,7 @@ func run(source, target string) error {
 var leftOut = []string{
 	// A referrer has a path only within its own site, unless that site asks for more.
 	"bing.com/ck/a", "x.com/i/grok",
-	"edgeservices.bing.com", "notebooklm.google.com",
+	"edgeservices.bing.com",
 	"yiyan.baidu.com", "ai.baidu.com", "chatglm.cn", "chatplus.com", "chat-gpt.org", "app.jasper.ai", "app.writesonic.com",
 }
 

@@ -15,6 +15,7 @@ func (*devtools) start(dir, proxy string, secure []string) []string {
 		"--remote-debugging-port=0", "--user-data-dir=" + dir, "--proxy-server=http://" + proxy, "--proxy-bypass-list=<-loopback>",
 		"--disable-component-update", "--disable-background-networking", "--disable-sync",
 		"--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+		"--disable-blink-features=AutomationControlled", // navigator.webdriver is false, as where a person is
 		"--unsafely-treat-insecure-origin-as-secure=" + strings.Join(secure, ","),
 		"about:blank",
 	}

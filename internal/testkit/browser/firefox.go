@@ -38,7 +38,11 @@ func (b *bidi) handshake(c *conn) error {
 	if b.profile != nil {
 		return b.profile
 	}
-	return c.call("", "session.new", props{"capabilities": props{}}, nil)
+	if err := c.call("", "session.new", props{"capabilities": props{}}, nil); err != nil {
+		return err
+	}
+	// As where a person is, before any script of a page.
+	return c.call("", "script.addPreloadScript", props{"functionDeclaration": `() => Object.defineProperty(Navigator.prototype, "webdriver", { get: () => false, configurable: true })`}, nil)
 }
 
 func (*bidi) open(c *conn) (string, error) {
