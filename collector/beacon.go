@@ -28,7 +28,7 @@ type request struct {
 	wait       time.Duration // until the site's limit lets this pass
 
 	beacons []beacon
-	sites   []*site.Site // of each beacon
+	sites   []*site.Site // of each beacon; then of each visit
 	encoded []byte       // the visits, one after the other
 	ends    []int        // where each ends in encoded
 	values  [][]byte     // one slice of encoded per visit
@@ -54,7 +54,7 @@ func (c *Collector) Handle(f *fiber.Ctx) error {
 	return r.refuse(f, refused)
 }
 
-// serve is the way of a beacon: decode, admit, make visits, append them.
+// serve is the way of a beacon: decode, admit, make visits, limit them, append them.
 func (r *request) serve(f *fiber.Ctx) error {
 	switch f.Method() {
 	case fiber.MethodPost:
@@ -71,6 +71,9 @@ func (r *request) serve(f *fiber.Ctx) error {
 	}
 	reason, dropped, err := r.visits(f)
 	if err != nil {
+		return err
+	}
+	if err := r.limit(); err != nil {
 		return err
 	}
 	if err := r.append(); err != nil {
@@ -109,7 +112,7 @@ func (r *request) decode(f *fiber.Ctx) error {
 	return err
 }
 
-// admit checks that every beacon comes from its brand's site, and that the sites are within their limits.
+// admit checks that every beacon comes from its brand's site.
 func (r *request) admit(f *fiber.Ctx) error {
 	origin, err := originOf(f)
 	if err != nil {
@@ -142,10 +145,10 @@ func (r *request) admit(f *fiber.Ctx) error {
 	if origin != "" {
 		allowOrigin(f, origin)
 	}
-	return r.limit()
+	return nil
 }
 
-// limit counts the beacons of each site at once. Of an array of several sites the first ones may have been counted when
+// limit counts the visits of each site at once. Of an array of several sites the first ones may have been counted when
 // a later one is over its limit: that costs them room, never a visit.
 func (r *request) limit() error {
 	for first := 0; first < len(r.sites); {
@@ -153,7 +156,7 @@ func (r *request) limit() error {
 		for end < len(r.sites) && r.sites[end].BrandID == r.sites[first].BrandID {
 			end++
 		}
-		if r.wait = r.c.limits.take(r.sites[first].BrandID, end-first, r.at); r.wait > 0 {
+		if r.wait = r.c.limits.take(r.sites[first].BrandID, r.address, end-first, r.at); r.wait > 0 {
 			return errLimit
 		}
 		first = end
@@ -161,9 +164,10 @@ func (r *request) limit() error {
 	return nil
 }
 
-// visits makes and encodes what is to be appended. It returns how many beacons are dropped, and why.
+// visits makes and encodes what is to be appended, and leaves its sites. It returns how many beacons are dropped, and why.
 func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 	if reason := r.unwanted(f); reason != "" {
+		r.sites = r.sites[:0]
 		return reason, len(r.beacons), nil
 	}
 	for i := range r.beacons {
@@ -180,8 +184,10 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 		if r.encoded, err = event.EncodeVisit(r.encoded, &r.visit); err != nil {
 			return "", 0, malformed("a text is not UTF-8; want UTF-8 without NUL")
 		}
+		r.sites[len(r.ends)] = r.sites[i] // those before it are of visits
 		r.ends = append(r.ends, len(r.encoded))
 	}
+	r.sites = r.sites[:len(r.ends)]
 	begin := 0
 	for _, end := range r.ends {
 		r.values = append(r.values, r.encoded[begin:end])

@@ -81,8 +81,11 @@ func TestEveryAnswer(t *testing.T) {
 		{"an unknown method", "BREW", first, nil, 405, 0, "", ""},
 
 		{"too large", "", large + " ", []string{lumenFrom}, 413, 0, "", "https://www.lumen.example"},
+		{"a path that turns around", "", s.lumen.beacon("https://www.lumen.example/a\u202egpj.exe?utm_source=you.com", ""), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
+		{"a goal that turns around", "", s.lumen.beacon(lumenPage, `,"e":"goal","g":{"name":"a\u202eb"}`), []string{lumenFrom}, 400, 0, "", "https://www.lumen.example"},
 		{"without a type", "", first, []string{lumenFrom, "Content-Type:"}, 415, 0, "", "https://www.lumen.example"},
 		{"a form", "", first, []string{lumenFrom, "Content-Type: application/x-www-form-urlencoded"}, 415, 0, "", "https://www.lumen.example"},
+		{"a form of parts", "", first, []string{lumenFrom, "Content-Type: multipart/form-data; boundary=x"}, 415, 0, "", "https://www.lumen.example"},
 		{"a type that begins alike", "", first, []string{lumenFrom, "Content-Type: text/plainer"}, 415, 0, "", "https://www.lumen.example"},
 		{"packed", "", first, []string{lumenFrom, "Content-Encoding: gzip"}, 415, 0, "", "https://www.lumen.example"},
 		{"Content-Encoding: identity", "", first, []string{lumenFrom, "Content-Encoding: identity"}, 415, 0, "", "https://www.lumen.example"},
@@ -172,9 +175,10 @@ func TestTheLimitIsASitesOwn(t *testing.T) {
 	many := func(n int, of brandOf, page string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(of.beacon(page, `,"n":1`)+",", n), ",") + "]"
 	}
-	// Neither foreign origins nor unreadable bodies use it up.
+	// Neither foreign origins nor beacons that are dropped use it up.
 	for range 3 {
 		s.send(t, http.MethodPost, many(50, s.lumen, lumenPage), "Origin: https://evil.example")
+		s.send(t, http.MethodPost, many(50, s.lumen, "https://www.lumen.example/"), lumenFrom)
 	}
 	if r := s.send(t, http.MethodPost, many(50, s.lumen, lumenPage), lumenFrom); r.StatusCode != 204 {
 		t.Fatalf("the first fifty: %d %s", r.StatusCode, r.body)

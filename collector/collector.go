@@ -7,13 +7,13 @@
 //  3. the size of the body, 8,192 bytes        413
 //  4. the body as a whole                      400 (decode.go)
 //  5. each beacon's brand and origin           403
-//  6. the limit of each site                   429 (limit.go)
-//  7. what is dropped on purpose               204 with X-Answerscope (visit.go)
+//  6. what is dropped on purpose               204 with X-Answerscope (visit.go)
+//  7. the limits of site and address           429 (limit.go)
 //  8. room on the log or in the spool          503
 //  9. the log or the spool has it              204
 //
-// An array is answered as one: all of its beacons pass, or none is counted. Beacons count towards a site's limit only
-// once their origin is known to be the site's, so that other origins do not use it up; those that are dropped count.
+// An array is answered as one: all of its beacons pass, or none is counted. Only what is to be appended counts towards a
+// limit: other origins, and beacons that are dropped, do not use it up.
 //
 // The hot path asks no database, takes no lock that all cores share, and keeps nothing of a request: a visitor's
 // address goes into two functions of package visitor and no further.

@@ -224,10 +224,8 @@ type page struct{ host, path, query string }
 
 // pageOf is the page of a visit: its path begins with / and is no longer than the log takes.
 func pageOf(url string) (p page, ok bool) {
-	for i := range len(url) {
-		if url[i] < ' ' || url[i] == 0x7f {
-			return page{}, false
-		}
+	if event.HasControls(url) {
+		return page{}, false
 	}
 	if p.host, p.path, p.query, ok = site.ParsePage(url); !ok {
 		return page{}, false
@@ -273,6 +271,9 @@ var errNoNumber = malformed("want a number")
 func (g *goal) check() error {
 	if g.Name == "" || len(g.Name) > event.MaxName {
 		return malformed("want a name of at most 512 bytes in g")
+	}
+	if event.HasControls(g.Name) {
+		return malformed("want a name without control characters in g")
 	}
 	if g.Value != "" {
 		value, ok := event.Decimal(string(g.Value))

@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"hash/maphash"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -8,26 +10,62 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limits bounds the beacons a second of each site; up to a second's worth may come at once.
+// limits bounds the beacons a second of each site, and of each address at a site; up to a second's worth may come at once.
 type limits struct {
 	perSecond int
 	mu        sync.RWMutex
 	sites     map[uuid.UUID]*rate.Limiter // by brand
+
+	// By a hash that differs with each start, so that no address is kept. Addresses of one hash share a limit.
+	addresses []*rate.Limiter
+	seed      maphash.Seed
 }
+
+const (
+	addressShare  = 5       // an address may use a fifth of a site's limit
+	addressHashes = 1 << 14 // 1.3 MB
+)
 
 func newLimits(perSecond int) *limits {
-	return &limits{perSecond: perSecond, sites: map[uuid.UUID]*rate.Limiter{}}
+	l := &limits{perSecond: perSecond, sites: map[uuid.UUID]*rate.Limiter{}, addresses: make([]*rate.Limiter, addressHashes), seed: maphash.MakeSeed()}
+	perAddress := max(perSecond/addressShare, maxItems)
+	for i := range l.addresses {
+		l.addresses[i] = rate.NewLimiter(rate.Limit(perAddress), perAddress)
+	}
+	return l
 }
 
-// take lets n beacons of a site pass, or says how long to wait until they would.
-func (l *limits) take(brand uuid.UUID, n int, now time.Time) (wait time.Duration) {
-	site := l.of(brand)
-	if site.AllowN(now, n) {
+// take lets n beacons of a site pass that come from an address, or says how long to wait until they would.
+func (l *limits) take(brand uuid.UUID, address netip.Addr, n int, now time.Time) (wait time.Duration) {
+	if address.IsGlobalUnicast() && !address.IsPrivate() { // else it is a proxy's, whose visitors share it
+		if wait := take(l.address(brand, address), n, now); wait > 0 {
+			return wait
+		}
+	}
+	return take(l.of(brand), n, now)
+}
+
+func take(limit *rate.Limiter, n int, now time.Time) (wait time.Duration) {
+	if limit.AllowN(now, n) {
 		return 0
 	}
-	reserved := site.ReserveN(now, n)
+	reserved := limit.ReserveN(now, n)
 	defer reserved.CancelAt(now)
 	return reserved.DelayFrom(now) + time.Microsecond // its tokens are floats, which may lack one nanosecond's worth
+}
+
+// address is the limit of an address at a site. Of IPv6 it is that of a network of 64 bits, which one subscriber has.
+func (l *limits) address(brand uuid.UUID, address netip.Addr) *rate.Limiter {
+	bits := 32
+	if address.Is6() {
+		bits = 64
+	}
+	network, _ := address.Prefix(bits) // an error gives the zero network
+	of := maphash.Comparable(l.seed, struct {
+		brand   uuid.UUID
+		network netip.Prefix
+	}{brand, network})
+	return l.addresses[of%addressHashes]
 }
 
 func (l *limits) of(brand uuid.UUID) *rate.Limiter {

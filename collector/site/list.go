@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
+	"golang.org/x/net/publicsuffix"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -54,13 +55,14 @@ type list struct {
 	rows    []postgres.Site     // what it was made of
 }
 
-// newList leaves out domains that are no hosts: nothing could be under them.
+// newList leaves out domains that are no hosts: nothing could be under them; and public suffixes, such as co.uk and github.io,
+// under which everybody is.
 func newList(rows []postgres.Site) *list {
 	l := &list{sites: make(map[uuid.UUID]*Site, len(rows)), domains: map[string]struct{}{}, rows: rows}
 	for _, row := range rows {
 		s := &Site{OrganizationID: row.OrganizationID, BrandID: row.BrandID}
 		for _, domain := range row.Domains {
-			if host, ok := normal(domain); ok {
+			if host, ok := normal(domain); ok && !isPublicSuffix(host) {
 				s.domains = append(s.domains, host)
 				l.domains[host] = struct{}{}
 			}
@@ -69,6 +71,12 @@ func newList(rows []postgres.Site) *list {
 		l.sites[row.BrandID] = s
 	}
 	return l
+}
+
+// isPublicSuffix is false of addresses, and of a name without a dot that is no registry's, such as localhost.
+func isPublicSuffix(host string) bool {
+	suffix, registry := publicsuffix.PublicSuffix(host)
+	return suffix == host && (registry || strings.Contains(host, ".")) && !endsInNumber(host)
 }
 
 // same reports whether two lists in the order of ids say the same.

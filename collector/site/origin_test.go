@@ -90,9 +90,10 @@ func siteOf(domains ...string) *Site {
 // What origin validation of others let pass: a part of a name, a name before or after
 // the domain, a domain that is under the host.
 func TestLookalikesAreForeign(t *testing.T) {
-	s := siteOf("shop.example", "xn--bcher-kva.example", "127.0.0.1", "0.0.2", "co.uk")
+	s := siteOf("shop.example", "xn--bcher-kva.example", "127.0.0.1", "0.0.2", "co.uk", "github.io", "me.github.io", "localhost")
 	for host, want := range map[string]bool{
-		"shop.example": true, "www.shop.example": true, "a.b.shop.example": true, "xn--bcher-kva.example": true, "www.xn--bcher-kva.example": true, "127.0.0.1": true, "any.co.uk": true,
+		"shop.example": true, "www.shop.example": true, "a.b.shop.example": true, "xn--bcher-kva.example": true, "www.xn--bcher-kva.example": true, "127.0.0.1": true, "me.github.io": true, "localhost": true,
+		"any.co.uk": false, "co.uk": false, "other.github.io": false, // anybody may have a site below a public suffix
 		"": false, ".": false, "example": false, "hop.example": false, "myshop.example": false, "my-shop.example": false, "shop.example.evil.example": false, "shop.examples": false,
 		"shopxexample": false, "shop-example": false, "evil.example": false, "shop.example.com": false, "bcher-kva.example": false, "xn--bcher-kvb.example": false,
 		"127.0.0.2": false, "27.0.0.1": false, "1.127.0.0.1": false, "127.0.0.1.evil.example": false, "uk": false,

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
 
 // Format is how the lines of a log are written.
@@ -155,6 +157,9 @@ func pathOf(target string) (string, error) {
 	path, _, _ = strings.Cut(path, "#")
 	if !strings.HasPrefix(path, "/") {
 		return "", errors.New("path: want one that begins with /")
+	}
+	if event.HasControls(path) {
+		return "", errors.New("path: want one without control characters")
 	}
 	return path, nil
 }

@@ -83,6 +83,8 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "GPTBot`, `no "user agent"`},
 		{Combined, `192.0.2.7 - - [2026-03-02] "GET / HTTP/1.1" 200 1 "-" "GPTBot"`, `time: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "OPTIONS * HTTP/1.1" 200 1 "-" "GPTBot"`, `path: want`},
+		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\u202egpj.exe HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
+		{Combined, "192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] \"GET /a\x1b[31m HTTP/1.1\" 200 1 \"-\" \"GPTBot\"", `path: want one without control characters`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "" 2000 -1 "-" "GPTBot"`, `request: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 2000 1 "-" "GPTBot"`, `status: want`},
 		{Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 -1 "-" "GPTBot"`, `bytes: want`},

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -104,6 +106,9 @@ func Domain(text string) (string, error) {
 	}
 	if bare, ok := strings.CutPrefix(host, "www."); ok && strings.Contains(bare, ".") {
 		host = bare
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && net.ParseIP(host) == nil {
+		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): want the brand's own, such as example.%s", text, host)
 	}
 	return host, nil
 }

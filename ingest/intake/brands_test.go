@@ -57,4 +57,9 @@ func TestDomainIsAHost(t *testing.T) {
 			t.Errorf("Domain(%q) = %q, %v; want %q", text, got, err, want)
 		}
 	}
+	for _, text := range []string{"co.uk", "github.io", "gov.uk.", "com", "localhost"} {
+		if got, err := Domain(text); err == nil {
+			t.Errorf("Domain(%q) = %q, want an error", text, got)
+		}
+	}
 }

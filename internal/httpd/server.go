@@ -76,6 +76,8 @@ func (c Config) Fiber() fiber.Config {
 		StrictRouting:         true,
 		Immutable:             true, // strings of a request may be kept; fiber would reuse their bytes for the next one
 		DisableStartupMessage: true,
+
+		DisablePreParseMultipartForm: true, // a form is a body that a surface refuses in its own words
 	}
 }
 
