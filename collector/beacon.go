@@ -208,6 +208,8 @@ func (r *request) append() error {
 		return nil
 	case errors.Is(err, producer.ErrOverloaded):
 		return errOverload
+	case errors.Is(err, producer.ErrNoRoom):
+		return errDisk
 	case errors.Is(err, producer.ErrNotReady):
 		return errUnready
 	case errors.Is(err, producer.ErrStopped):

@@ -148,6 +148,7 @@ func TestWhatTheLogDoesNotTake(t *testing.T) {
 	s := newEnvironment(t, DefaultConfig())
 	for err, status := range map[error]int{
 		producer.ErrOverloaded:     503,
+		producer.ErrNoRoom:         503,
 		producer.ErrNotReady:       503,
 		producer.ErrStopped:        503,
 		producer.ErrAway:           500,

@@ -9,7 +9,7 @@
 //  5. each beacon's brand and origin           403
 //  6. what is dropped on purpose               204 with X-Answerscope (visit.go)
 //  7. the limits of site and address           429 (limit.go)
-//  8. room on the log or in the spool          503
+//  8. room on the disk, the log or the spool   503
 //  9. the log or the spool has it              204
 //
 // An array is answered as one: all of its beacons pass, or none is counted. Only what is to be appended counts towards a
@@ -69,7 +69,7 @@ type Parts struct {
 	Visitors *visitor.Visitors
 
 	// Append returns nil when the topic has all values for good. Its errors are those of producer.Append:
-	// ErrOverloaded, ErrNotReady and ErrStopped say that it has none of them. It keeps no value.
+	// ErrOverloaded, ErrNoRoom, ErrNotReady and ErrStopped say that it has none of them. It keeps no value.
 	Append func(ctx context.Context, topic string, values ...[]byte) error
 }
 

@@ -32,6 +32,7 @@ var (
 	errLimit    = &refusal{http.StatusTooManyRequests, "limit", "too many beacons of this site"}
 	errUnready  = &refusal{http.StatusServiceUnavailable, "unready", "not ready yet; try again"}
 	errOverload = &refusal{http.StatusServiceUnavailable, "overloaded", "overloaded; try again"}
+	errDisk     = &refusal{http.StatusServiceUnavailable, "disk", "the disk is full; try again later"}
 	errStopping = &refusal{http.StatusServiceUnavailable, "stopping", "stopping; try again"}
 	errAway     = &refusal{http.StatusInternalServerError, "away", "not known to be kept"} // it may be: sent again it would be counted twice
 	errFailed   = &refusal{http.StatusInternalServerError, "failed", "internal error"}

@@ -44,13 +44,15 @@ var (
 
 // ClickHouseConfig says where a ClickHouse lives and listens.
 type ClickHouseConfig struct {
-	Dir    string // everything it keeps; created
-	Port   int    // native protocol; 0 chooses a free one, kept across restarts
-	Logs   string // directory of its log; Dir/log if empty
-	NoSync bool   // tests only: inserted parts are not synced to the disk
-	Log    *slog.Logger
+	Dir      string // everything it keeps; created
+	Port     int    // native protocol; 0 chooses a free one, kept across restarts
+	KeepFree int64  // bytes of the disk that inserts and merges leave to others
+	Logs     string // directory of its log; Dir/log if empty
+	NoSync   bool   // tests only: inserted parts are not synced to the disk
+	Log      *slog.Logger
 
-	httpPort int // that of the last start, on a restart
+	httpPort int             // that of the last start, on a restart
+	damaged  map[string]bool // parts for which it was started again; shared by all starts
 }
 
 // ClickHouse is a running ClickHouse server, a child of this process.
@@ -61,6 +63,7 @@ type ClickHouse struct {
 	users          string           // the listing of users.d that it has read
 	native, http   string
 	user, password string
+	damage         damage
 }
 
 // StartClickHouse starts the ClickHouse of a directory and returns when it
@@ -90,6 +93,9 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	defer lock.Close()
 	if err := removeLostTokens(filepath.Join(cfg.Dir, "data"), cfg.Log); err != nil {
 		return nil, err
+	}
+	if cfg.damaged == nil {
+		cfg.damaged = map[string]bool{}
 	}
 	c := &ClickHouse{user: clickHouseUser}
 	if c.account, err = chooseClickHouseAccount(cfg); err != nil {
@@ -205,8 +211,9 @@ func (c *ClickHouse) writeConfig() error {
 	}
 	values := struct {
 		Logs, User, PasswordSHA256 string
+		KeepFree                   int64
 		Sync                       bool
-	}{logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), !c.cfg.NoSync}
+	}{logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), c.cfg.KeepFree, !c.cfg.NoSync}
 	for _, t := range clickHouseTemplates {
 		var text bytes.Buffer
 		if err := t.Execute(&text, values); err != nil {
@@ -259,6 +266,11 @@ func (c *ClickHouse) Stop(ctx context.Context) error {
 	})
 }
 
+// serverError is the answer to a statement that the server refuses.
+type serverError string
+
+func (e serverError) Error() string { return string(e) }
+
 // query runs a statement over HTTP and returns its answer as tab-separated text.
 func (c *ClickHouse) query(ctx context.Context, statement string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -280,7 +292,7 @@ func (c *ClickHouse) query(ctx context.Context, statement string) (string, error
 	}
 	text := strings.TrimSpace(string(body))
 	if resp.StatusCode != http.StatusOK {
-		return "", errors.New(text)
+		return "", serverError(text)
 	}
 	return text, nil
 }

@@ -44,10 +44,10 @@ func (c *ClickHouse) usersChanged() bool {
 	return true
 }
 
-// drain ends the engine. One that does not end in time is killed: what was acknowledged is on the disk, and what was not
+// drain ends the engine, to start it again. One that does not end in time is killed: what was acknowledged is on the disk, and what was not
 // is sent again.
 func (c *ClickHouse) drain(ctx context.Context) {
-	c.cfg.Log.Info("restarting engine for its users", "engine", "clickhouse")
+	c.cfg.Log.Info("restarting engine", "engine", "clickhouse")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	if err := c.Stop(ctx); err != nil {

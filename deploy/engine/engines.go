@@ -38,6 +38,10 @@ type Options struct {
 	Exclusive bool   // for `all`: own the engines, never join another process's
 	Address   string // of an exclusive owner: where it serves, if that is known
 
+	// Room returns why the disk of the directory is full, below MinFree bytes; nil while it is not.
+	Room    func() error `json:"-"`
+	MinFree int64
+
 	Prepare func() error `json:"-"` // runs before engines start, only in the process that starts them; may be nil
 
 	NoSync bool         // tests only: a crash of the machine may lose what the engines acknowledged
@@ -48,6 +52,7 @@ type Options struct {
 type Engines struct {
 	owner owner
 	dir   string
+	room  func() error
 	log   *slog.Logger
 
 	lock    *lock // nil when joined
@@ -154,7 +159,10 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // start starts the engines that are needed, all at once, while it holds the lock.
 func start(ctx context.Context, o Options, l *lock) (*Engines, error) {
-	e := &Engines{dir: o.DataDir, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
+	e := &Engines{dir: o.DataDir, room: o.Room, log: o.Log, lock: l, lost: make(chan struct{}), quit: func() {}}
+	if e.room == nil {
+		e.room = func() error { return nil }
+	}
 	e.owner = owner{Session: rand.Text(), PID: os.Getpid(), Owner: o.Owner, Exclusive: o.Exclusive, Address: o.Address}
 	// What a killed owner left must not be read as this process's.
 	if err := removeOwner(o.DataDir); err != nil {
@@ -187,7 +195,7 @@ func (e *Engines) startAll(ctx context.Context, o Options) error {
 	logs := filepath.Join(e.dir, "log")
 	var starts []func() (running, error)
 	if o.ClickHouse {
-		cfg := ClickHouseConfig{Dir: clickHouseDir(e.dir), Logs: logs, NoSync: o.NoSync, Log: o.Log}
+		cfg := ClickHouseConfig{Dir: clickHouseDir(e.dir), KeepFree: o.MinFree / 2, Logs: logs, NoSync: o.NoSync, Log: o.Log}
 		starts = append(starts, func() (running, error) { return StartClickHouse(ctx, cfg) })
 	}
 	if o.Postgres {

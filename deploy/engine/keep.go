@@ -24,8 +24,8 @@ type child interface {
 	lastLines() string                        // of its log
 }
 
-// keep starts the engine of running[i] again when it ends, and a ClickHouse also when its users have changed. It closes lost
-// when that does not help.
+// keep starts the engine of running[i] again when it ends, and a ClickHouse also when its users have changed or a full disk
+// has damaged parts. It closes lost when that does not help. Ends on a full disk do not count: room will help.
 func (e *Engines) keep(ctx context.Context, i int, c child) {
 	look := time.NewTicker(usersInterval)
 	defer look.Stop()
@@ -33,6 +33,10 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 	pauses.MaxInterval = 15 * time.Second
 	var ends []time.Time // in the last endsWindow
 	failed := func(cause error) (lost bool) {
+		if full := e.room(); full != nil {
+			e.log.Error("engine ended; it is started again", "error", cause, "disk", full, "next", "make room on the disk")
+			return pause(ctx, pauses.NextBackOff()) != nil
+		}
 		ends = append(ends, time.Now())
 		for time.Since(ends[0]) > endsWindow {
 			ends = ends[1:]
@@ -57,7 +61,7 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 			}
 		case <-look.C:
 			clickhouse, ok := c.(*ClickHouse)
-			if !ok || !clickhouse.usersChanged() {
+			if !ok || !clickhouse.usersChanged() && !clickhouse.isDamaged(ctx, e.room() != nil) {
 				continue
 			}
 			clickhouse.drain(ctx)

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -87,12 +89,25 @@ func TestAnEngineThatIsKilledIsStartedAgainAtItsAddress(t *testing.T) {
 	}
 }
 
+// What ends on a full disk does not count: room will help.
 func TestAnEngineThatEndsAgainAndAgainIsLost(t *testing.T) {
 	t.Parallel()
-	engines := openStores(t)
-	last := 0
+	var full atomic.Bool
+	engines, err := Open(t.Context(), Options{DataDir: tempDir(t), ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
+		if full.Load() {
+			return errors.New("full")
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, engines)
+	full.Store(true)
+	last := engines.kill(t, "clickhouse-console")
 	for range maxEnds {
 		wait.For(t, "the next start", func() bool { return engines.pid(t, "clickhouse-console") != last })
+		full.Store(false)
 		last = engines.kill(t, "clickhouse-console")
 	}
 	<-engines.Lost()

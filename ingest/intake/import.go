@@ -97,6 +97,9 @@ func (i *importing) importFor(ctx context.Context, brand uuid.UUID, batch []capt
 	if len(batch) == 0 {
 		return ctx.Err()
 	}
+	if err := i.producer.AwaitRoom(ctx); err != nil { // prompts are on the same disk
+		return err
+	}
 	snapshot, err := answer.ReadSnapshot(ctx, i.store, brand)
 	if err != nil {
 		return err

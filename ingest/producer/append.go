@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // Record is what is appended. With a nil Key the producer chooses the partition.
@@ -27,6 +29,9 @@ var (
 	// ErrOverloaded: too much is waiting to be acknowledged. The record was not sent and may be appended again later.
 	ErrOverloaded = errors.New("producer overloaded")
 
+	// ErrNoRoom: the disk is full (Config.Room). The record was not sent; AppendAll and AppendTo wait instead.
+	ErrNoRoom = errors.New("no room on the disk")
+
 	// ErrNotReady: the spool is still being read, or Kafka has never reported the number of partitions. The same.
 	ErrNotReady = errors.New("producer not ready")
 
@@ -42,7 +47,7 @@ var (
 // no key and go into one batch, so that what becomes of one becomes of all, whatever crashes; together they are no
 // larger than one record may be. The topic is one of event.Topics. The values are copied: they may be used again.
 //
-// The errors are ErrTooLarge, ErrOverloaded, ErrNotReady and ErrStopped (not sent), ErrAway (not known), the broker's
+// The errors are ErrTooLarge, ErrOverloaded, ErrNoRoom, ErrNotReady and ErrStopped (not sent), ErrAway (not known), the broker's
 // refusal (not appended), and the end of ctx (not known: a record that joined a batch is sent without ctx). With a
 // spool, ErrAway means that its disk fails too.
 func (p *Producer) Append(ctx context.Context, topic string, values ...[]byte) error {
@@ -65,6 +70,9 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 	w := bytes + overhead*len(values)
 	if err := fits(w); err != nil {
 		return nil, err
+	}
+	if err := p.cfg.Room(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
 	spills := p.spill != nil && topic == spillTopic
 	if spills {
@@ -100,7 +108,7 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 }
 
 // AppendAll appends many records and returns how many of them are known to be on the log once that is decided for all.
-// Unlike Append it waits for room where too much is being sent, and never uses the spool. The records of one key keep
+// Unlike Append it waits for room where too much is being sent, or on the disk, and never uses the spool. The records of one key keep
 // their order; a record that is too large keeps all from being sent. The error joins one reason for each batch that
 // failed, and those of Append.
 func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record) (appended int, err error) {
@@ -194,6 +202,9 @@ func (p *Producer) oneBatch(records []Record) ([]Record, error) {
 
 // joinWithRoom waits for room for records, and has them join a batch.
 func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record) (*batch, error) {
+	if err := p.AwaitRoom(ctx); err != nil {
+		return nil, err
+	}
 	w, bytes := 0, 0
 	for i := range records {
 		w += records[i].weight()
@@ -213,6 +224,22 @@ func (p *Producer) joinWithRoom(ctx context.Context, q *queue, records []Record)
 		p.free(w)
 	}
 	return b, err
+}
+
+// AwaitRoom waits until the disk has room: for who writes elsewhere on it before an append.
+func (p *Producer) AwaitRoom(ctx context.Context) error {
+	for {
+		full := p.cfg.Room()
+		if full == nil {
+			return nil
+		}
+		p.noRoom.Do(func() {
+			p.log.Warn("the disk is full: waiting for room", "error", full, "next", "make room, and it goes on by itself")
+		})
+		if err := lifecycle.Pause(ctx, time.Second); err != nil {
+			return fmt.Errorf("%w: %w", err, full)
+		}
+	}
 }
 
 // overhead is what a record costs beside its bytes, on the wire, in memory and in the spool.
@@ -265,7 +292,7 @@ func reason(err error) string {
 		err  error
 		name string
 	}{
-		{ErrTooLarge, "too_large"}, {ErrOverloaded, "overloaded"}, {ErrNotReady, "not_ready"}, {ErrAway, "away"}, {ErrStopped, "stopped"},
+		{ErrTooLarge, "too_large"}, {ErrOverloaded, "overloaded"}, {ErrNoRoom, "disk"}, {ErrNotReady, "not_ready"}, {ErrAway, "away"}, {ErrStopped, "stopped"},
 		{context.Canceled, "given_up"}, {context.DeadlineExceeded, "given_up"},
 	} {
 		if errors.Is(err, known.err) {

@@ -30,6 +30,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
@@ -46,6 +47,8 @@ type Producer struct {
 	appendAllRoom  *semaphore.Weighted // of AppendAll and AppendTo, which wait for it
 	appendAllBytes atomic.Int64        // taken of it
 	spill          *spill              // nil: nothing is kept on disk while Kafka is away
+
+	noRoom rate.Sometimes // of the disk
 
 	topics  sync.Map // name without prefix → *topic
 	lookUps singleflight.Group
@@ -69,7 +72,7 @@ func New(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Producer, er
 		return nil, fmt.Errorf("configure producer: %w", err)
 	}
 	p := &Producer{cfg: cfg, log: log, transport: transport, client: &kafka.Client{Addr: cfg.Address(), Transport: transport},
-		appendAllRoom: semaphore.NewWeighted(maxBufferedBytes / 2)}
+		appendAllRoom: semaphore.NewWeighted(maxBufferedBytes / 2), noRoom: rate.Sometimes{Interval: time.Minute}}
 	if cfg.Spool.Dir != "" {
 		p.spill = newSpill(p)
 	}
@@ -136,6 +139,9 @@ type Config struct {
 
 	Spool Spool
 
+	// Room returns why nothing new may be written to the disk that the log is on; nil while it may.
+	Room func() error
+
 	batchRecords int // records of a batch at most; tests make it small
 }
 
@@ -169,6 +175,7 @@ func DefaultConfig() Config {
 	return Config{
 		AckTimeout:   8 * time.Second, // a command whose broker went away is to end within 10 s
 		Spool:        Spool{MaxBytes: 1 << 30},
+		Room:         func() error { return nil },
 		batchRecords: 10_000,
 	}
 }
@@ -184,6 +191,6 @@ func (c Config) Validate() error {
 	want(c.Spool.Dir == "" || c.Spool.MaxBytes >= 4*event.MaxRecordBytes, "spool of %d bytes: want %d or more",
 		c.Spool.MaxBytes, 4*event.MaxRecordBytes)
 	want((c.Spool.Dir == "") == (c.Spool.PartitionsFile == ""), "spool: want a directory and a file of partitions, or neither")
-	want(c.batchRecords > 0, "config %+v: want one that is made of DefaultConfig", c)
+	want(c.batchRecords > 0 && c.Room != nil, "config %+v: want one that is made of DefaultConfig", c)
 	return errors.Join(errs...)
 }

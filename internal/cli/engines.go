@@ -10,6 +10,7 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/pipeline/migration"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -33,6 +34,7 @@ type engines struct {
 	postgresConfig   postgres.Config
 	postgresOwner    string // DSN of the login that migrates
 	kafkaConnection  producer.Connection
+	room             *disk.Watermark // of the data directory; nil when nothing is kept there
 
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
@@ -66,9 +68,10 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 	if embedded == (needs{}) {
 		return e, nil
 	}
+	e.room = disk.New(given.MinFree, given.DataDir)
 	options := engine.Options{
 		DataDir: given.DataDir, ClickHouse: embedded.ClickHouse, Postgres: embedded.Postgres, Kafka: embedded.Kafka,
-		Owner: p.command, Exclusive: exclusive, Address: address, Log: p.log,
+		Owner: p.command, Exclusive: exclusive, Address: address, Room: e.room.Err, MinFree: given.MinFree, Log: p.log,
 	}
 	if embedded.ClickHouse {
 		// Before the engine reads them; of joined engines that is their owner's task.

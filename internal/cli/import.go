@@ -49,11 +49,11 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 	}
 	defer file.Close()
 	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
-		brands, err := c.brands(ctx, p, on, specs)
-		if err != nil {
-			return err
-		}
 		return on.appending(ctx, func(ctx context.Context, log *producer.Producer) error {
+			brands, err := c.brands(ctx, p, on, specs)
+			if err != nil {
+				return err
+			}
 			in := intake.New(log, on.db, landings(on.warehouse, clickhouse.LandedAnswers), time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
@@ -161,7 +161,7 @@ func (p *process) printCounts(whole bool, summary any, n counts) error {
 	return errRefused
 }
 
-// appending runs do with a producer, and waits for what it has taken.
+// appending runs do with a producer once the disk has room, and waits for what it has taken.
 func (e *engines) appending(ctx context.Context, do func(context.Context, *producer.Producer) error) error {
 	log, err := e.newProducer(prometheus.NewRegistry(), producer.Spool{})
 	if err != nil {
@@ -170,7 +170,9 @@ func (e *engines) appending(ctx context.Context, do func(context.Context, *produ
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	stopped := make(chan error, 1)
 	go func() { stopped <- log.Run(running) }()
-	err = do(ctx, log)
+	if err = log.AwaitRoom(ctx); err == nil {
+		err = do(ctx, log)
+	}
 	stop()
 	return errors.Join(err, <-stopped)
 }
@@ -178,7 +180,7 @@ func (e *engines) appending(ctx context.Context, do func(context.Context, *produ
 // newProducer makes a producer that is not running yet, with a spool where one is given.
 func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spool) (*producer.Producer, error) {
 	cfg := producer.DefaultConfig()
-	cfg.Connection, cfg.Prefix = e.kafkaConnection, e.settings.Kafka.TopicPrefix
+	cfg.Connection, cfg.Prefix, cfg.Room = e.kafkaConnection, e.settings.Kafka.TopicPrefix, e.room.Err
 	if spool.Dir != "" {
 		cfg.Spool = spool
 	}

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,26 +17,11 @@ import (
 // and the API answers with 503; afterwards each beacon is counted once, and the process is still the same.
 func TestAKilledEngineComesBack(t *testing.T) {
 	t.Parallel()
-	dir := migratedDir(t)
-	env := []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}
 	s := serve(t, env, "all")
-	must(t, env, "org", "add", "Acme")
-	must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner")
-	key := must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
-	brands, answers := filepath.Join(dir, "brands.json"), filepath.Join(dir, "answers.ndjson")
-	write(t, brands, brandsFile)
-	write(t, answers, "")
-	must(t, env, "import", answers, "--org", "acme", "--create", brands)
-	brand := onlyBrand(t, s.url, key)
+	key, brand := onlyBrandOf(t, env, s)
 	body := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
-	counted := func() (visits int) {
-		var got traffic
-		status, text := fetch(t, s.url+"/api/v1/ai-traffic?brand_id="+brand, key)
-		if err := json.Unmarshal([]byte(text), &got); status != 200 || err != nil {
-			return -1
-		}
-		return got.Visits
-	}
+	counted := func() int64 { return countedVisits(t, s.url, brand, key) }
 	accepted := int64(0)
 	wait.For(t, "the brand's domain to be known", func() bool { status, _ := post(t, s.url, body); return status == 204 })
 	accepted++
@@ -57,8 +40,8 @@ func TestAKilledEngineComesBack(t *testing.T) {
 		end()
 		accepted += others.Load()
 	}
-	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return int64(counted()) >= accepted })
-	if got := counted(); int64(got) != accepted {
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted() >= accepted })
+	if got := counted(); got != accepted {
 		t.Errorf("%d visits, want %d", got, accepted)
 	}
 	if status := s.stop(t, syscall.SIGTERM); status != exitDone {

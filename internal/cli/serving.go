@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
@@ -97,6 +98,7 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 			err = closed
 		}
 	}()
+	s.watchDisk(plan)
 	if err := s.prepare(ctx, plan); err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -116,6 +118,19 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 	parts := append([]lifecycle.Part{{Name: "engines", Run: s.watch}}, s.parts...)
 	parts = append(parts, lifecycle.Part{Name: "ready", Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
 	return lifecycle.All(ctx, s.log, parts...)
+}
+
+// watchDisk has a service that takes something in see that the disks of its engines and its spool have room.
+func (s *service) watchDisk(plan plan) {
+	if s.takes != nil {
+		s.room = disk.New(s.settings.MinFree, s.settings.DataDir, s.takes.spool(s.settings.DataDir).Dir)
+	}
+	if s.room == nil || !plan.needs.Kafka {
+		return
+	}
+	s.room.Register(s.metrics)
+	s.ready.Provide("disk", func(context.Context) error { return s.room.Err() })
+	s.part("disk", func(ctx context.Context) error { return s.room.Watch(ctx, s.log) })
 }
 
 // prepare brings schemas up where this process may, and else says which command does.

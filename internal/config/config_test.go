@@ -72,7 +72,7 @@ func TestADSNShowsWhatHelps(t *testing.T) {
 }
 
 func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
-	right := Settings{DataDir: "./var", LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	right := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
 	if err := right.Validate(); err != nil {
 		t.Errorf("right settings: %v", err)
 	}
@@ -82,6 +82,7 @@ func TestValidateSaysEverythingThatIsWrongAndWhatWouldBeRight(t *testing.T) {
 		Outside: FromEnvironment([]string{"ANSWERSCOPE_CLICKHOUSE_DSN=mysql://root:" + hidden + "@db/x", "ANSWERSCOPE_POSTGRES_DSN=db", "ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL=gateway"}),
 	}.Validate()
 	want := `ANSWERSCOPE_DATA_DIR is "": want a directory, such as ./var
+ANSWERSCOPE_MIN_FREE is "0": want bytes, at least 16777216
 ANSWERSCOPE_LOG_LEVEL is "loud": want debug, info, warn, error or auto
 ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
 ANSWERSCOPE_KAFKA_BROKERS is "kafka": want HOST:PORT, such as 127.0.0.1:8080

@@ -25,6 +25,7 @@ const LevelAuto = "auto"
 // Settings are the ones that every command takes.
 type Settings struct {
 	DataDir         string    `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
+	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"Free space on the disk of the data directory below which nothing new is accepted: beacons get 503, imports wait (default 268435456, 256 MiB)."`
 	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
 	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka     `embed:"" prefix:"kafka-"`
@@ -67,10 +68,14 @@ func (m *mistakes) want(right bool, name, value, should string) {
 
 func (m *mistakes) add(err error) { *m = append(*m, err) }
 
+// leastMinFree is what the engines need to end what they have begun.
+const leastMinFree = 16 << 20
+
 // Validate says everything that is wrong, each with what would be right.
 func (s Settings) Validate() error {
 	var m mistakes
 	m.want(s.DataDir != "", "DATA_DIR", s.DataDir, "a directory, such as ./var")
+	m.want(s.MinFree >= leastMinFree, "MIN_FREE", strconv.FormatInt(s.MinFree, 10), "bytes, at least 16777216")
 	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel, "debug, info, warn, error or auto")
 	m.want(s.LogFormat == "text" || s.LogFormat == "json", "LOG_FORMAT", s.LogFormat, "text or json")
 	s.Kafka.validate(&m, s.Outside)

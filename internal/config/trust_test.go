@@ -14,7 +14,7 @@ import (
 )
 
 func TestCertificatesThatWouldNotBeUsedAreRefused(t *testing.T) {
-	right := config.Settings{DataDir: "./var", LogLevel: "info", LogFormat: "text", Kafka: config.Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
+	right := config.Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: config.Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}}
 	for want, change := range map[string]func(*config.Settings){
 		"ANSWERSCOPE_KAFKA_CA, _CERT and _KEY are of no use without ANSWERSCOPE_KAFKA_TLS": func(s *config.Settings) {
 			s.Kafka.Trust.CA = "ca.pem"

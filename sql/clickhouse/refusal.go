@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"errors"
 	"regexp"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -15,7 +16,7 @@ func Refused(err error) (refuser string, refused bool) {
 		return "", true
 	}
 	answer, ok := errors.AsType[*clickhouse.Exception](err)
-	if !ok || unavailable[answer.Code] != "" {
+	if !ok || unavailable[answer.Code] != "" || strings.Contains(answer.Message, noSpace) {
 		return "", false
 	}
 	if view := pushedTo.FindStringSubmatch(answer.Message); view != nil { // the first is the innermost
@@ -23,6 +24,9 @@ func Refused(err error) (refuser string, refused bool) {
 	}
 	return "", true
 }
+
+// noSpace is how the server passes an error of the file system on, under codes that mean much else.
+const noSpace = "No space left on device"
 
 // pushedTo finds the view in what the server says of an insert that a view refuses.
 var pushedTo = regexp.MustCompile("while pushing to view ([^ ,]+)")

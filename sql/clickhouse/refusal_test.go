@@ -43,6 +43,7 @@ func TestRefused(t *testing.T) {
 		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 395, Message: "non-zero: while pushing to view db.theirs (5f2e-11): while pushing to view db.ours (5f2e-12)"}), "view db.theirs", true},
 		{fmt.Errorf("insert: %w", &clickhouse.Exception{Code: 49, Message: "no view is named"}), "", true},
 		{fmt.Errorf("encode: %w", errUnencodable), "", true},
+		{&clickhouse.Exception{Code: 1001, Message: "filesystem error: in create_directory: No space left on device"}, "", false},
 	} {
 		if refuser, refused := Refused(c.err); refuser != c.refuser || refused != c.refused {
 			t.Errorf("Refused(%v) = %q, %v; want %q, %v", c.err, refuser, refused, c.refuser, c.refused)
