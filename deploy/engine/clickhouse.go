@@ -255,10 +255,7 @@ func (c *ClickHouse) HTTPAddr() string { return c.http }
 // again on the same Dir has the same address.
 func (c *ClickHouse) Stop(ctx context.Context) error {
 	return c.stop(ctx, func() error {
-		// It would end without: the trail would lack the last seconds.
-		if _, err := c.query(ctx, "SYSTEM FLUSH LOGS query_log"); err != nil {
-			c.cfg.Log.Warn("last queries are not in audit.query_log", "engine", "clickhouse", "error", err)
-		}
+		c.flushTrail(ctx)
 		// The command line is the only query without a user; when it ends, the server
 		// shuts down in order, which it does on no signal.
 		_, err := c.query(ctx, "KILL QUERY WHERE user = '' ASYNC")

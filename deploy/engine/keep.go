@@ -24,8 +24,9 @@ type child interface {
 	lastLines() string                        // of its log
 }
 
-// keep starts the engine of running[i] again when it ends, and a ClickHouse also when its users have changed or a full disk
-// has damaged parts. It closes lost when that does not help. Ends on a full disk do not count: room will help.
+// keep starts the engine of running[i] again when it ends, and a ClickHouse also when its users have changed, a full disk has
+// damaged parts or a query has passed its limits. It closes lost when that does not help. Ends on a full disk do not count:
+// room will help.
 func (e *Engines) keep(ctx context.Context, i int, c child) {
 	look := time.NewTicker(usersInterval)
 	defer look.Stop()
@@ -61,10 +62,14 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 			}
 		case <-look.C:
 			clickhouse, ok := c.(*ClickHouse)
-			if !ok || !clickhouse.usersChanged() && !clickhouse.isDamaged(ctx, e.room() != nil) {
+			switch {
+			case !ok:
+				continue
+			case clickhouse.usersChanged(), clickhouse.isDamaged(ctx, e.room() != nil):
+				clickhouse.drain(ctx)
+			case !clickhouse.endRunaway(ctx):
 				continue
 			}
-			clickhouse.drain(ctx)
 		}
 		for {
 			next, err := c.again(ctx)

@@ -73,6 +73,9 @@ func runClickHouse(library string, args []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	}()
+	if err := boundMemory(); err != nil {
+		return err
+	}
 	lib, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
 		return fmt.Errorf("load %s: %w", library, err)
