@@ -94,11 +94,17 @@ func (s *service) ask(ctx context.Context, client *http.Client, path string, q q
 	if _, err := io.Copy(to, response.Body); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s of brand %s: status %d", path, q.brand.id, response.StatusCode)
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusBadRequest:
+		return errNoQuestion
 	}
-	return nil
+	return fmt.Errorf("%s of brand %s: status %d", path, q.brand.id, response.StatusCode)
 }
+
+// errNoQuestion says that an endpoint is about no brand.
+var errNoQuestion = errors.New("the endpoint takes no brand")
 
 // An endpoint is one that asks the warehouse, with what it asks for each of the questions.
 type endpoint struct {
@@ -122,7 +128,11 @@ func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhous
 	for _, path := range slices.Sorted(slices.Values(at.paths)) {
 		e := endpoint{path: path}
 		for _, q := range all {
-			if err := at.ask(ctx, client, path, q, io.Discard); err != nil {
+			err := at.ask(ctx, client, path, q, io.Discard)
+			if errors.Is(err, errNoQuestion) {
+				break
+			}
+			if err != nil {
 				return nil, err
 			}
 			if calls := r.take(); len(calls) > 0 {

@@ -146,7 +146,7 @@ func figure(of *float64) string {
 // question asks SQL for the score of the API's default window.
 func (d *demoSample) question() string {
 	return fmt.Sprintf("SELECT ai_visibility_score FROM entity_visibility(organization_id = '%s', brand_id = '%s', "+
-		"date_from = '%s', date_to = '%s', models = [], regions = [], topics = [], branded = []) WHERE is_brand",
+		"date_from = '%s', date_to = '%s', platforms = [], models = [], regions = [], topics = [], branded = [], group_by = '') WHERE is_brand",
 		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }
 

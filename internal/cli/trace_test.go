@@ -37,7 +37,7 @@ func TestOneTraceOfARequestAndOneOfABatch(t *testing.T) {
 	t.Parallel()
 	collector := testkit.NewTraceReceiver(t)
 	s, brand := traced(t, "ANSWERSCOPE_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/visibility-summary?models=hunter3&brand_id="+brand, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/visibility-summary?model=hunter3&brand_id="+brand, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

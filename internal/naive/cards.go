@@ -14,8 +14,7 @@ import (
 // CardFilter is what the parameters of /api/v1/shopping-cards say; nil lets everything through.
 type CardFilter struct {
 	Filter
-	Platform *string
-	Role     *string
+	Role *string
 }
 
 // Cards are the rows of /api/v1/shopping-cards that pass, newest first. id gives the id of the card in that place, from 1,
@@ -23,7 +22,7 @@ type CardFilter struct {
 func Cards(readings []Reading, f CardFilter, id func(answer uuid.UUID, place int) string) []Body {
 	cards := []Body{}
 	for _, r := range readings {
-		if !f.passes(r) || f.Platform != nil && r.Answer.Platform != *f.Platform {
+		if !f.passes(r) {
 			continue
 		}
 		for i, p := range r.Answer.Products {

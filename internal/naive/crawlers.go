@@ -12,9 +12,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Crawlers computes /api/v1/ai-crawlers: the crawls of a brand between two inclusive days from the records in the
-// order of the log. Of those with one id the first counts.
-func Crawlers(records []event.Crawl, organization, brand uuid.UUID, from, to string) Body {
+// Crawlers computes /api/v1/ai-crawlers: the crawls of a brand that pass the days and platforms of f from the records
+// in the order of the log. Of those with one id the first counts.
+func Crawlers(records []event.Crawl, organization, brand uuid.UUID, f Filter) Body {
 	type crawler struct{ name, operator, platform, purpose string }
 	type requests struct {
 		all, verified, unverified int
@@ -27,7 +27,7 @@ func Crawlers(records []event.Crawl, organization, brand uuid.UUID, from, to str
 		id, day := [3]uuid.UUID{c.OrganizationID, c.BrandID, c.ID}, c.At.String()[:len("2006-01-02")]
 		first := !known[id]
 		known[id] = true
-		if !first || c.OrganizationID != organization || c.BrandID != brand || day < from || day > to {
+		if !first || c.OrganizationID != organization || c.BrandID != brand || day < f.From || day > f.To || !among(f.Platforms, c.Platform) {
 			continue
 		}
 		which := crawler{c.Crawler, c.Operator, c.Platform, string(c.Purpose)}

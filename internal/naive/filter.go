@@ -2,6 +2,7 @@ package naive
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -9,11 +10,12 @@ import (
 
 // Filter is what the common parameters of /api/v1 say. Its zero value but for the days lets everything through.
 type Filter struct {
-	From, To string   // UTC days "2006-01-02", inclusive
-	Models   []string // requested; empty means all
-	Region   *string
-	Topic    *uuid.UUID
-	Branded  *bool
+	From, To  string   // UTC days "2006-01-02", inclusive
+	Platforms []string // in any case, as models and the region; empty means all
+	Models    []string // requested; empty means all
+	Region    *string
+	Topic     *uuid.UUID
+	Branded   *bool
 }
 
 // runs are the window's runs after filters, given-up ones too. Shopping answers stay out of every metric.
@@ -31,14 +33,19 @@ func (f Filter) passes(r Reading) bool {
 	a, day := r.Answer, r.day()
 	switch {
 	case day < f.From, day > f.To:
-	case len(f.Models) > 0 && !slices.Contains(f.Models, a.Model):
-	case f.Region != nil && a.Region != *f.Region:
+	case !among(f.Platforms, a.Platform), !among(f.Models, a.Model):
+	case f.Region != nil && !strings.EqualFold(a.Region, *f.Region):
 	case f.Topic != nil && (a.Prompt.TopicID == nil || *a.Prompt.TopicID != *f.Topic):
 	case f.Branded != nil && r.Branded != *f.Branded:
 	default:
 		return true
 	}
 	return false
+}
+
+// among says whether a code is on a list, or the list is empty.
+func among(list []string, code string) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(one string) bool { return strings.EqualFold(one, code) })
 }
 
 // answers are the runs that were not given up.

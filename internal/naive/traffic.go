@@ -16,9 +16,9 @@ import (
 // Body is the body of a response, or a part of one.
 type Body = map[string]any
 
-// Traffic computes /api/v1/ai-traffic: the traffic of a brand between two inclusive days from the records in the
-// order of the log. Of those with one id the first counts.
-func Traffic(records []event.Visit, organization, brand uuid.UUID, from, to string) Body {
+// Traffic computes /api/v1/ai-traffic: the traffic of a brand that passes the days and platforms of f from the records
+// in the order of the log. Of those with one id the first counts.
+func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Body {
 	known := map[[3]uuid.UUID]bool{}
 	platforms, paths, countries, landings := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	visits, sessions := 0, 0
@@ -28,7 +28,7 @@ func Traffic(records []event.Visit, organization, brand uuid.UUID, from, to stri
 		first := !known[id]
 		known[id] = true
 		switch {
-		case !first || v.OrganizationID != organization || v.BrandID != brand || day < from || day > to:
+		case !first || v.OrganizationID != organization || v.BrandID != brand || day < f.From || day > f.To || !among(f.Platforms, v.Platform):
 			continue
 		case v.Event == event.VisitGoal:
 			goals = append(goals, *v.Goal)

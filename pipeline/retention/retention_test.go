@@ -125,7 +125,8 @@ func figures[P, R any](t *testing.T, e *environment, question clickhouse.Query[P
 
 func (e *environment) answerFigures(t *testing.T) any {
 	t.Helper()
-	return figures(t, e, clickhouse.EntityVisibility, clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"})
+	months := clickhouse.Filter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}
+	return figures(t, e, clickhouse.EntityVisibility, clickhouse.GroupFilter{Filter: months})
 }
 
 var traffic = clickhouse.TrafficFilter{OrganizationID: organization, BrandID: brand, DateFrom: "2026-02-01", DateTo: "2026-05-31"}

@@ -45,7 +45,7 @@ type pageCrawls struct {
 	Requests int64  `json:"requests"`
 }
 
-// aiCrawlers takes all common parameters and is filtered by brand and window alone, as ai-traffic is.
+// aiCrawlers takes all common parameters and is filtered by brand, window and platform alone, as ai-traffic is.
 func (a *API) aiCrawlers(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	filter, err := a.trafficFilter(ctx, caller, q)
 	if err != nil {

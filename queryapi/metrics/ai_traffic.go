@@ -46,7 +46,7 @@ type landingTraffic struct {
 	Sessions int64  `json:"sessions"`
 }
 
-// aiTraffic takes all common parameters and is filtered by brand and window alone: a visit has no model, region or
+// aiTraffic takes all common parameters and is filtered by brand, window and platform: a visit has no model, region or
 // prompt.
 func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	filter, err := a.trafficFilter(ctx, caller, q)
@@ -85,7 +85,9 @@ func (a *API) trafficFilter(ctx context.Context, caller identity.Identity, q *qu
 	asked := q.common(a.now())
 	_, err := a.brand(ctx, caller, asked.brandID, q)
 	f := asked.filter(caller.OrganizationID)
-	return clickhouse.TrafficFilter{OrganizationID: f.OrganizationID, BrandID: f.BrandID, DateFrom: f.DateFrom, DateTo: f.DateTo}, err
+	return clickhouse.TrafficFilter{
+		OrganizationID: f.OrganizationID, BrandID: f.BrandID, DateFrom: f.DateFrom, DateTo: f.DateTo, Platforms: f.Platforms,
+	}, err
 }
 
 func unlessEmpty(text string) *string {

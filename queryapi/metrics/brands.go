@@ -25,7 +25,10 @@ type brandBody struct {
 	CreatedAt instant `json:"created_at"`
 }
 
-func (a *API) brands(ctx context.Context, caller identity.Identity, _ *query) (any, error) {
+func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (any, error) {
+	if err := q.err(); err != nil {
+		return nil, err
+	}
 	rows, err := a.db.Brands(ctx, caller.OrganizationID)
 	if err != nil {
 		return nil, err
@@ -57,6 +60,6 @@ type whoamiBody struct {
 	OrganizationID string `json:"organizationId"`
 }
 
-func (a *API) whoami(_ context.Context, caller identity.Identity, _ *query) (any, error) {
-	return whoamiBody{caller.UserID.String(), caller.Email, caller.OrganizationID.String()}, nil
+func (a *API) whoami(_ context.Context, caller identity.Identity, q *query) (any, error) {
+	return whoamiBody{caller.UserID.String(), caller.Email, caller.OrganizationID.String()}, q.err()
 }

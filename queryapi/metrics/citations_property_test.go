@@ -128,6 +128,7 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 		query.Set("source_filter", source)
 		query.Set("limit", fmt.Sprint(limit))
 		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, filter, source, limit, listed))
+		query.Del("source_filter")
 		s.compareCards(t, random, readings, filter, query)
 	}
 }
@@ -138,9 +139,6 @@ func (s *stage) compareCards(t *testing.T, random *rand.Rand, readings []naive.R
 	f := naive.CardFilter{Filter: filter}
 	if f.Role = pick(random, nil, new("own"), new("competitor"), new("other")); f.Role != nil {
 		query.Set("role", *f.Role)
-	}
-	if f.Platform = pick(random, nil, nil, new("chatgpt-shopping"), new("none")); f.Platform != nil {
-		query.Set("platform", *f.Platform)
 	}
 	limit := pick(random, 5, 7, 50, 200)
 	query.Set("limit", fmt.Sprint(limit))

@@ -5,10 +5,22 @@ import (
 
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // comparisonBody answers GET /api/v1/competitor-comparison.
 type comparisonBody struct {
+	comparisonFigures
+	Groups []comparisonGroup `json:"groups,omitzero"` // nil unless asked for
+}
+
+type comparisonGroup struct {
+	groupName
+	comparisonFigures
+}
+
+// comparisonFigures are of the whole window or of one group.
+type comparisonFigures struct {
 	Brand        brandRow        `json:"brand"`
 	Competitors  []competitorRow `json:"competitors"` // every live one, by name
 	ShareOfVoice shareOfVoice    `json:"share_of_voice"`
@@ -54,29 +66,46 @@ type platformVoice struct {
 }
 
 func (a *API) competitorComparison(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
+	asked, by := q.common(a.now()), q.groupBy()
 	brand, err := a.brand(ctx, caller, asked.brandID, q)
 	if err != nil {
 		return nil, err
 	}
-	filter := asked.filter(caller.OrganizationID)
-	var entities []clickhouse.Entity
-	var voices []clickhouse.Voice
-	err = a.gather(ctx,
-		into(&entities, clickhouse.EntityVisibility, filter),
-		into(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{Filter: filter, Granularity: clickhouse.ByWindow}))
+	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by,
+		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
+			return a.comparisons(ctx, brand, filter)
+		},
+		func(name groupName, f comparisonFigures) comparisonGroup { return comparisonGroup{name, f} })
 	if err != nil {
 		return nil, err
 	}
-	body := comparisonBody{
-		Brand:        brandRow{brand.ID.String(), compared(brand.Name, entities[0].Visibility)},
-		Competitors:  make([]competitorRow, len(entities)-1),
-		ShareOfVoice: voiceOf(voices),
+	return comparisonBody{whole, groups}, nil
+}
+
+// comparisons are the figures of each group.
+func (a *API) comparisons(ctx context.Context, brand postgres.Brand, filter clickhouse.GroupFilter) ([]group[comparisonFigures], error) {
+	var entities []clickhouse.Entity
+	var voices []clickhouse.Voice
+	err := a.gather(ctx,
+		into(&entities, clickhouse.EntityVisibility, filter),
+		into(&voices, clickhouse.ShareOfVoice, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
+	if err != nil {
+		return nil, err
 	}
-	for i, c := range entities[1:] {
-		body.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c.Visibility)}
+	voicesOf := byGroup(voices, filter.GroupBy, func(v clickhouse.Voice) string { return v.Group })
+	var groups []group[comparisonFigures]
+	for key, of := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
+		figures := comparisonFigures{
+			Brand:        brandRow{brand.ID.String(), compared(brand.Name, of[0].Visibility)},
+			Competitors:  make([]competitorRow, len(of)-1),
+			ShareOfVoice: voiceOf(voicesOf[key]),
+		}
+		for i, c := range of[1:] {
+			figures.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c.Visibility)}
+		}
+		groups = append(groups, group[comparisonFigures]{key, of[0].Answers, figures})
 	}
-	return body, nil
+	return groups, nil
 }
 
 func compared(name string, v clickhouse.Visibility) comparedRow {
@@ -87,7 +116,7 @@ func compared(name string, v clickhouse.Visibility) comparedRow {
 	}
 }
 
-// voiceOf takes the window's own row, then one of each platform and model; without answers it takes none.
+// voiceOf takes the row of all platforms, then one of each platform and model; without answers it takes none.
 func voiceOf(rows []clickhouse.Voice) shareOfVoice {
 	s := shareOfVoice{ByPlatform: []platformVoice{}}
 	for _, r := range rows {

@@ -32,6 +32,11 @@ type operation struct {
 	responses  map[int]response
 }
 
+// reads says whether an operation has a parameter of a name.
+func (o *operation) reads(name string) bool {
+	return slices.ContainsFunc(o.parameters, func(p parameter) bool { return p.Name == name })
+}
+
 // A parameter as the document describes it.
 type parameter struct {
 	Name, In, Description string

@@ -21,7 +21,7 @@ const (
 // A question is the digest of the filters of a list of cards.
 type question [8]byte
 
-// digest is of all parameters except the page and the days: default days move on at midnight, in the middle of a list.
+// digest is of all parameters except the page and the days.
 func digest(f clickhouse.CardFilter) (q question) {
 	text, err := json.Marshal([]any{f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, f.Roles})
 	if err != nil {

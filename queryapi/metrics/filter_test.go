@@ -43,7 +43,7 @@ func TestCommonParameters(t *testing.T) {
 	}{
 		{"", common{window: last30}},
 		{"&", common{window: last30}},
-		{"&unknown=x&unknown=y&=&%zz=1&other=%zz&BRAND_ID=x", common{window: last30}},
+		{"&&", common{window: last30}},
 
 		{"&date_from=2026-02-28&date_to=2026-02-28", common{window: days(t, "2026-02-28", "2026-02-28")}},
 		{"&date_from=2024-02-29", common{window: days(t, "2024-02-29", "2024-03-29")}},
@@ -57,6 +57,7 @@ func TestCommonParameters(t *testing.T) {
 		{"&model=sonar,gpt-5%2cgpt-5", common{window: last30, models: []string{"gpt-5", "sonar"}}},
 		{"&model=gpt-5,+sonar%20", common{window: last30, models: []string{"gpt-5", "sonar"}}},
 		{"&model=a%26b%3D%2B;'%22%5C%0A", common{window: last30, models: []string{"a&b=+;'\"\\"}}},
+		{"&platform=OpenAI,gemini,gemini", common{window: last30, platforms: []string{"OpenAI", "gemini"}}},
 		{"&region=de", common{window: last30, regions: []string{"de"}}},
 		{"&region=de,fr", common{window: last30, regions: []string{"de,fr"}}}, // one region of that name
 		{"&region=S%C3%A3o+Paulo", common{window: last30, regions: []string{"São Paulo"}}},
@@ -132,6 +133,17 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&branded=yes", `branded: want one of all, true, false, got "yes"`},
 		{brand + "&branded=True", `branded: want one of all, true, false, got "True"`},
 		{brand + "&branded=", "branded: want one of all, true, false, got an empty value"},
+
+		{brand + "&platform=", "platform: want platform slugs separated by commas, got an empty value"},
+		{brand + "&platfrom=openai", `"platfrom": want a parameter of this endpoint, the nearest is platform`},
+		{brand + "&brandId=x", `"brandId": want a parameter of this endpoint, the nearest is brand_id`},
+		{brand + "&from=2026-03-01", `"from": want a parameter of this endpoint, the nearest is date_from`},
+		{brand + "&BRAND_ID=x", `"BRAND_ID": want a parameter of this endpoint, the nearest is brand_id`},
+		{brand + "&model%73=gpt-5", `"models": want a parameter of this endpoint, the nearest is model`},
+		{brand + "&=x", `"": want a parameter of this endpoint, the nearest is model`},
+		{brand + "&%zz=x", `"%zz": want a parameter of this endpoint, the nearest is model`},
+		{brand + "&e=1&d=1&c=1&b=1&a=1&a=2", `"a": want a parameter of this endpoint, the nearest is model; "b": want a parameter of this endpoint, the nearest is model; ` +
+			`"c": want a parameter of this endpoint, the nearest is model`},
 
 		{"model=&date_to=never", wantBrand + ", got nothing; date_to" + wantDay + `, got "never"; model: want model slugs separated by commas, got an empty value`},
 	}

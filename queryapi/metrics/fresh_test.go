@@ -225,6 +225,7 @@ func (l *harness) questions(slug string) []string {
 		query.Set("brand_id", l.ids[slug])
 		for _, endpoint := range []string{
 			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "competitor-comparison?",
+			"filters?", "visibility-summary?group_by=topic&", "visibility-trend?group_by=model&", "competitor-comparison?group_by=platform&",
 			"prompt-performance?limit=100&", "citations?limit=200&", "citations?source_filter=external&", "shopping-cards?limit=200&",
 		} {
 			targets = append(targets, "/api/v1/"+endpoint+query.Encode())

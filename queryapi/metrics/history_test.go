@@ -193,10 +193,12 @@ func (h *history) compare(t *testing.T) {
 				"visibility-summary?":                               naive.Summary(h.readings[slug], filter, brand, rivals),
 				"visibility-trend?granularity=" + granularity + "&": naive.Trend(h.readings[slug], filter, granularity, rivals),
 				"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
+				"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
 				fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
 			} {
 				h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
 			}
+			h.compareGroups(t, slug, filter, query, brand, rivals)
 		}
 	}
 }

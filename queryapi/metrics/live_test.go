@@ -86,12 +86,12 @@ func (s *stage) seenByAPI(t *testing.T) []string {
 // seenInViews are the same names where an analyst reads them, and those of what was not asked yet.
 func (s *stage) seenInViews(t *testing.T) []string {
 	t.Helper()
-	filter := fmt.Sprintf("organization_id = '%s', brand_id = '%s', date_from = '2026-03-02', date_to = '2026-03-02', models = [], regions = [], topics = [], branded = []", s.ids["acme"], s.ids["lumen"])
+	filter := fmt.Sprintf("organization_id = '%s', brand_id = '%s', date_from = '2026-03-02', date_to = '2026-03-02', platforms = [], models = [], regions = [], topics = [], branded = []", s.ids["acme"], s.ids["lumen"])
 	var seen []string
 	err := s.warehouse.QueryRow(t.Context(), fmt.Sprintf(`
 		SELECT groupArray(seen) FROM (
 			SELECT 'brand ' || name AS seen FROM dimension_brands FINAL WHERE id = '%[1]s' AND NOT deleted
-			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s) WHERE NOT is_brand
+			UNION ALL SELECT 'competitor ' || name FROM entity_visibility(%[2]s, group_by = '') WHERE NOT is_brand
 			UNION ALL SELECT 'prompt ' || prompt_text FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100)
 			UNION ALL SELECT 'topic ' || assumeNotNull(topic_name) FROM prompt_performance(%[2]s, sort_by = 'mentions', order = 'asc', limit = 100) WHERE topic_name IS NOT NULL
 			UNION ALL SELECT '%[3]sprompt ' || text FROM dimension_prompts FINAL WHERE brand_id = '%[1]s' AND NOT deleted

@@ -56,6 +56,7 @@ type endpoint struct {
 var endpoints = []endpoint{
 	{"/whoami", (*API).whoami},
 	{"/brands", (*API).brands},
+	{"/filters", (*API).filters},
 	{"/visibility-summary", (*API).visibilitySummary},
 	{"/visibility-trend", (*API).visibilityTrend},
 	{"/competitor-comparison", (*API).competitorComparison},

@@ -50,7 +50,7 @@ func (s *stage) fill(t *testing.T) {
 	var facts []answerFact
 	for i := range 12 {
 		f := answerFact{
-			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0),
+			On: dayText(today.AddDate(0, 0, -i)), Prompt: fmt.Sprintf("p%d", i), Branded: new(i%2 == 0), Region: []string{"de", "us"}[i%2],
 			Text: strings.Repeat("Lumen. ", i) + "Glow.", Times: 1 + i*7%12,
 		}
 		for page := range i * 5 % 12 {
@@ -212,8 +212,11 @@ func (p parameter) examples() (right, wrong []string) {
 	case p.format() == "date":
 		right = []string{dayText(today), dayText(today.AddDate(0, 0, -29))}
 		wrong = append(wrong, "2026-02-30", "2026-2-3", "20260203", "2026-02-03T00:00:00Z", "today")
+	case p.Name == "platform":
+		right = []string{"openai, Gemini"}
+		wrong = append(wrong, "a\x00b", ",", "openai,,gemini")
 	case p.Name == "model":
-		right = []string{"gpt", "gpt,sonar", "gpt, sonar", "'", "東京"}
+		right = []string{"gpt", "gpt,sonar", "gpt, Sonar", "'", "東京"}
 		wrong = append(wrong, "a\x00b", ",", "gpt,", "gpt,,sonar")
 	case p.Name == "cursor":
 		wrong = append(wrong, "?", "1 2")
@@ -227,7 +230,7 @@ func (p parameter) examples() (right, wrong []string) {
 // target is a request of an operation for the brand of a slug.
 func (s *stage) target(o *operation, slug string, pairs ...string) string {
 	query := url.Values{}
-	if slices.ContainsFunc(o.parameters, func(p parameter) bool { return p.Name == "brand_id" }) {
+	if o.reads("brand_id") {
 		query.Set("brand_id", s.ids[slug])
 	}
 	for i := 0; i < len(pairs); i += 2 {
@@ -315,6 +318,7 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), "If-None-Match: "+first.Header.Get("ETag")),
 			s.ask(t, http.MethodGet, s.target(o, "other"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
+			s.ask(t, http.MethodGet, s.target(o, "lumen", "platfrom", "openai"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen")),
 			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 			away.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
@@ -374,7 +378,7 @@ func (s *stage) any(r *rapid.T, p parameter) string {
 		return ""
 	}
 	some := rapid.String().Filter(func(text string) bool { return len(text) < 200 && p.allows(text) })
-	if p.Name == "model" { // the schema does not say that each is more than white space
+	if p.Name == "model" || p.Name == "platform" { // the schema does not say that each is more than white space
 		some = rapid.Map(rapid.SliceOfN(some, 1, 3), func(models []string) string { return "m" + strings.Join(models, ",m") })
 		some = some.Filter(func(text string) bool {
 			return !slices.ContainsFunc(strings.Split(text, ","), func(model string) bool { return strings.TrimSpace(model) == "" })

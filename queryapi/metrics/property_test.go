@@ -88,10 +88,13 @@ func (s *stage) randomFilter(random *rand.Rand, slug string) (naive.Filter, url.
 	from := time.Date(2026, 2, 18+random.IntN(20), 0, 0, 0, 0, time.UTC)
 	f := naive.Filter{From: dayText(from), To: dayText(from.AddDate(0, 0, random.IntN(40)))}
 	query := url.Values{"date_from": {f.From}, "date_to": {f.To}}
-	if f.Models = pick(random, nil, nil, []string{"gpt"}, []string{"sonar", "gpt"}, []string{"none"}); f.Models != nil {
+	if f.Platforms = pick(random, nil, nil, []string{"OpenAI"}, []string{"openai", "Gemini", "chatgpt", "chatgpt-shopping"}, []string{"none"}); f.Platforms != nil {
+		query.Set("platform", strings.Join(f.Platforms, ","))
+	}
+	if f.Models = pick(random, nil, nil, []string{"gpt"}, []string{"sonar", "GPT"}, []string{"none"}); f.Models != nil {
 		query.Set("model", strings.Join(f.Models, ","))
 	}
-	if f.Region = pick(random, nil, nil, new("de"), new("xx")); f.Region != nil {
+	if f.Region = pick(random, nil, nil, new("de"), new("DE"), new("xx")); f.Region != nil {
 		query.Set("region", *f.Region)
 	}
 	if topic := pick(random, "", "", "price", "use"); topic != "" {
@@ -110,7 +113,7 @@ func (s *stage) wantBody(t *testing.T, target string, want any) {
 	s.wantBodyOf(t, "acme", target, want)
 }
 
-func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) {
+func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) (body string) {
 	t.Helper()
 	status, body := s.get(t, organization, target)
 	text, err := json.Marshal(want)
@@ -121,6 +124,7 @@ func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) 
 	if status != 200 || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s: %d\ngot  %s\nwant %s", target, status, body, text)
 	}
+	return body
 }
 
 // exactly reads a body with its numbers as they are written: a sum of decimals has more digits than a float.

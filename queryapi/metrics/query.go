@@ -2,42 +2,73 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // A query is the query string of a request. Each method reads one parameter and collects what is wrong with it for err,
-// so that a caller sees every mistake at once. Unknown parameters are ignored.
+// so that a caller sees every mistake at once. A parameter that none has read is a mistake, too: a misspelt filter must
+// not give unfiltered figures.
 type query struct {
 	given map[string][]string // values still encoded
+	known []string            // names that were read, in that order
 	wrong []string
 }
 
 func parseQuery(raw string) *query {
 	q := &query{given: map[string][]string{}}
 	for pair := range strings.SplitSeq(raw, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		// A name that cannot be decoded is the name of no parameter.
-		if name, err := url.QueryUnescape(name); err == nil {
-			q.given[name] = append(q.given[name], value)
+		if pair == "" {
+			continue
 		}
+		name, value, _ := strings.Cut(pair, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil { // else it has a "%" and is the name of no parameter
+			name = decoded
+		}
+		q.given[name] = append(q.given[name], value)
 	}
 	return q
 }
 
-// err is nil or an Invalid problem that says of each wrong parameter what would be right.
+// err is nil or an Invalid problem that says of each wrong parameter what would be right. All parameters of the endpoint
+// are read before it is called.
 func (q *query) err() error {
-	if len(q.wrong) == 0 {
+	wrong := slices.Concat(q.wrong, q.unknown())
+	if len(wrong) == 0 {
 		return nil
 	}
-	return problem.New(problem.Invalid, "%s", strings.Join(q.wrong, "; "))
+	return problem.New(problem.Invalid, "%s", strings.Join(wrong, "; "))
+}
+
+// unknown says of the first parameters that the endpoint does not have which one is nearest.
+func (q *query) unknown() (wrong []string) {
+	const most = 3
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(q.given)), func(name string) bool { return slices.Contains(q.known, name) })
+	for _, name := range names[:min(len(names), most)] {
+		want := "no parameter, as this endpoint has none"
+		if len(q.known) > 0 {
+			want = "a parameter of this endpoint, the nearest is " + nearest(name, q.known)
+		}
+		wrong = append(wrong, fmt.Sprintf("%s: want %s", quoted(name), want))
+	}
+	return wrong
+}
+
+// nearest is the known name that takes the fewest edits to reach.
+func nearest(name string, known []string) string {
+	name = strings.ToLower(name[:min(len(name), 2*longestShown)])
+	return slices.MinFunc(known, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+	})
 }
 
 // refuse records that a parameter is wrong. got is cut by quoted.
@@ -45,10 +76,12 @@ func (q *query) refuse(name, want, got string) {
 	q.wrong = append(q.wrong, fmt.Sprintf("%s: want %s, got %s", name, want, got))
 }
 
+// longestShown is how many bytes of a value a message shows.
+const longestShown = 60
+
 func quoted(value string) string {
-	const most = 60
-	if len(value) > most {
-		return fmt.Sprintf("%q… (%d bytes)", value[:most], len(value))
+	if len(value) > longestShown {
+		return fmt.Sprintf("%q… (%d bytes)", value[:longestShown], len(value))
 	}
 	return fmt.Sprintf("%q", value)
 }
@@ -56,6 +89,7 @@ func quoted(value string) string {
 // text reads a parameter that is given at most once and is never empty; ok is false where it is absent or wrong.
 // want says what would be right.
 func (q *query) text(name, want string) (value string, ok bool) {
+	q.known = append(q.known, name)
 	values := q.given[name]
 	if len(values) == 0 {
 		return "", false

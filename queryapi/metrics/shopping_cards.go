@@ -38,10 +38,10 @@ type cardBody struct {
 
 func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
-	filter := clickhouse.CardFilter{Filter: asked.filter(caller.OrganizationID)}
-	if platform, ok := q.text("platform", "a platform's slug, or no such parameter for all"); ok {
-		filter.Platforms = []string{platform}
+	if len(q.given["date_from"])+len(q.given["date_to"]) == 0 {
+		asked.window = allTime
 	}
+	filter := clickhouse.CardFilter{Filter: asked.filter(caller.OrganizationID)}
 	if role, ok := q.word("role", "own", "competitor", "other"); ok {
 		filter.Roles = []string{role}
 	}

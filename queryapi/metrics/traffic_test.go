@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,7 +125,11 @@ func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 				to := from.AddDate(0, 0, random.IntN(40))
 				for _, asked := range [][2]string{{"acme", "lumen"}, {"acme", "other"}, {"rival", "lumen-of-rival"}} {
 					query := url.Values{"brand_id": {st.ids[asked[1]]}, "date_from": {dayText(from)}, "date_to": {dayText(to)}}
-					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), dayText(from), dayText(to)))
+					f := naive.Filter{From: dayText(from), To: dayText(to)}
+					if f.Platforms = pick(random, nil, nil, []string{"ChatGPT"}, []string{"gemini", "perplexity"}); f.Platforms != nil {
+						query.Set("platform", strings.Join(f.Platforms, ","))
+					}
+					st.wantBodyOf(t, asked[0], "/api/v1/ai-traffic?"+query.Encode(), naive.Traffic(appended, st.id(asked[0]), st.id(asked[1]), f))
 				}
 			}
 		})

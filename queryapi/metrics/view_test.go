@@ -27,6 +27,7 @@ var texts = map[string]*string{
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
+	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
@@ -75,16 +76,18 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 
 	var targets []string
 	for _, e := range endpoints {
+		o := contractOf(t).operations[prefix+e.path]
 		for range 6 {
 			_, query := h.randomFilter(h.random, "lumen")
 			query.Set("brand_id", h.ids["lumen"])
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))
 			for name, values := range map[string][]string{
 				"granularity": {"day", "week"}, "sort_by": {"visibility", "mentions", "citations", "appearances"}, "order": {"asc", "desc"},
-				"source_filter": {"all", "owned", "competitor", "external"},
+				"source_filter": {"all", "owned", "competitor", "external"}, "group_by": {"platform", "model", "region", "topic"},
 			} {
 				query.Set(name, pick(h.random, values...))
 			}
+			maps.DeleteFunc(query, func(name string, _ []string) bool { return !o.reads(name) })
 			targets = append(targets, prefix+e.path+"?"+query.Encode())
 		}
 	}

@@ -14,8 +14,19 @@ const topCompetitors = 5
 
 // summaryBody answers GET /api/v1/visibility-summary.
 type summaryBody struct {
-	Brand             brandName       `json:"brand"`
-	Window            windowBody      `json:"window"`
+	Brand  brandName  `json:"brand"`
+	Window windowBody `json:"window"`
+	summaryFigures
+	Groups []summaryGroup `json:"groups,omitzero"` // nil unless asked for
+}
+
+type summaryGroup struct {
+	groupName
+	summaryFigures
+}
+
+// summaryFigures are of the whole window or of one group.
+type summaryFigures struct {
 	Totals            summaryTotals   `json:"totals"`
 	TopCompetitors    []topCompetitor `json:"topCompetitors"`
 	DegradedPlatforms []string        `json:"degraded_platforms"`
@@ -54,24 +65,39 @@ type topCompetitor struct {
 }
 
 func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
+	asked, by := q.common(a.now()), q.groupBy()
 	brand, err := a.brand(ctx, caller, asked.brandID, q)
 	if err != nil {
 		return nil, err
 	}
-	filter := asked.filter(caller.OrganizationID)
-	var entities []clickhouse.Entity
-	var degraded []clickhouse.DegradedPlatform
-	err = a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter), into(&degraded, clickhouse.DegradedPlatforms, filter))
+	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by, a.summaries,
+		func(name groupName, f summaryFigures) summaryGroup { return summaryGroup{name, f} })
 	if err != nil {
 		return nil, err
 	}
 	return summaryBody{
-		Brand:  brandName{brand.ID.String(), brand.Name},
-		Window: windowBody{dayText(asked.window.from), dayText(asked.window.to)},
-		Totals: totalsOf(entities[0].Visibility), TopCompetitors: topOf(entities[1:]),
-		DegradedPlatforms: slugsOf(degraded),
+		Brand:          brandName{brand.ID.String(), brand.Name},
+		Window:         windowBody{dayText(asked.window.from), dayText(asked.window.to)},
+		summaryFigures: whole,
+		Groups:         groups,
 	}, nil
+}
+
+// summaries are the figures of each group.
+func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
+	var entities []clickhouse.Entity
+	var degraded []clickhouse.DegradedPlatform
+	err := a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter), into(&degraded, clickhouse.DegradedPlatforms, filter))
+	if err != nil {
+		return nil, err
+	}
+	degradedOf := byGroup(degraded, filter.GroupBy, func(p clickhouse.DegradedPlatform) string { return p.Group })
+	var groups []group[summaryFigures]
+	for key, of := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
+		figures := summaryFigures{totalsOf(of[0].Visibility), topOf(of[1:]), slugsOf(degradedOf[key])}
+		groups = append(groups, group[summaryFigures]{key, of[0].Answers, figures})
+	}
+	return groups, nil
 }
 
 func totalsOf(v clickhouse.Visibility) summaryTotals {

@@ -11,7 +11,18 @@ import (
 // trendBody answers GET /api/v1/visibility-trend.
 type trendBody struct {
 	Granularity clickhouse.Granularity `json:"granularity"`
-	Buckets     []trendBucket          `json:"buckets"`
+	trendFigures
+	Groups []trendGroup `json:"groups,omitzero"` // nil unless asked for
+}
+
+type trendGroup struct {
+	groupName
+	trendFigures
+}
+
+// trendFigures are of the whole window or of one group.
+type trendFigures struct {
+	Buckets []trendBucket `json:"buckets"`
 }
 
 type trendBucket struct {
@@ -27,31 +38,57 @@ type trendBucket struct {
 }
 
 func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
-	asked := q.common(a.now())
+	asked, by := q.common(a.now()), q.groupBy()
 	granularity := clickhouse.Granularity(q.oneOf("granularity", string(clickhouse.ByDay), string(clickhouse.ByWeek)))
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
-	filter := clickhouse.BucketFilter{Filter: asked.filter(caller.OrganizationID), Granularity: granularity}
+	whole, groups, err := wholeAndGroups(ctx, a, asked.filter(caller.OrganizationID), by,
+		func(ctx context.Context, filter clickhouse.GroupFilter) ([]group[trendFigures], error) {
+			return a.trends(ctx, clickhouse.BucketFilter{GroupFilter: filter, Granularity: granularity})
+		},
+		func(name groupName, f trendFigures) trendGroup { return trendGroup{name, f} })
+	if err != nil {
+		return nil, err
+	}
+	return trendBody{granularity, whole, groups}, nil
+}
+
+// trends are the buckets of each group.
+func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]group[trendFigures], error) {
 	var rows []clickhouse.Bucket
 	var changes []clickhouse.ModelChange
 	if err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter)); err != nil {
 		return nil, err
 	}
-	changed := map[time.Time]bool{}
+	type place struct {
+		group  string
+		bucket time.Time
+	}
+	changed := map[place]bool{}
 	for _, c := range changes {
-		changed[c.Bucket] = true
+		changed[place{c.Group, c.Bucket}] = true
 	}
-	buckets := make([]trendBucket, len(rows))
-	for i, r := range rows {
-		buckets[i] = trendBucket{
-			Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
-			TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
-			ModelChanged: changed[r.Bucket],
+	var groups []group[trendFigures]
+	for key, of := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
+		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(of))}}
+		for i, r := range of {
+			g.answers += r.Answers
+			g.figures.Buckets[i] = bucketOf(r, filter.Granularity, changed[place{key, r.Bucket}])
 		}
-		if granularity == clickhouse.ByDay { // weeks have no score in the interface
-			buckets[i].AIVisibilityScore, buckets[i].Interval = r.Score, intervalOf(r.Visibility)
-		}
+		groups = append(groups, g)
 	}
-	return trendBody{granularity, buckets}, nil
+	return groups, nil
+}
+
+func bucketOf(r clickhouse.Bucket, granularity clickhouse.Granularity, modelChanged bool) trendBucket {
+	bucket := trendBucket{
+		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
+		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
+		ModelChanged: modelChanged,
+	}
+	if granularity == clickhouse.ByDay { // weeks have no score in the interface
+		bucket.AIVisibilityScore, bucket.Interval = r.Score, intervalOf(r.Visibility)
+	}
+	return bucket
 }

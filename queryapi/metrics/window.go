@@ -25,6 +25,9 @@ var (
 // A window is the UTC days from from to to, both included; each is held as its midnight.
 type window struct{ from, to time.Time }
 
+// allTime is every day that can have answers.
+var allTime = window{firstDate, lastDate}
+
 // days is how many days a window has. (A time.Duration would end after 292 years.)
 func (w window) days() int64 { return (w.to.Unix()-w.from.Unix())/(24*60*60) + 1 }
 

@@ -10,9 +10,8 @@ import (
 type CardFilter struct {
 	Filter
 	CardCursor
-	Platforms []string `ch:"platforms"`
-	Roles     []string `ch:"roles"`
-	Limit     uint32   `ch:"limit"`
+	Roles []string `ch:"roles"`
+	Limit uint32   `ch:"limit"`
 }
 
 // CardCursor is the position of a card in the order of NewestCards; the zero value is before all.

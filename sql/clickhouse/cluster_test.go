@@ -32,7 +32,7 @@ func TestALookupSeesEveryShard(t *testing.T) {
 			t.Errorf("shard %d sees %v, %v", n, landed, err)
 		}
 	}
-	march := clickhouse.Filter{OrganizationID: row.OrganizationID, BrandID: row.BrandID, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
+	march := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: row.OrganizationID, BrandID: row.BrandID, DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
 	entities, err := clickhouse.EntityVisibility.All(t.Context(), conn, march)
 	if err != nil || len(entities) != 1 || entities[0].Answers != 2 {
 		t.Errorf("%+v, %v; want 2 answers", entities, err)

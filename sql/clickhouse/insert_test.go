@@ -176,7 +176,7 @@ func TestEntityVisibility(t *testing.T) {
 	if err := clickhouse.Answers.Insert(t.Context(), conn, "a", []clickhouse.AnswerRow{warehouse.Answer(0, warehouse.Day), warehouse.Answer(1, warehouse.Day)}); err != nil {
 		t.Fatal(err)
 	}
-	f := clickhouse.Filter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-01", DateTo: "2026-03-31"}
+	f := clickhouse.GroupFilter{Filter: clickhouse.Filter{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, DateFrom: "2026-03-01", DateTo: "2026-03-31"}}
 	for name, branded := range map[string][]bool{"all": nil, "branded": {true}} {
 		f.Branded = branded
 		rows, err := clickhouse.EntityVisibility.All(t.Context(), conn, f)

@@ -3,12 +3,13 @@ package clickhouse
 import "github.com/shopspring/decimal"
 
 // TrafficFilter is the brand and the inclusive UTC days that a question about
-// visits is about. A visit knows no model, region or topic.
+// visits is about, and the platforms, in whatever case. A visit knows no model, region or topic.
 type TrafficFilter struct {
-	OrganizationID UUID `ch:"organization_id"`
-	BrandID        UUID `ch:"brand_id"`
-	DateFrom       Day  `ch:"date_from"`
-	DateTo         Day  `ch:"date_to"`
+	OrganizationID UUID     `ch:"organization_id"`
+	BrandID        UUID     `ch:"brand_id"`
+	DateFrom       Day      `ch:"date_from"`
+	DateTo         Day      `ch:"date_to"`
+	Platforms      []string `ch:"platforms"`
 }
 
 // AITraffic gives the views, sessions and goals of the window by facet; within one the most visited or most reached first, of

@@ -124,8 +124,8 @@ func arguments(t *testing.T, random *rand.Rand, view string, of clickhouse.UUID)
 	}
 	values := map[string]any{
 		"organization_id": of.String(), "brand_id": warehouse.Brand.String(), "date_from": from.Format(time.DateOnly), "date_to": from.AddDate(0, 0, random.IntN(30)).Format(time.DateOnly),
-		"models": some(random, "m", "n", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
-		"granularity": one(random, "day", "week", "window"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances"), "order": one(random, "asc", "desc"),
+		"models": some(random, "m", "N", "o"), "regions": some(random, "", "de"), "topics": some(random, topics[1].String(), topics[2].String()), "branded": some(random, true, false),
+		"granularity": one(random, "day", "week", "window"), "group_by": one(random, "", "platform", "model", "region", "topic"), "sort_by": one(random, "visibility", "mentions", "citations", "appearances"), "order": one(random, "asc", "desc"),
 		"source_filter": one(random, "all", "owned", "competitor", "external"), "limit": one(random, 1, 5, 100),
 		"platforms": some(random, "openai", "chatgpt-shopping"), "roles": some(random, "own", "other"),
 		"before": one(random, "", from.Format("2006-01-02 15:04:05.000")), "after_answer": warehouse.Brand.String(), "after_position": 1, "after_card": warehouse.Brand.String(),

@@ -3,15 +3,35 @@ package clickhouse
 import "time"
 
 // Filter is the brand, the inclusive UTC days and the answers a question is about. An empty list lets everything pass.
+// Platforms, models and regions are codes: their case does not matter.
 type Filter struct {
 	OrganizationID UUID     `ch:"organization_id"`
 	BrandID        UUID     `ch:"brand_id"`
 	DateFrom       Day      `ch:"date_from"`
 	DateTo         Day      `ch:"date_to"`
+	Platforms      []string `ch:"platforms"`
 	Models         []string `ch:"models"` // requested models
 	Regions        []string `ch:"regions"`
 	Topics         []UUID   `ch:"topics"`
 	Branded        []bool   `ch:"branded"`
+}
+
+// GroupBy is what answers are grouped by.
+type GroupBy string
+
+// What answers are grouped by. All answers without groups are one group whose key is "".
+const (
+	NoGroups   GroupBy = ""
+	ByPlatform GroupBy = "platform"
+	ByModel    GroupBy = "model" // the requested one
+	ByRegion   GroupBy = "region"
+	ByTopic    GroupBy = "topic" // whose key is its id
+)
+
+// GroupFilter is a Filter whose answers are summed by group. Of groups only those with answers are given.
+type GroupFilter struct {
+	Filter
+	GroupBy GroupBy `ch:"group_by"`
 }
 
 // Granularity is the width of a bucket.
@@ -24,9 +44,9 @@ const (
 	ByWindow Granularity = "window" // one bucket, dated by the window's first day
 )
 
-// BucketFilter is a Filter whose answers are summed by bucket.
+// BucketFilter is a GroupFilter whose answers are summed by bucket.
 type BucketFilter struct {
-	Filter
+	GroupFilter
 	Granularity Granularity `ch:"granularity"`
 }
 
@@ -43,23 +63,27 @@ type PromptFilter struct {
 	Order  string `ch:"order"`   // desc, asc
 }
 
-// EntityVisibility gives the brand's row, then one of each live competitor by name in code-point order.
-var EntityVisibility = rollup[Filter, Entity]("entity_visibility")
+// EntityVisibility gives, group by group, the brand's row, then one of each live competitor by name in code-point order.
+var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
 
-// BrandVisibility gives one row per bucket that has answers, ascending.
+// BrandVisibility gives, group by group, one row per bucket that has answers, ascending.
 var BrandVisibility = rollup[BucketFilter, Bucket]("brand_visibility")
 
-// ShareOfVoice gives one row per bucket, and before those of a bucket the one that sums it up.
+// ShareOfVoice gives, group by group, one row per bucket, platform and model, and before those of a bucket the one that
+// sums it up.
 var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 
 // PromptPerformance gives the prompts that have answers in the window.
 var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
-// DegradedPlatforms gives the platforms of which over a fifth of the runs were given up.
-var DegradedPlatforms = rollup[Filter, DegradedPlatform]("degraded_platforms")
+// DegradedPlatforms gives, group by group, the platforms of which over a fifth of the runs were given up.
+var DegradedPlatforms = rollup[GroupFilter, DegradedPlatform]("degraded_platforms")
 
-// ModelChanges gives the buckets in which served models changed.
+// ModelChanges gives, group by group, the buckets in which served models changed.
 var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
+
+// FilterValues gives what runs can be filtered by: values by kind, then by name, then by value, in code-point order.
+var FilterValues = rollup[Filter, FilterValue]("filter_values")
 
 // Visibility is what a set of answers says of the brand or of a competitor. Percentages, scores and averages are
 // rounded to one decimal, the factor to four; nil is where there is nothing to divide by. The interval is nil under 5
@@ -83,6 +107,7 @@ type Visibility struct {
 // Entity is the brand or a live competitor over the window. All are measured
 // over the same answers. The brand's row has no name.
 type Entity struct {
+	Group   string `ch:"group_key"`
 	ID      UUID   `ch:"entity_id"`
 	IsBrand bool   `ch:"is_brand"`
 	Name    string `ch:"name"`
@@ -91,6 +116,7 @@ type Entity struct {
 
 // Bucket is the brand over the answers of one bucket.
 type Bucket struct {
+	Group              string    `ch:"group_key"`
 	Bucket             time.Time `ch:"bucket"`
 	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor named in it
 	Visibility
@@ -99,6 +125,7 @@ type Bucket struct {
 // Voice is how often the brand and its live competitors are mentioned on a
 // platform by a requested model, or on all of them.
 type Voice struct {
+	Group              string    `ch:"group_key"`
 	Bucket             time.Time `ch:"bucket"`
 	AllPlatforms       bool      `ch:"all_platforms"` // then Platform and Model are empty
 	Platform           string    `ch:"platform"`
@@ -126,6 +153,7 @@ type Prompt struct {
 
 // DegradedPlatform is a platform with an outage in the window.
 type DegradedPlatform struct {
+	Group    string `ch:"group_key"`
 	Platform string `ch:"platform"`
 	Runs     int64  `ch:"runs"`
 	GivenUp  int64  `ch:"given_up"`
@@ -134,9 +162,17 @@ type DegradedPlatform struct {
 // ModelChange is a bucket in which a platform answered a requested model with
 // other served models than in the bucket before.
 type ModelChange struct {
+	Group    string    `ch:"group_key"`
 	Bucket   time.Time `ch:"bucket"`
 	Platform string    `ch:"platform"`
 	Model    string    `ch:"model"`
 	Before   []string  `ch:"before"`
 	Now      []string  `ch:"now"`
+}
+
+// FilterValue is a platform, model, region or topic of the runs.
+type FilterValue struct {
+	Kind  string  `ch:"kind"`  // a GroupBy
+	Value string  `ch:"value"` // slug, region or id, never ""
+	Name  *string `ch:"name"`  // of a topic as it is called now, nil where it was deleted; of all else the value
 }

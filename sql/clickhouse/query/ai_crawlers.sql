@@ -24,6 +24,7 @@ FROM crawl_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
+  AND answerscope_matches_code({platforms:Array(String)}, crawl_daily.platform)
 GROUP BY GROUPING SETS ((crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose), (crawl_daily.purpose), (status), (path), ())
 HAVING requests > 0
 ORDER BY facet, requests DESC, name, operator, platform, purpose

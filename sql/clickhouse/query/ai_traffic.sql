@@ -17,6 +17,7 @@ FROM visit_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
+  AND answerscope_matches_code({platforms:Array(String)}, platform)
 GROUP BY GROUPING SETS ((platform, event), (organization_id, path, event), (path, event), (country, event), (goal, currency, event), (event))
 HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
 -- A page's visitor chooses the names of goals and paths, and may send any.

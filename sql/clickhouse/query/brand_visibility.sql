@@ -1,4 +1,4 @@
--- brand_visibility: a brand's figures over the filtered answers, one row per bucket that has answers.
+-- brand_visibility: a brand's figures over the filtered answers, one row per group and bucket that have answers.
 WITH
     (
         SELECT groupArray(id)
@@ -11,6 +11,7 @@ WITH
     (
         WITH entity_id = {brand_id:UUID} AS own
         SELECT
+            answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers)                     AS answers,
@@ -27,17 +28,19 @@ WITH
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND (own OR has(live, entity_id))
-        GROUP BY bucket, prompt_id
+        GROUP BY group_key, bucket, prompt_id
         HAVING answers > 0
     ),
     buckets AS
     (
         SELECT
+            group_key,
             bucket,
             count()                                                           AS prompt_count,
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
@@ -59,9 +62,10 @@ WITH
                 sum(points * prompts.answers),
                 sum(prompts.answers * prompts.answers)) AS margin
         FROM prompts
-        GROUP BY bucket
+        GROUP BY group_key, bucket
     )
 SELECT
+    group_key,
     bucket,
     answers,
     mention_answers,
@@ -78,5 +82,5 @@ SELECT
     if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
     if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high
 FROM buckets
-ORDER BY bucket
+ORDER BY group_key, bucket
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

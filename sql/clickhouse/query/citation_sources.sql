@@ -20,8 +20,9 @@ WITH
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND ({source_filter:String} = 'all'

@@ -1,5 +1,5 @@
--- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per entity.
--- The brand comes first. A competitor that no answer mentions or cites has zeros.
+-- entity_visibility: the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity.
+-- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows are there without answers, too.
 WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
@@ -11,6 +11,7 @@ WITH
     prompts AS
     (
         SELECT
+            answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             entity_id,
             prompt_id,
             sum(entity_prompt_daily.answers)          AS asked, -- of the brand's row, which every prompt has: rivals' have none
@@ -21,21 +22,23 @@ WITH
             sum(entity_prompt_daily.citations)        AS citations,
             sum(entity_prompt_daily.visibility)       AS visibility,
             answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
-            sum(asked) OVER (PARTITION BY prompt_id) AS answers
+            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND has(live.1, entity_id)
-        GROUP BY entity_id, prompt_id
+        GROUP BY group_key, entity_id, prompt_id
     ),
     entities AS
     (
         SELECT
+            group_key,
             entity_id,
             countIf(asked > 0)                                                AS prompt_count,
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
@@ -47,33 +50,48 @@ WITH
             sum(prompts.citations)                                           AS citations,
             sum(prompts.visibility)                                          AS visibility,
             sum(points * points)                                              AS yy,
-            sum(points * prompts.answers)                                     AS yn,
+            sum(points * asked_of_prompt)                                     AS yn,
             sum(asked * asked)                                                AS nn
         FROM prompts
-        GROUP BY entity_id
+        GROUP BY group_key, entity_id
+        UNION ALL -- all answers are a group also where there are none
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        WHERE {group_by:String} = ''
     ),
     measured AS
     (
-        -- All are measured over the answers and prompts of the brand's row.
+        -- All are measured over the answers and prompts of the brand's row; what is not found is zeros.
         SELECT
-            entity.1                             AS entity_id,
-            entity.2                             AS name,
-            max(entities.answers) OVER ()        AS answers,
-            max(entities.prompt_count) OVER ()   AS prompt_count,
-            max(entities.nn) OVER ()             AS nn,
-            visible_prompts,
-            mention_answers,
-            citation_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility,
+            group_key,
+            entity.1 AS entity_id,
+            entity.2 AS name,
+            answers,
+            prompt_count,
+            arrayFirst(row -> row.1 = entity.1, found) AS own,
+            own.2 AS visible_prompts,
+            own.3 AS mention_answers,
+            own.4 AS citation_answers,
+            own.5 AS inverse_position,
+            own.6 AS mentions,
+            own.7 AS citations,
+            own.8 AS visibility,
             answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
-            answerscope_margin(prompt_count, answers, score, yy, yn, nn) AS margin
-        FROM (SELECT arrayJoin(live) AS entity) AS everybody
-        LEFT JOIN entities ON entities.entity_id = everybody.entity.1
+            answerscope_margin(prompt_count, answers, score, own.9, own.10, nn) AS margin
+        FROM
+        (
+            SELECT
+                group_key,
+                max(entities.answers)      AS answers,
+                max(entities.prompt_count) AS prompt_count,
+                max(entities.nn)           AS nn,
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+            FROM entities
+            GROUP BY group_key
+        ) AS grouped
+        ARRAY JOIN live AS entity
     )
 SELECT
+    group_key,
     entity_id,
     CAST(entity_id = {brand_id:UUID} AS Bool) AS is_brand,
     name,
@@ -91,5 +109,6 @@ SELECT
     if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
     if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high
 FROM measured
-ORDER BY is_brand DESC, name
+WHERE {group_by:String} = '' OR answers > 0
+ORDER BY group_key, is_brand DESC, name
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

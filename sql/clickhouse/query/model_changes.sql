@@ -1,9 +1,10 @@
--- model_changes: the buckets in which a platform answers a requested model with other served models than before.
--- Before is the last earlier bucket of the window in which it named any; the first one is no change.
+-- model_changes: the buckets in which a platform answers a requested model with other served models than before, by group.
+-- Before is the last earlier bucket of the group in which it named any; the first one is no change.
 WITH
     served AS
     (
         SELECT
+            answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
             platform,
             model,
@@ -12,26 +13,29 @@ WITH
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND {date_to:Date}
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND served_model != ''
-        GROUP BY bucket, platform, model, served_model
+        GROUP BY group_key, bucket, platform, model, served_model
         HAVING sum(answers) > 0
     ),
     sets AS
     (
         SELECT
+            group_key,
             bucket,
             platform,
             model,
             arraySort(groupArray(served_model)) AS now,
-            lagInFrame(now) OVER (PARTITION BY platform, model ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+            lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
-        GROUP BY bucket, platform, model
+        GROUP BY group_key, bucket, platform, model
     )
 SELECT
+    group_key,
     bucket,
     platform,
     model,
@@ -40,5 +44,5 @@ SELECT
 FROM sets
 WHERE notEmpty(before)
   AND now != before
-ORDER BY bucket, platform, model
+ORDER BY group_key, bucket, platform, model
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -13,11 +13,11 @@ WITH
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
           AND day BETWEEN {date_from:Date} AND least({date_to:Date}, toDate(place))
-          AND answerscope_matches({models:Array(String)}, model)
-          AND answerscope_matches({regions:Array(String)}, region)
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND answerscope_matches({platforms:Array(String)}, platform)
           AND answerscope_matches({roles:Array(String)}, role)
           AND (answered_at < place
             OR answered_at = place
@@ -49,11 +49,11 @@ FROM shopping_cards
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND (day, answered_at, id) IN (SELECT day, answered_at, id FROM page)
-  AND answerscope_matches({models:Array(String)}, model)
-  AND answerscope_matches({regions:Array(String)}, region)
+  AND answerscope_matches_code({platforms:Array(String)}, platform)
+  AND answerscope_matches_code({models:Array(String)}, model)
+  AND answerscope_matches_code({regions:Array(String)}, region)
   AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
   AND answerscope_matches({branded:Array(Bool)}, branded)
-  AND answerscope_matches({platforms:Array(String)}, platform)
   AND answerscope_matches({roles:Array(String)}, role)
 GROUP BY ALL
 HAVING sum(sign) > 0

@@ -1,5 +1,5 @@
--- share_of_voice: the brand's share of all mentions of it and its live competitors, by bucket, platform and requested model.
--- The row with all_platforms is the sum of its bucket. Each platform and model with answers has a row; sov_pct is NULL without mentions.
+-- share_of_voice: the brand's share of all mentions of it and its live competitors, by group, bucket, platform and requested model.
+-- The row with all_platforms is the sum of its group and bucket. Each platform and model with answers has a row; sov_pct is NULL without mentions.
 WITH
     (
         SELECT groupArray(id)
@@ -9,6 +9,7 @@ WITH
           AND NOT deleted
     ) AS live
 SELECT
+    answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
     answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
     CAST(grouping(platform) AS Bool)               AS all_platforms,
     platform,
@@ -21,12 +22,13 @@ FROM entity_prompt_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
-  AND answerscope_matches({models:Array(String)}, model)
-  AND answerscope_matches({regions:Array(String)}, region)
+  AND answerscope_matches_code({platforms:Array(String)}, platform)
+  AND answerscope_matches_code({models:Array(String)}, model)
+  AND answerscope_matches_code({regions:Array(String)}, region)
   AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
   AND answerscope_matches({branded:Array(Bool)}, branded)
   AND (entity_id = {brand_id:UUID} OR has(live, entity_id))
-GROUP BY GROUPING SETS ((bucket), (bucket, platform, model))
+GROUP BY GROUPING SETS ((group_key, bucket), (group_key, bucket, platform, model))
 HAVING answers > 0
-ORDER BY bucket, all_platforms DESC, platform, model
+ORDER BY group_key, bucket, all_platforms DESC, platform, model
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -4,11 +4,17 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 -- answerscope_given
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
+-- answerscope_group
+CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_id) -> if(group_by = '', '', multiIf(group_by = 'platform', toString(platform), group_by = 'model', toString(model), group_by = 'region', toString(region), ifNull(toString(answerscope_given(topic_id)), '')));
+
 -- answerscope_margin
 CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
 
 -- answerscope_matches
 CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(filter, value));
+
+-- answerscope_matches_code
+CREATE FUNCTION answerscope_matches_code AS (filter, code) -> (empty(filter) OR has(arrayMap(given -> lower(given), filter), lower(code)));
 
 -- answerscope_points
 CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, inverse_position) -> (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880));
@@ -24,7 +30,7 @@ CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [88d6328fdb4f]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [ff7b1cf887de]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -36,7 +42,7 @@ AS SELECT
     sum(crawl_daily.unverified) AS unverified,
     sum(crawl_daily.bytes) AS bytes
 FROM crawl_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(crawl_daily.platform)))
 GROUP BY
     GROUPING SETS (
         (crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose),
@@ -62,7 +68,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [f6695a7c7871]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [f6ad8dc6ed5b]'
 AS SELECT
     transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -71,7 +77,7 @@ AS SELECT
     sum(visit_daily.sessions) AS sessions,
     sum(visit_daily.value) AS value
 FROM visit_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date}))
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
 GROUP BY
     GROUPING SETS (
         (platform, event),
@@ -278,7 +284,7 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per bucket that has answers. [9c4dfbc94733]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [31092392b063]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -291,6 +297,7 @@ AS WITH
         WITH
             entity_id = {brand_id:UUID} AS own
         SELECT
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
@@ -304,8 +311,9 @@ AS WITH
             sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY
+            group_key,
             bucket,
             prompt_id
         HAVING answers > 0
@@ -313,6 +321,7 @@ AS WITH
     buckets AS
     (
         SELECT
+            group_key,
             bucket,
             count() AS prompt_count,
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
@@ -328,9 +337,12 @@ AS WITH
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
             (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
         FROM prompts
-        GROUP BY bucket
+        GROUP BY
+            group_key,
+            bucket
     )
 SELECT
+    group_key,
     bucket,
     answers,
     mention_answers,
@@ -347,7 +359,9 @@ SELECT
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
     if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
 FROM buckets
-ORDER BY bucket ASC
+ORDER BY
+    group_key ASC,
+    bucket ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citation_daily
@@ -444,7 +458,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [143e8c99e0a9]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [0cdc522a9df2]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -460,7 +474,7 @@ AS WITH
             sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
             sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
         FROM citation_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
         GROUP BY entry
         HAVING (citations > 0) OR (answers > 0)
     )
@@ -668,7 +682,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [8e37affd3a73]'
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [7fd20f5e225b]'
 AS SELECT
     organization_id,
     brand_id,
@@ -753,7 +767,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [c2981b914081]'
+COMMENT 'the last dead letter of each partition. [2c39790f7def]'
 AS SELECT
     log_topic,
     log_partition,
@@ -784,7 +798,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [69ade5bf6183]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [2a2d12e7dda6]'
 AS SELECT
     log_topic,
     log_partition,
@@ -803,7 +817,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [6cc1172c9954]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [587bc0803160]'
 AS SELECT
     log_topic,
     log_partition,
@@ -848,7 +862,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [e6012c5ef455]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [ca4099688521]'
 AS SELECT
     log_topic,
     log_partition,
@@ -869,16 +883,21 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs, so that figures of the window show an outage, too. [36d6f80a1d77]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group, so that figures of the window show an outage, too. [16451b725953]'
 AS SELECT
+    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     platform,
     sum(answer_daily.runs) AS runs,
     sum(answer_daily.given_up) AS given_up
 FROM answer_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
-GROUP BY platform
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+GROUP BY
+    group_key,
+    platform
 HAVING (5 * given_up) > runs
-ORDER BY platform ASC
+ORDER BY
+    group_key ASC,
+    platform ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- dimension_brands
@@ -1055,7 +1074,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per entity. [5f9146b5ea97]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [c2491eb5c45a]'
 AS WITH
     (
         SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
@@ -1066,6 +1085,7 @@ AS WITH
     prompts AS
     (
         SELECT
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             entity_id,
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
@@ -1076,16 +1096,18 @@ AS WITH
             sum(entity_prompt_daily.citations) AS citations,
             sum(entity_prompt_daily.visibility) AS visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            sum(asked) OVER (PARTITION BY prompt_id) AS answers
+            sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, entity_id)
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, entity_id)
         GROUP BY
+            group_key,
             entity_id,
             prompt_id
     ),
     entities AS
     (
         SELECT
+            group_key,
             entity_id,
             countIf(asked > 0) AS prompt_count,
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
@@ -1097,35 +1119,63 @@ AS WITH
             sum(prompts.citations) AS citations,
             sum(prompts.visibility) AS visibility,
             sum(points * points) AS yy,
-            sum(points * prompts.answers) AS yn,
+            sum(points * asked_of_prompt) AS yn,
             sum(asked * asked) AS nn
         FROM prompts
-        GROUP BY entity_id
+        GROUP BY
+            group_key,
+            entity_id
+        UNION ALL
+        SELECT
+            '',
+            toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0
+        WHERE {group_by:String} = ''
     ),
     measured AS
     (
         SELECT
+            group_key,
             entity.1 AS entity_id,
             entity.2 AS name,
-            max(entities.answers) OVER () AS answers,
-            max(entities.prompt_count) OVER () AS prompt_count,
-            max(entities.nn) OVER () AS nn,
-            visible_prompts,
-            mention_answers,
-            citation_answers,
-            inverse_position,
-            mentions,
-            citations,
-            visibility,
+            answers,
+            prompt_count,
+            arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
+            own.2 AS visible_prompts,
+            own.3 AS mention_answers,
+            own.4 AS citation_answers,
+            own.5 AS inverse_position,
+            own.6 AS mentions,
+            own.7 AS citations,
+            own.8 AS visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((yy - ((2 * score) * yn)) + ((score * score) * nn)) - (1e-12 * yy)))) / answers AS margin
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * score) * (own.10))) + ((score * score) * nn)) - (1e-12 * (own.9))))) / answers AS margin
         FROM
         (
-            SELECT arrayJoin(live) AS entity
-        ) AS everybody
-        LEFT JOIN entities ON entities.entity_id = (everybody.entity.1)
+            SELECT
+                group_key,
+                max(entities.answers) AS answers,
+                max(entities.prompt_count) AS prompt_count,
+                max(entities.nn) AS nn,
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+            FROM entities
+            GROUP BY group_key
+        ) AS grouped
+        ARRAY JOIN live AS entity
     )
 SELECT
+    group_key,
     entity_id,
     CAST(entity_id = {brand_id:UUID}, 'Bool') AS is_brand,
     name,
@@ -1143,14 +1193,16 @@ SELECT
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
     if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
 FROM measured
+WHERE ({group_by:String} = '') OR (answers > 0)
 ORDER BY
+    group_key ASC,
     is_brand DESC,
     name ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [6a4d2a5f50c5]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [0dbb4691c848]'
 AS SELECT
     platform,
     prompt,
@@ -1248,7 +1300,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [bdb1b562a9be]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [09fcf7341be7]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1270,7 +1322,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [4abc6bfd2563]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [d0292190480b]'
 AS SELECT
     month,
     max(kind = 'answers') AS answers,
@@ -1301,7 +1353,7 @@ ORDER BY month ASC;
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [00c1d9454a26]'
+COMMENT 'every visit to a brand’s site as it was recorded. [e349fb01e884]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1329,9 +1381,48 @@ AS SELECT
 FROM visits
 WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day >= {first_day:Date}) AND (day <= {last_day:Date});
 
+-- filter_values
+CREATE VIEW filter_values
+COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [c5b84668adb3]'
+AS SELECT
+    kind,
+    value,
+    if(kind != 'topic', value, if(topic.deleted, NULL, nullIf(topic.name, ''))) AS name
+FROM
+(
+    SELECT
+        multiIf(NOT grouping(platform), 'platform', NOT grouping(model), 'model', NOT grouping(region), 'region', 'topic') AS kind,
+        multiIf(kind = 'platform', toString(platform), kind = 'model', toString(model), kind = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '')) AS value,
+        topic_id
+    FROM answer_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+    GROUP BY
+        GROUPING SETS (
+            (platform),
+            (model),
+            (region),
+            (topic_id))
+    HAVING (sum(answer_daily.runs) > 0) AND (value != '')
+) AS present
+LEFT JOIN
+(
+    SELECT
+        id,
+        name,
+        deleted
+    FROM dimension_topics
+    FINAL
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
+) AS topic ON topic.id = present.topic_id
+ORDER BY
+    kind ASC,
+    name ASC,
+    value ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [ee5288eb32d3]'
+COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [5d6e61c92673]'
 AS SELECT
     day,
     id,
@@ -1376,7 +1467,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [6cb89eed23dc]'
+COMMENT 'which of the given answers have landed, and the newest reading of each. [c0834ed41de6]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -1394,7 +1485,7 @@ GROUP BY
 
 -- landed_crawls
 CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [d0a81c047e46]'
+COMMENT 'which of the given crawls have landed. [a88972662c1b]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1404,7 +1495,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [72bea0126d93]'
+COMMENT 'which of the given visits have landed. [76d1e79fe28c]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -1414,7 +1505,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [ac087700795a]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [772f75898ec3]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1425,7 +1516,7 @@ ORDER BY log_offset ASC;
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [53482b2f19f6]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [4f0e26628403]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -1492,18 +1583,20 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before. [78919828da31]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [2a5ff2e3ba1f]'
 AS WITH
     served AS
     (
         SELECT
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             platform,
             model,
             served_model
         FROM answer_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (served_model != '')
         GROUP BY
+            group_key,
             bucket,
             platform,
             model,
@@ -1513,18 +1606,21 @@ AS WITH
     sets AS
     (
         SELECT
+            group_key,
             bucket,
             platform,
             model,
             arraySort(groupArray(served_model)) AS now,
-            lagInFrame(now) OVER (PARTITION BY platform, model ORDER BY bucket ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
+            lagInFrame(now) OVER (PARTITION BY group_key, platform, model ORDER BY bucket ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
         FROM served
         GROUP BY
+            group_key,
             bucket,
             platform,
             model
     )
 SELECT
+    group_key,
     bucket,
     platform,
     model,
@@ -1533,6 +1629,7 @@ SELECT
 FROM sets
 WHERE notEmpty(before) AND (now != before)
 ORDER BY
+    group_key ASC,
     bucket ASC,
     platform ASC,
     model ASC
@@ -1540,7 +1637,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [c066af836470]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [f1dd3759220b]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -1550,7 +1647,7 @@ AS WITH
             answered_at,
             id
         FROM shopping_cards
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= least({date_to:Date}, toDate(place)))) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({platforms:Array(String)}) OR has({platforms:Array(String)}, platform)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= least({date_to:Date}, toDate(place)))) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))))
         GROUP BY
             day,
             answered_at,
@@ -1590,7 +1687,7 @@ WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}
         answered_at,
         id
     FROM page
-)) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({platforms:Array(String)}) OR has({platforms:Array(String)}, platform)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role))
+)) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role))
 GROUP BY ALL
 HAVING sum(sign) > 0
 ORDER BY
@@ -1605,7 +1702,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [e32014788f5a]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [0defdd1e7323]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -1616,7 +1713,7 @@ HAVING count() > 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [8e164166c10e]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [d4519895e5ba]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1640,7 +1737,7 @@ AS WITH
             sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
             sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY prompt_id
         HAVING answers > 0
     )
@@ -1685,7 +1782,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by bucket, platform and requested model. [b4efcb155a3f]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [808ed4d4e397]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1694,6 +1791,7 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live
 SELECT
+    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
     CAST(grouping(platform), 'Bool') AS all_platforms,
     platform,
@@ -1703,13 +1801,14 @@ SELECT
     sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
     round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
 FROM entity_prompt_daily
-WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({models:Array(String)}) OR has({models:Array(String)}, model)) AND (empty({regions:Array(String)}) OR has({regions:Array(String)}, region)) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
+WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live, entity_id))
 GROUP BY
     GROUPING SETS (
-        (bucket),
-        (bucket, platform, model))
+        (group_key, bucket),
+        (group_key, bucket, platform, model))
 HAVING answers > 0
 ORDER BY
+    group_key ASC,
     bucket ASC,
     all_platforms DESC,
     platform ASC,
@@ -1810,7 +1909,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [5a0ab16adc5e]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [963107f7a6d4]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -1831,7 +1930,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [2db75452dd4b]'
+COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [2301b8bdc1f0]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -1864,7 +1963,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [2247e7639f14]'
+COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [cad6dc2dd8a5]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers

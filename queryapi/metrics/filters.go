@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// filtersBody answers GET /api/v1/filters: what the runs of a window can be filtered by.
+type filtersBody struct {
+	Platforms []string      `json:"platforms"`
+	Models    []string      `json:"models"`
+	Regions   []string      `json:"regions"`
+	Topics    []filterTopic `json:"topics"` // by name
+}
+
+type filterTopic struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name"` // null: it was deleted
+}
+
+func (a *API) filters(ctx context.Context, caller identity.Identity, q *query) (any, error) {
+	asked := q.common(a.now())
+	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+		return nil, err
+	}
+	rows, err := clickhouse.FilterValues.All(ctx, a.warehouse, asked.filter(caller.OrganizationID))
+	if err != nil {
+		return nil, err
+	}
+	body := filtersBody{Platforms: []string{}, Models: []string{}, Regions: []string{}, Topics: []filterTopic{}}
+	for _, r := range rows {
+		switch clickhouse.GroupBy(r.Kind) {
+		case clickhouse.ByPlatform:
+			body.Platforms = append(body.Platforms, r.Value)
+		case clickhouse.ByModel:
+			body.Models = append(body.Models, r.Value)
+		case clickhouse.ByRegion:
+			body.Regions = append(body.Regions, r.Value)
+		case clickhouse.ByTopic:
+			body.Topics = append(body.Topics, filterTopic{r.Value, r.Name})
+		}
+	}
+	return body, nil
+}

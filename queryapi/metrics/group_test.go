@@ -1,0 +1,97 @@
+package metrics
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/naive"
+)
+
+// compareGroups asks one of the endpoints for groups of some kind: they are what the plainest computation says of the
+// answers of each, and together they have what the whole has.
+func (h *history) compareGroups(t *testing.T, slug string, filter naive.Filter, query url.Values, brand naive.Live, rivals []naive.Live) {
+	t.Helper()
+	by, granularity := pick(h.random, "platform", "model", "region", "topic"), pick(h.random, "day", "week")
+	query.Set("group_by", by)
+	endpoint := pick(h.random, "visibility-summary?", "visibility-trend?granularity="+granularity+"&", "competitor-comparison?")
+	figures := func(r []naive.Reading) naive.Body {
+		switch endpoint {
+		case "visibility-summary?":
+			return naive.Summary(r, filter, brand, rivals)
+		case "competitor-comparison?":
+			return naive.Comparison(r, filter, brand, rivals)
+		}
+		return naive.Trend(r, filter, granularity, rivals)
+	}
+	target := "/api/v1/" + endpoint + query.Encode()
+	body := h.wantBodyOf(t, h.owners[slug], target, naive.Grouped(h.readings[slug], filter, by, h.topics, figures))
+	groupsAddUp(t, target, body)
+}
+
+// additive are the figures of a body, wherever they are in it, of which the whole has the sum of its groups.
+var additive = strings.Fields(`resultCount totalMentions totalCitations mentionAnswers citationAnswers
+	result_count total_mentions total_citations appearance_count total_brand_mentions total_competitor_mentions`)
+
+// groupsAddUp compares the sums over a body of its additive figures with those over its groups.
+func groupsAddUp(t *testing.T, target, body string) {
+	t.Helper()
+	var whole map[string]any
+	if err := json.Unmarshal([]byte(body), &whole); err != nil {
+		t.Fatal(err, body)
+	}
+	groups := whole["groups"]
+	delete(whole, "groups")
+	for _, name := range additive {
+		if all, parts := sumOf(whole, name), sumOf(groups, name); all != parts {
+			t.Errorf("%s: %s is %v in all, %v in the groups together", target, name, all, parts)
+		}
+	}
+}
+
+// sumOf adds up all figures of a name.
+func sumOf(value any, name string) (sum float64) {
+	switch of := value.(type) {
+	case map[string]any:
+		for member, value := range of {
+			if n, figure := value.(float64); figure && member == name {
+				sum += n
+			} else {
+				sum += sumOf(value, name)
+			}
+		}
+	case []any:
+		for _, value := range of {
+			sum += sumOf(value, name)
+		}
+	}
+	return sum
+}
+
+// Of more groups than fifty those with the most answers are shown, and the whole has all.
+func TestFiftyGroupsAreShown(t *testing.T) {
+	t.Parallel()
+	s := newService(t).stage(t)
+	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
+	var facts []answerFact
+	for n := range 60 {
+		facts = append(facts, answerFact{On: "2026-03-30", Region: fmt.Sprintf("r%02d", n), Text: "Lumen", Times: 1 + n/30})
+	}
+	s.addFacts(t, facts...)
+	for _, endpoint := range []string{"visibility-summary", "visibility-trend", "competitor-comparison"} {
+		_, body := s.get(t, "acme", "/api/v1/"+endpoint+"?group_by=region&brand_id="+s.ids["lumen"])
+		var shown struct{ Groups []groupName }
+		if err := json.Unmarshal([]byte(body), &shown); err != nil {
+			t.Fatal(err)
+		}
+		keys := make([]string, len(shown.Groups))
+		for i, g := range shown.Groups {
+			keys[i] = g.Key
+		}
+		if len(keys) != maxGroups || keys[0] != "r30" || keys[29] != "r59" || keys[30] != "r00" || keys[49] != "r19" {
+			t.Errorf("%s shows %q", endpoint, keys)
+		}
+	}
+}
