@@ -133,12 +133,15 @@ func (p *powerTest) start(t *testing.T, env []string) *server {
 	return launch(t, env, "all")
 }
 
-// cut takes the power from a process and its engines, and gives it back.
-func (p *powerTest) cut(t *testing.T, s *server) {
+// cut takes the power from a process, its engines and others that use the disk, and gives it back when all have ended.
+func (p *powerTest) cut(t *testing.T, s *server, others ...func()) {
 	t.Helper()
 	p.beacons.unsure.Store(true)
 	p.disk.Cut()
 	s.stop(t, syscall.SIGKILL)
+	for _, end := range others {
+		end()
+	}
 	p.disk.Restore(t)
 	p.beacons.unsure.Store(false)
 }
@@ -172,10 +175,8 @@ func (p *powerTest) round(t *testing.T, n int) {
 	}
 	p.beacons.unsure.Store(true)
 	seen := p.imports.whole.Load()
-	p.cut(t, s)
+	p.cut(t, s, func() { p.imports.finish(true) }, endAppending)
 	p.imported = max(p.imported, int(seen))
-	p.imports.finish(true)
-	endAppending()
 	t.Logf("cut %d: at %q, %d planned batches of earlier rounds replayed", n+1, at, replaysOf(s))
 }
 
@@ -245,6 +246,11 @@ func (p *powerTest) isWhole(t *testing.T) {
 			return ""
 		})
 	}
+	var detached []string
+	if err := warehouse.QueryRow(t.Context(), "SELECT groupArray(table || ' ' || name || ' ' || reason) FROM system.detached_parts").Scan(&detached); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("detached parts: %q", detached)
 	if said := must(t, p.env, "reconcile"); strings.Contains(said, "\n") || !strings.Contains(said, "repaired 0, left 0") {
 		t.Errorf("reconcile found:\n%s", said)
 	}

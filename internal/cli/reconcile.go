@@ -114,6 +114,9 @@ func findingLine(f *reconcile.Finding) string {
 	for _, o := range f.Offsets {
 		parts = append(parts, fmt.Sprintf("%s/%d %d, want %d", o.Topic, o.Partition, o.Have, o.Want))
 	}
+	if f.Surplus > 0 {
+		parts = append(parts, fmt.Sprintf("%d rows that stand twice", f.Surplus))
+	}
 	if len(f.Brands) > 0 {
 		var ids []string
 		for _, b := range f.Brands {

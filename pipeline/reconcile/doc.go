@@ -1,5 +1,5 @@
 // Package reconcile compares every rollup with the landing rows that it comes from, month by month, and rebuilds what
-// differs.
+// differs. Before that it deletes what stands twice in a landing table.
 //
 // Sinks insert meanwhile, and a row lands before the rollups have it, so a month in which something lands differs for a
 // moment. A month is compared twice beside the sinks, and only if it differs both times a third time under the exclusive

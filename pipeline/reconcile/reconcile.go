@@ -153,6 +153,8 @@ type run struct {
 	conn   *clickhouse.Conn
 	scope  Scope
 	report *Report
+
+	cleaned []landingMonth // of which surplus rows were deleted
 }
 
 func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *Report, step func(done, total int)) error {
@@ -163,7 +165,7 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 	if err := conn.CatchUp(ctx); err != nil {
 		return err
 	}
-	r := &run{c, shard, conn, scope, report}
+	r := &run{Reconciler: c, shard: shard, conn: conn, scope: scope, report: report}
 	if scope.Repair != RepairNothing {
 		if err := rollup.DropRebuilds(ctx, conn); err != nil {
 			return err
@@ -171,6 +173,9 @@ func (c *Reconciler) shard(ctx context.Context, shard int, scope Scope, report *
 	}
 	cells, err := r.cells(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.surplus(ctx, cells); err != nil {
 		return err
 	}
 	total := (len(cells) + 1) * c.warehouse.Shards()

@@ -34,13 +34,14 @@ const (
 	Unknown  = "unknown"  // not compared, or not repaired: the cause says why
 )
 
-// A Finding is a month of a rollup that was not as it should be.
+// A Finding is a month of a rollup, or of a landing table with surplus rows, that was not as it should be.
 type Finding struct {
 	RollupMonth
 	State       string              `json:"state"`
 	Differences []rollup.Difference `json:"differences,omitempty"`
 	Brands      []rollup.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
 	Offsets     []WrongOffset       `json:"logs,omitempty"`   // of log_progress
+	Surplus     uint64              `json:"surplus,omitempty"` // of a landing table: rows that stood there already
 	Cause       string              `json:"cause,omitempty"`
 }
 
@@ -91,6 +92,18 @@ func (r *run) logFinding(f *Finding) {
 	}
 	for _, o := range f.Offsets {
 		of = append(of, "log", o)
+	}
+	if f.Surplus > 0 {
+		of = append(of, "surplus", f.Surplus)
+	}
+	switch {
+	case f.Surplus > 0 && f.State == Repaired:
+		r.log.Warn("rows that stood twice deleted", append(of,
+			"next", "nothing: one of each is left; find out whether a server lost power, or a group's offset was set back")...)
+		return
+	case f.Surplus > 0 && f.State == Differs:
+		r.log.Error("rows stand twice in a landing table", append(of, "next", "run: answerscope reconcile --fix")...)
+		return
 	}
 	switch f.State {
 	case Unknown:
