@@ -194,7 +194,7 @@ func hasAll(log, group string) bool {
 	return false
 }
 
-// killEngine kills an engine of the process under it, which then ends by itself.
+// killEngine kills an engine of the process under it, which starts it again.
 func (k *killing) killEngine(t *testing.T, s *server, name string) {
 	t.Helper()
 	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
@@ -202,11 +202,7 @@ func (k *killing) killEngine(t *testing.T, s *server, name string) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatalf("kill %s: %v", name, err)
 	}
-	select {
-	case <-s.ended:
-	case <-time.After(bound):
-		t.Errorf("still there %s after its %s was killed", bound, name)
-	}
+	<-time.After(time.Duration(k.random.Int64N(int64(4 * time.Second))))
 }
 
 // childOf is the child of a process whose command line names something.

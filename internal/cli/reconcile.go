@@ -140,6 +140,9 @@ func (e *engines) reconciler(metrics prometheus.Registerer) (*reconcile.Reconcil
 // suspectsEvery is about how long rollups may be wrong after a batch was repeated.
 const suspectsEvery = 10 * time.Second
 
+// brokenEvery is how soon a part that was broken at a start is known.
+const brokenEvery = 30 * time.Second
+
 // assembleReconcile has rollups compared every night.
 func assembleReconcile(s *service) error {
 	reconciler, err := s.reconciler(s.metrics)
@@ -148,5 +151,6 @@ func assembleReconcile(s *service) error {
 	}
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
 	s.timetable.Every("reconcile suspect months", timetable.Interval(suspectsEvery), reconciler.Suspects)
+	s.timetable.Every("broken parts", timetable.Interval(brokenEvery), reconciler.BrokenParts)
 	return nil
 }

@@ -46,8 +46,8 @@ type Batch[T any] struct {
 	bytes  int       // of keys and values
 }
 
-// Token identifies the batch to a target that takes each token once for a while. The checksum keeps it from being taken for a batch of
-// the same offsets in a log that was replaced.
+// Token identifies the batch to a target that takes each token once for a while. The checksum keeps it from being taken
+// for a batch of the same offsets in a log that was replaced.
 func (b *Batch[T]) Token() string {
 	return fmt.Sprintf("%s/%08x", b, b.Checksum)
 }
@@ -60,8 +60,8 @@ func (b *Batch[T]) String() string {
 // ErrNewer is what Decode returns of a record that only a newer build understands. The partition stops before it.
 var ErrNewer = errors.New("record of a newer version")
 
-// ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The partition
-// stops if it stays refused.
+// ErrRefused is what a target's Land returns when the target is there and has room, but refuses the batch. The
+// partition stops if it stays refused.
 var ErrRefused = errors.New("refused")
 
 // A Target reads records into items and takes batches of them.
@@ -74,9 +74,9 @@ type Target[T any] interface {
 	// and version always make the same item. A malformed record makes an item too, since a batch has no gaps; only
 	// ErrNewer keeps a record out.
 	Decode(version int, r Record) (item T, month int, err error)
-	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It calls
-	// checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may have the
-	// partition by then.
+	// Land takes the whole batch, and what of it was taken before only once. It is repeated until it returns nil. It
+	// calls checkOwnership right before each insert, and inserts nothing after an error of it: another consumer may
+	// have the partition by then.
 	Land(ctx context.Context, b *Batch[T], checkOwnership func() error) error
 	// LastOffset is the largest of a partition that was ever taken; ok is false when none was.
 	LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error)
@@ -89,8 +89,8 @@ type Limits struct {
 	Linger  time.Duration // how long the first record waits for others
 }
 
-// maxMonths is how many months a batch may touch. An insert costs each of them an entry of the deduplication windows and a
-// part of every table. With 4, an unsorted import over ten months made inserts of six rows.
+// maxMonths is how many months a batch may touch. An insert costs each of them an entry of the deduplication windows
+// and a part of every table. With 4, an unsorted import over ten months made inserts of six rows.
 const maxMonths = 24
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,6 +88,7 @@ type Reconciler struct {
 	warehouse *clickhouse.Conn
 	metrics   *metrics
 	log       *slog.Logger
+	broken    sync.Map // clickhouse.BrokenPart: those that the log has named
 }
 
 // New does nothing yet.
@@ -94,7 +96,7 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, registerer pro
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Reconciler{cfg, db, warehouse, newMetrics(registerer), log}, nil
+	return &Reconciler{cfg: cfg, db: db, warehouse: warehouse, metrics: newMetrics(registerer), log: log}, nil
 }
 
 // ErrBusy is returned while another process reconciles.

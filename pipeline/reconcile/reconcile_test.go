@@ -4,10 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/answerscope/answerscope/pipeline/reconcile"
 	"github.com/answerscope/answerscope/sql/clickhouse"
@@ -238,5 +244,38 @@ func TestRowsThatStandTwiceAreTakenBack(t *testing.T) {
 	}
 	if a, v := f.number(t, "(SELECT count() FROM answers)"), f.number(t, "(SELECT count() FROM visits)"); a != answers || v != visits {
 		t.Errorf("%d answers and %d visits, want %d and %d", a, v, answers, visits)
+	}
+}
+
+// A part that the server has set aside as broken is counted.
+func TestBrokenPartsAreCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.land(t, 0, 100)
+	var part, path string
+	if err := f.conn.QueryRow(t.Context(), "SELECT any(name) FROM system.parts WHERE database = currentDatabase() AND table = 'visits' AND active AND partition_id = '202603'").Scan(&part); err != nil {
+		t.Fatal(err)
+	}
+	f.exec(t, "ALTER TABLE visits DETACH PART '"+part+"'")
+	if err := f.conn.QueryRow(t.Context(), "SELECT path FROM system.detached_parts WHERE database = currentDatabase()").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	r, err := reconcile.New(f.config(), f.db, f.conn, registry, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{0, 1, 1} { // of one that a person has detached nothing is said
+		if err := r.BrokenParts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := testutil.GatherAndCount(registry, "answerscope_clickhouse_broken_parts"); n != want || err != nil {
+			t.Errorf("%d tables have broken parts, %v, want %d", n, err, want)
+		}
+		if want == 0 {
+			if err := os.Rename(path, filepath.Join(filepath.Dir(path), "broken-on-start_"+part)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -39,8 +39,8 @@ type Finding struct {
 	RollupMonth
 	State       string              `json:"state"`
 	Differences []rollup.Difference `json:"differences,omitempty"`
-	Brands      []rollup.Brand      `json:"brands,omitempty"` // that differ, at most mostBrands; none: it took too long to ask
-	Offsets     []WrongOffset       `json:"logs,omitempty"`   // of log_progress
+	Brands      []rollup.Brand      `json:"brands,omitempty"`  // that differ, at most mostBrands; none: it took too long to ask
+	Offsets     []WrongOffset       `json:"logs,omitempty"`    // of log_progress
 	Surplus     uint64              `json:"surplus,omitempty"` // of a landing table: rows that stood there already
 	Cause       string              `json:"cause,omitempty"`
 }
@@ -125,6 +125,7 @@ type metrics struct {
 	last     prometheus.Gauge
 	seconds  prometheus.Gauge
 	locked   prometheus.Histogram
+	broken   *prometheus.GaugeVec
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -140,7 +141,10 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Name: "answerscope_reconcile_locked_seconds", Help: "Seconds for which the sinks were stopped.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 12),
 		}),
 	}
-	registerer.MustRegister(m.findings, m.compared, m.open, m.last, m.seconds, m.locked)
+	m.broken = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "answerscope_clickhouse_broken_parts", Help: "Parts that ClickHouse could not read and has set aside, as far as this process has looked.",
+	}, []string{"table"})
+	registerer.MustRegister(m.findings, m.compared, m.open, m.last, m.seconds, m.locked, m.broken)
 	return m
 }
 

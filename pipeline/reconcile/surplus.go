@@ -14,8 +14,8 @@ type landingMonth struct {
 	month clickhouse.Month
 }
 
-// surplus finds rows that stand twice in the landing tables of cells, each month once, and deletes them if the scope says
-// so. The rollups that have counted them then have too much, and are repaired whatever else the scope says.
+// surplus finds rows that stand twice in the landing tables of cells, each month once, and deletes them if the scope
+// says so. The rollups that have counted them then have too much, and are repaired whatever else the scope says.
 func (r *run) surplus(ctx context.Context, cells []*cell) error {
 	if r.scope.Owner != (rollup.Owner{}) {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A batch is repeated when its plan was found open, or when the end of an insert is not known. Its token does not say what
-// has landed: tables forget tokens at different times, and a server that lost power has the parts, which it syncs, and not
-// the tokens, which it does not. The landing table says it. Only what is missing there is inserted, and the batch's months
-// are suspect until their rollups are reconciled.
+// A batch is repeated when its plan was found open, or when the end of an insert is not known. Its token does not say
+// what has landed: tables forget tokens at different times, and a server that lost power has the parts, which it syncs,
+// and not the tokens, which it does not. The landing table says it. Only what is missing there is inserted, and the
+// batch's months are suspect until their rollups are reconciled.
 
 // missingRows are the rows of a repeated batch that the landing table lacks. A month lands whole or not at all, so that
 // they are whole months. They keep the batch's token, of which each month is known by itself: an earlier insert may

@@ -41,8 +41,8 @@ func SurplusRows(ctx context.Context, conn *Conn, landing string, month Month) (
 	return rows, nil
 }
 
-// DeleteSurplusRows deletes them: of equal ones all but the first on the log. Inserts and merges go on meanwhile: a row is
-// named by its part and its number in it, so that nothing is deleted of a part that is merged by then.
+// DeleteSurplusRows deletes them: of equal ones all but the first on the log. Inserts and merges go on meanwhile: a row
+// is named by its part and its number in it, so that nothing is deleted of a part that is merged by then.
 func DeleteSurplusRows(ctx context.Context, conn *Conn, landing string, month Month) (deleted uint64, err error) {
 	table := QuoteName(conn.Local(landing))
 	question := fmt.Sprintf(`

@@ -1,5 +1,5 @@
-// Package powercut is a disk that loses power. It is a FUSE file system in memory over a directory: processes see what they
-// wrote, and after a cut what they had synced.
+// Package powercut is a disk that loses power. It is a FUSE file system in memory over a directory: processes see what
+// they wrote, and after a cut what they had synced.
 //
 // It keeps what journaling file systems keep. What was written to a file and not synced may be gone. Changes of names
 // (made, renamed, linked, removed) reach the disk in their order, all at the latest with the next sync of any file; a
@@ -198,8 +198,8 @@ func (f *file) sync() {
 	clear(f.changed)
 }
 
-// lose takes a file, and what is below it, back to what the disk has. Of four files with changes that were not synced one
-// keeps them: a kernel writes them at some time by itself.
+// lose takes a file, and what is below it, back to what the disk has. Of four files with changes that were not synced
+// one keeps them: a kernel writes them at some time by itself.
 func (f *file) lose(random *rand.Rand) {
 	if len(f.changed) > 0 && random.IntN(4) == 0 {
 		f.sync()

@@ -1,0 +1,24 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// BrokenParts counts the parts that the server has set aside, and names each once in the log of this process.
+func (c *Reconciler) BrokenParts(ctx context.Context) error {
+	parts, err := clickhouse.BrokenParts(ctx, c.warehouse)
+	if err != nil {
+		return err
+	}
+	c.metrics.broken.Reset()
+	for _, part := range parts {
+		c.metrics.broken.WithLabelValues(part.Table).Inc()
+		if _, known := c.broken.LoadOrStore(part, true); !known {
+			c.log.Error("a part is broken, and its rows are in no answer", "table", part.Table, "month", part.Month, "part", part.Name, "reason", part.Reason,
+				"next", "see AnswerscopeBrokenParts in docs/operations.md")
+		}
+	}
+	return nil
+}
