@@ -75,7 +75,7 @@ var dependencies = []dependency{
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
-	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/producer", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
+	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics"}, "which variable or parameter a misspelt one is near"},

@@ -210,10 +210,10 @@ func (c *ClickHouse) writeConfig() error {
 		return err
 	}
 	values := struct {
-		Logs, User, PasswordSHA256 string
-		KeepFree                   int64
-		Sync                       bool
-	}{logs, clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), c.cfg.KeepFree, !c.cfg.NoSync}
+		Logs, Backups, User, PasswordSHA256 string
+		KeepFree                            int64
+		Sync                                bool
+	}{logs, backupsDir(dir), clickHouseUser, fmt.Sprintf("%x", sha256.Sum256([]byte(c.password))), c.cfg.KeepFree, !c.cfg.NoSync}
 	for _, t := range clickHouseTemplates {
 		var text bytes.Buffer
 		if err := t.Execute(&text, values); err != nil {
