@@ -33,9 +33,10 @@ test: engines agents java kafka-apache browsers alerts $(GOTESTSUM) ## run every
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, and cut the power 36 times (an hour)
+test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, cut the power 36 times, call every SQL function (over an hour)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
-	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/cli && echo passed; } 2>&1 \
+	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/cli && \
+	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
 	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 2; \
 	else cat $$log >&2; exit 1; fi

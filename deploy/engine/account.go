@@ -97,13 +97,23 @@ func (a *account) give(dir string) error {
 	if !a.root || owner == a.uid || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err = errors.Join(err, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || path == dir {
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("give %s to the engine's user: %w", dir, err)
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || path == "." {
 			return err
 		}
-		return os.Lchown(path, a.uid, a.gid)
-	}))
-	if err = errors.Join(err, os.Lchown(dir, a.uid, a.gid)); err != nil {
+		return root.Lchown(path, a.uid, a.gid)
+	})
+	if err == nil {
+		err = os.Lchown(dir, a.uid, a.gid)
+	}
+	if err = errors.Join(err, root.Close()); err != nil {
 		return fmt.Errorf("give %s to the engine's user: %w", dir, err)
 	}
 	return nil

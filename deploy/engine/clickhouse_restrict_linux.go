@@ -43,7 +43,7 @@ func boundMemory() error {
 	if err := unix.Sysinfo(&info); err != nil {
 		return fmt.Errorf("read size of memory: %w", err)
 	}
-	most := uint64(info.Totalram)*uint64(info.Unit)/4*3 + 512<<20
+	most := info.Totalram*uint64(info.Unit)/4*3 + 512<<20
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 		return fmt.Errorf("bound memory: %w", err)
 	}
@@ -221,7 +221,7 @@ func (i *image) strings(text string, right func(string) bool) (addresses []uint6
 		case err != nil && len(addresses) == 0:
 			return nil, errors.New("not there")
 		case err != nil:
-			return addresses, nil
+			return addresses, nil //nolint:nilerr // it is the end of the section
 		}
 		begin += uint64(len(window) - longest)
 		window = window[:copy(window, window[len(window)-longest:])]

@@ -32,6 +32,7 @@ func (c *ClickHouse) endRunaway(ctx context.Context) (ended bool) {
 // flushTrail writes what audit.query_log lacks of the last seconds.
 func (c *ClickHouse) flushTrail(ctx context.Context) {
 	if _, err := c.query(ctx, "SYSTEM FLUSH LOGS query_log"); err != nil {
-		c.cfg.Log.Warn("last queries are not in audit.query_log", "engine", "clickhouse", "error", err)
+		c.cfg.Log.Warn("last queries are not in audit.query_log", "engine", "clickhouse", "error", err,
+			"next", "nothing: the engine ends, and begins again with the next query")
 	}
 }

@@ -147,9 +147,12 @@ func (e *engines) explainLogin(added analystShown) {
 	if e.running == nil || e.settings.HasWarehouse() {
 		return
 	}
-	e.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary 'SELECT count() FROM answers'",
-		added.Login, secret, e.running.ClickHouseHTTP(), e.clickhouseConfig.Database())
+	e.say("or ask      curl -u '%s:%s' 'http://%s/?database=%s' --data-binary '%s'",
+		added.Login, secret, e.running.ClickHouseHTTP(), e.clickhouseConfig.Database(), firstQuestion)
 }
+
+// firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were given up.
+const firstQuestion = "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"
 
 // analystShown is an analyst as printed; what is secret is shown once, when they are added.
 type analystShown struct {

@@ -111,6 +111,9 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	if status, body := ana.ask(t, "SELECT count() FROM answers"); status != http.StatusOK || body != "1500" {
 		t.Errorf("ana counts %d %s, want 1500", status, body)
 	}
+	if status, body := ana.ask(t, firstQuestion); status != http.StatusOK || body != "chatgpt\t1500" {
+		t.Errorf("the first question of ana gives %d %s, want 1500 answers of chatgpt", status, body)
+	}
 	if status, body := bob.ask(t, "SELECT count() FROM answers"); status != http.StatusOK || body != "0" {
 		t.Errorf("bob counts %d %s, want 0", status, body)
 	}

@@ -54,7 +54,7 @@ func attacks(s *stage) []attack {
 		{noAccess, "DESCRIBE TABLE deadletters"},
 		{noAccess, "EXISTS TABLE deadletters"},
 		{noAccess, "SELECT hasColumnInTable('answerscope', 'deadletters', 'value')"},
-		{noAccess, "USE system"},
+		{noAccess, "USE audit"},
 
 		// What the server knows of itself and of others.
 		{noAccess, "SELECT * FROM audit.query_log"},

@@ -164,3 +164,20 @@ func viewParams(t *testing.T, view, organization, brand string) []string {
 	_, params := viewCall(t, view, organization, brand)
 	return params
 }
+
+// Clients list what they may read in information_schema, and nothing else is there.
+func (s *stage) listTheirTables(t *testing.T) {
+	want := s.must(t, s.ana, "SELECT name FROM system.tables WHERE database = 'answerscope' ORDER BY name")
+	if parts := s.must(t, s.ana, "SELECT DISTINCT table FROM system.parts"); strings.Contains(parts, "deadletters") || strings.Contains(parts, "query_log") {
+		t.Errorf("the analyst sees the parts of %s", parts)
+	}
+	for _, name := range []string{"information_schema", "INFORMATION_SCHEMA"} {
+		if got := s.must(t, s.ana, "SELECT table_name FROM "+name+".tables WHERE table_schema = 'answerscope' ORDER BY table_name"); got != want || !strings.Contains(got, "answer_daily\n") || strings.Contains(got, "deadletters") {
+			t.Errorf("%s lists %s, want %s", name, got, want)
+		}
+		columns := s.must(t, s.ana, "SELECT DISTINCT table_name FROM "+name+".columns WHERE table_schema = 'answerscope'")
+		if !strings.Contains(columns, "answer_daily\n") || strings.Contains(columns, "deadletters") || strings.Contains(columns, "log_progress") {
+			t.Errorf("%s has columns of %s", name, columns)
+		}
+	}
+}

@@ -39,6 +39,7 @@ func TestAnalysts(t *testing.T) {
 	s := setStage(t)
 	t.Run("read their rows of every table and no others", s.readTheirRowsOfEveryTableAndNoOthers)
 	t.Run("call every view for their organization alone", s.callEveryViewForTheirOrganizationAlone)
+	t.Run("list their tables", s.listTheirTables)
 	t.Run("work", s.work)
 	t.Run("connect as they like", s.connectAsTheyLike)
 	t.Run("are refused", s.areRefused)
