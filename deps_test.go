@@ -79,7 +79,7 @@ var dependencies = []dependency{
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics"}, "which variable or parameter a misspelt one is near"},
-	{"golang.org/x/time", []string{"collector", "ingest/producer", "pipeline/consume", "internal/tracing"}, "limits of beacons and of log lines"},
+	{"golang.org/x/time", []string{"collector", "queryapi/apikey", "ingest/producer", "pipeline/consume", "internal/tracing"}, "limits of beacons, of requests and of log lines"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},

@@ -41,7 +41,7 @@ func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhous
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, s.log, prometheus.NewRegistry())
 	keys := apikey.New(db, s.log)
-	metrics.New(db, warehouse, time.Now).Mount(server, keys)
+	metrics.New(metrics.Config{}, db, warehouse, time.Now).Mount(server, keys)
 
 	at := &service{url: server.URL()}
 	for _, route := range server.App.GetRoutes(true) {

@@ -26,7 +26,7 @@ type collects struct {
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: needs{Postgres: true, Kafka: true}, starts: true,
-		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{c.Listen, c.administered},
+		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{Listen: c.Listen, administered: c.administered},
 		takes: &c.collecting, assemble: []assembly{openPostgresLater, assembleCollector},
 	})
 }

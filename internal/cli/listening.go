@@ -17,6 +17,7 @@ import (
 // listening are the flags of every command that serves.
 type listening struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the public surfaces (default 127.0.0.1:8080)."`
+	answering
 	administered
 }
 

@@ -32,7 +32,7 @@ func (c *pipeline) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs:    everything,
 		requires: pipelineReady,
-		at:       listening{c.Listen, c.administered},
+		at:       listening{Listen: c.Listen, administered: c.administered},
 		assemble: []assembly{openStores, assemblePipeline, func(_ context.Context, s *service) error {
 			cfg := httpd.DefaultConfig()
 			cfg.Name = "pipeline"

@@ -14,6 +14,16 @@ type queryapi struct {
 	listening `embed:""`
 }
 
+// answering are the flags of /api/v1.
+type answering struct {
+	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one key (default 100); 0: no limit."`
+	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1 from a browser, such as https://reports.example; * is all, none by default."`
+}
+
+func (a answering) config() metrics.Config {
+	return metrics.Config{RateLimit: a.RateLimit, CORSOrigins: a.CORSOrigins}
+}
+
 func (c *queryapi) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
@@ -27,6 +37,6 @@ func assembleQueryAPI(_ context.Context, s *service) error {
 	s.part("api keys", keys.Run)
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "queryapi"
-	metrics.New(s.db, s.warehouse, time.Now).Mount(s.public(cfg), keys)
+	metrics.New(s.answers.config(), s.db, s.warehouse, time.Now).Mount(s.public(cfg), keys)
 	return nil
 }

@@ -17,10 +17,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 	"golang.org/x/sys/unix"
+
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // edge is the outermost handler: whatever happens in the routes, a request ends here, answered, measured and logged.
 func (s *Server) edge(c *fiber.Ctx) error {
+	neverSniffed(c)
+	if !framed(c.Request().Header.RawHeaders()) {
+		c.Context().SetConnectionClose()
+		return problem.New(problem.Invalid, "where the body ends is said in two ways: want one Content-Length, or Transfer-Encoding: chunked")
+	}
 	if d, ok := s.direct[c.Path()]; ok {
 		return s.serveDirect(c, d)
 	}
@@ -56,6 +63,9 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		slog.String("path", c.Path()), slog.Int("status", status), slog.Duration("took", time.Since(started)))
 	return nil
 }
+
+// neverSniffed keeps browsers from taking a response for something else than its type says.
+func neverSniffed(c *fiber.Ctx) { c.Set(fiber.HeaderXContentTypeOptions, "nosniff") }
 
 // Direct gives every request for path to handle, whatever its method. It is for the one path that is requested tens of
 // thousands of times a second: such a request has no id, no context that ends with its client, no span and no line in

@@ -92,6 +92,7 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 	settings.ErrorHandler = s.refuse
 	s.App = fiber.New(settings)
 	s.App.Server().CloseOnShutdown = true
+	s.App.Server().HeaderReceived = s.beforeBody
 	s.App.Server().Handler = knownMethods(s.App.Server().Handler)
 	s.App.Use(s.edge)
 	s.App.Get("/healthz", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "ok"}) })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -31,9 +32,6 @@ var plain = Surface{ETag: true, Compress: true}
 // Mount returns the router of a surface. It is called before Run.
 func (s *Server) Mount(surface Surface) fiber.Router {
 	s.surfaces = append(s.surfaces, surface)
-	if surface.BodyLimit > 0 {
-		s.App.Server().HeaderReceived = s.limitBody
-	}
 	return s.App.Group(surface.Prefix)
 }
 
@@ -49,8 +47,17 @@ func (s *Server) surfaceOf(path string) *Surface {
 	return best
 }
 
-// limitBody gives fasthttp the limit of a request's surface, before it reads the body.
-func (s *Server) limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+// beforeBody gives fasthttp the limit of a request's surface before it reads the body. Of a request that is not framed,
+// which the edge refuses, nothing more is read.
+func (s *Server) beforeBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if !framed(header.RawHeaders()) {
+		header.SetContentLength(0)
+		header.SetConnectionClose()
+		return fasthttp.RequestConfig{}
+	}
+	if !slices.ContainsFunc(s.surfaces, func(surface Surface) bool { return surface.BodyLimit > 0 }) {
+		return fasthttp.RequestConfig{}
+	}
 	uri := fasthttp.AcquireURI()
 	defer fasthttp.ReleaseURI(uri)
 	if err := uri.Parse(nil, header.RequestURI()); err != nil {
@@ -70,6 +77,7 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 		render = PlainError
 	}
 	c.Response().ResetBody() // a handler may have begun one
+	neverSniffed(c)          // the server's own errors have not passed the edge
 	status, body := render(c, err)
 	if status >= http.StatusInternalServerError {
 		s.logFailure(c, status, err)
@@ -111,6 +119,7 @@ var statuses = map[problem.Kind]int{
 	problem.Invalid:  http.StatusBadRequest,
 	problem.Unproven: http.StatusUnauthorized,
 	problem.Missing:  http.StatusNotFound,
+	problem.TooMany:  http.StatusTooManyRequests,
 	problem.Away:     http.StatusServiceUnavailable,
 }
 

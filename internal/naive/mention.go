@@ -8,13 +8,18 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/norm"
 )
 
 // mentions counts where the entity's names, aliases and domains occur in a folded text, and where the first of them
 // starts.
 func mentions(text string, e event.Entity) (count, first int) {
 	var names []string
-	for _, name := range slices.Concat([]string{e.Name}, e.Aliases, e.Domains) {
+	written := append([]string{e.Name}, e.Aliases...)
+	for _, name := range written {
+		written = append(written, withoutUmlauts(name))
+	}
+	for _, name := range append(written, e.Domains...) {
 		if name = strings.Trim(fold(name), " "); name != "" {
 			names = append(names, name)
 		}
@@ -42,6 +47,15 @@ func mentions(text string, e event.Entity) (count, first int) {
 		}
 	}
 	return count, first
+}
+
+// withoutUmlauts is a name as a keyboard without umlauts writes it.
+func withoutUmlauts(name string) string {
+	name = norm.NFC.String(name)
+	for umlaut, letters := range map[string]string{"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "AE", "Ö": "OE", "Ü": "UE"} {
+		name = strings.ReplaceAll(name, umlaut, letters)
+	}
+	return name
 }
 
 // isEdge says whether a name may end or begin at byte at.

@@ -67,7 +67,7 @@ func newStack(t *testing.T) *stack {
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	s.must(err)
 	server := httpd.New(httpd.DefaultConfig(), listener, log, registry)
-	metrics.New(s.db, s.warehouse, time.Now).Mount(server, apikey.New(s.db, log))
+	metrics.New(metrics.Config{}, s.db, s.warehouse, time.Now).Mount(server, apikey.New(s.db, log))
 	s.run(server.Run)
 	s.url = server.URL()
 	return s

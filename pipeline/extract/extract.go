@@ -11,7 +11,15 @@ import (
 
 // Read is the reader of version Version. It takes time linear in the answer, for given names.
 func Read(a *event.Answer) Reading {
-	tracked := namesOf(&a.Brand.Entity, a.Competitors)
+	return read(a, namesOf(&a.Brand.Entity, a.Competitors, spelled))
+}
+
+// readVersion1 finds a name with an umlaut only where it has it, or its letter without it.
+func readVersion1(a *event.Answer) Reading {
+	return read(a, namesOf(&a.Brand.Entity, a.Competitors, func(name string) string { return name }))
+}
+
+func read(a *event.Answer, tracked *names) Reading {
 	entities := entitiesOf(a, tracked)
 	r := Reading{
 		Branded:         branded(&a.Prompt, tracked),

@@ -34,7 +34,7 @@ func TestMentionsAreTheRules(t *testing.T) {
 		text := fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		namesOf(&brand, competitors).mentions([]byte(text), func(entity, at int) { got = append(got, occurrence{entity, at}) })
+		namesOf(&brand, competitors, spelled).mentions([]byte(text), func(entity, at int) { got = append(got, occurrence{entity, at}) })
 		var want []occurrence
 		for entity, e := range append([]*event.Entity{&brand}, pointers(competitors)...) {
 			for _, at := range scan(text, e) {
@@ -117,7 +117,7 @@ func FuzzMentions(f *testing.F) {
 		competitors := []event.Entity{{Name: other, Domains: []string{alias}}}
 		folded := fold(text)
 		next := make([]int, 2)
-		namesOf(&brand, competitors).mentions([]byte(folded), func(entity, at int) {
+		namesOf(&brand, competitors, spelled).mentions([]byte(folded), func(entity, at int) {
 			if at < next[entity] || at >= len(folded) {
 				t.Errorf("mention of %d at %d of %+q after %d", entity, at, folded, next[entity])
 			}

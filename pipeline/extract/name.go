@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
@@ -24,12 +26,12 @@ type names struct {
 }
 
 // namesOf folds the names of the brand (entity 0) and its competitors (1…). A name that folds to nothing is dropped;
-// two that fold alike are one.
-func namesOf(brand *event.Entity, competitors []event.Entity) *names {
+// two that fold alike are one. spell gives another way to write a name, or the name.
+func namesOf(brand *event.Entity, competitors []event.Entity, spell func(name string) string) *names {
 	n := &names{entities: 1 + len(competitors)}
-	n.add(0, brand)
+	n.add(0, brand, spell)
 	for i := range competitors {
-		n.add(1+i, &competitors[i])
+		n.add(1+i, &competitors[i], spell)
 	}
 	slices.SortFunc(n.all, func(a, b name) int {
 		return cmp.Or(cmp.Compare(a.text[0], b.text[0]), cmp.Compare(a.entity, b.entity),
@@ -45,10 +47,13 @@ func namesOf(brand *event.Entity, competitors []event.Entity) *names {
 	return n
 }
 
-func (n *names) add(entity int, e *event.Entity) {
-	n.addName(entity, e.Name)
-	for _, alias := range e.Aliases {
-		n.addName(entity, alias)
+// add adds names and aliases in both ways to write them; a domain with other letters is another domain.
+func (n *names) add(entity int, e *event.Entity, spell func(name string) string) {
+	for _, name := range append([]string{e.Name}, e.Aliases...) {
+		n.addName(entity, name)
+		if other := spell(name); other != name {
+			n.addName(entity, other)
+		}
 	}
 	for _, domain := range e.Domains {
 		n.addName(entity, ownDomain(domain))
@@ -60,4 +65,15 @@ func (n *names) addName(entity int, text string) {
 	if text != "" {
 		n.all = append(n.all, name{entity, text, utf8.RuneCountInString(text)})
 	}
+}
+
+// umlauts are how they are written where a keyboard has none. Folding makes ss of ß, and drops the dots of the others.
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
+
+// spelled is a name with every umlaut as two letters.
+func spelled(name string) string {
+	if composed := norm.NFC.String(name); strings.ContainsAny(composed, "äöüÄÖÜ") {
+		return umlauts.Replace(composed)
+	}
+	return name
 }

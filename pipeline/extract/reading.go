@@ -8,12 +8,13 @@ import (
 
 // Version is the version of Read. It rises with every change of this package's code, of its lists, of the
 // public-suffix list or of the Unicode tables.
-const Version = 1
+const Version = 2
 
 // readers are the versions that this build carries: its own and the previous release's, so that a plan made by that
 // release is replayed as it was made.
 var readers = map[int]func(*event.Answer) Reading{
-	1: Read,
+	1: readVersion1,
+	2: Read,
 }
 
 // At gives the reader of a version, and whether this build carries it.

@@ -19,6 +19,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/answerscope/answerscope/ingest/event"
 )
 
 const versionGolden = "testdata/version.golden"
@@ -129,6 +131,17 @@ func required(t *testing.T, module string) string {
 func TestReadersByVersion(t *testing.T) {
 	if _, ok := At(Version); !ok {
 		t.Errorf("the build does not carry its own version %d", Version)
+	}
+	// A plan of the release before is replayed as that release read it.
+	for version, want := range map[int]uint32{1: 0, 2: 1} {
+		read, ok := At(version)
+		if !ok {
+			t.Fatalf("the build carries no version %d", version)
+		}
+		a := &event.Answer{Brand: event.Brand{Entity: event.Entity{Name: "Löwenbräu"}}, Text: "Loewenbraeu"}
+		if got := read(a).Brand.Mentions; got != want {
+			t.Errorf("version %d finds %d mentions, want %d", version, got, want)
+		}
 	}
 	for _, version := range []int{0, Version + 1} {
 		if _, ok := At(version); ok {

@@ -19,6 +19,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/consume"
+	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
@@ -370,10 +371,10 @@ func TestARereadWaitsForANewerBuild(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
 	again := answer(0)
-	again.Reread = &event.Reread{MinExtractVersion: 2}
+	again.Reread = &event.Reread{MinExtractVersion: extract.Version + 1}
 	w.append(t, encoded(t, answer(0)), encoded(t, again))
 	w.consume(t, w.sink(t), small, func(c *consume.Consumer[sink.Answer]) bool {
 		err := c.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), "offset 1: a reread for extract version 2") && w.number(t, "SELECT count() FROM answers") == 1
+		return err != nil && strings.Contains(err.Error(), fmt.Sprint("offset 1: a reread for extract version ", extract.Version+1)) && w.number(t, "SELECT count() FROM answers") == 1
 	})
 }

@@ -135,7 +135,7 @@ func TestRefusedParameters(t *testing.T) {
 		{brand + "&branded=", "branded: want one of all, true, false, got an empty value"},
 
 		{brand + "&platform=", "platform: want platform slugs separated by commas, got an empty value"},
-		{brand + "&platfrom=openai", `"platfrom": want a parameter of this endpoint, the nearest is platform`},
+		{brand + "&plattform=openai", `"plattform": want a parameter of this endpoint, the nearest is platform`},
 		{brand + "&brandId=x", `"brandId": want a parameter of this endpoint, the nearest is brand_id`},
 		{brand + "&from=2026-03-01", `"from": want a parameter of this endpoint, the nearest is date_from`},
 		{brand + "&BRAND_ID=x", `"BRAND_ID": want a parameter of this endpoint, the nearest is brand_id`},

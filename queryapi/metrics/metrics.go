@@ -8,9 +8,12 @@ package metrics
 import (
 	"context"
 	_ "embed"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/cors"
+	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/httpd"
@@ -23,15 +26,17 @@ import (
 
 // An API answers /api/v1. It is safe for concurrent use.
 type API struct {
+	cfg       Config
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	now       func() time.Time
+	turns     turns
 }
 
 // New returns an API over the brands of db and the answers of warehouse. The clock decides which days are meant where
 // a request names none.
-func New(db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
-	return &API{db, warehouse, now}
+func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
+	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, turns: turns{of: map[uuid.UUID]*turn{}}}
 }
 
 // prefix is the version of the interface: every path below it keeps its meaning.
@@ -72,10 +77,26 @@ var endpoints = []endpoint{
 func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
 	surface := server.Mount(httpd.Surface{Prefix: prefix, ETag: true, Compress: true, Error: refusal})
 	surface.Use(uncached)
+	if len(a.cfg.CORSOrigins) > 0 {
+		surface.Use(a.shared())
+	}
+	limit := apikey.Limit(a.cfg.RateLimit, time.Now)
 	surface.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
 	for _, e := range endpoints {
-		surface.Get(e.path, keys.Require, func(c *fiber.Ctx) error { return a.serve(c, e) })
+		surface.Get(e.path, keys.Require, limit, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
+}
+
+// shared lets pages of the origins that the operator names ask, with a key that they send themselves: no cookie of a
+// browser opens anything here.
+func (a *API) shared() fiber.Handler {
+	return cors.New(cors.Config{
+		AllowOrigins:  strings.Join(a.cfg.CORSOrigins, ","),
+		AllowMethods:  "GET,HEAD",
+		AllowHeaders:  "Authorization,If-None-Match",
+		ExposeHeaders: "ETag,Retry-After,RateLimit-Remaining,X-Request-Id",
+		MaxAge:        600,
+	})
 }
 
 // refusal answers 503 while a store cannot be reached.
@@ -100,7 +121,13 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	q := parseQuery(string(c.Context().URI().QueryString()))
 	ctx, cancel := context.WithTimeout(c.UserContext(), queryTimeout)
 	defer cancel()
-	body, err := e.answer(a, ctx, identity.FromContext(c.UserContext()), q)
+	caller := identity.FromContext(c.UserContext())
+	done, err := a.turns.take(ctx, caller.OrganizationID)
+	if err != nil {
+		return problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
+	}
+	defer done()
+	body, err := e.answer(a, ctx, caller, q)
 	if err != nil {
 		return err
 	}

@@ -310,15 +310,22 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 	cut := testkit.NewProxy(t, s.db.Config().ConnString())
 	away := &service{url: serve(t, behind(t, cut), s.warehouse)}
 	cut.Cut()
+	limited := &service{url: serveWith(t, Config{RateLimit: 1}, s.db, s.warehouse)}
 	for path, o := range contractOf(t).operations {
 		seen := map[int]bool{}
+		for range 50 {
+			if o.responses[http.StatusTooManyRequests].body == nil || seen[http.StatusTooManyRequests] {
+				break
+			}
+			seen[limited.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")).StatusCode] = true
+		}
 		first := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"))
 		for _, r := range []reply{
 			first,
 			s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), "If-None-Match: "+first.Header.Get("ETag")),
 			s.ask(t, http.MethodGet, s.target(o, "other"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
-			s.ask(t, http.MethodGet, s.target(o, "lumen", "platfrom", "openai"), s.bearer("acme")),
+			s.ask(t, http.MethodGet, s.target(o, "lumen", "plattform", "openai"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen")),
 			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 			away.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),

@@ -49,12 +49,17 @@ func newServiceOn(t *testing.T, warehouse *clickhouse.Conn) *service {
 // serve starts the API and returns where it is.
 func serve(t *testing.T, db *postgres.DB, warehouse *clickhouse.Conn) (url string) {
 	t.Helper()
+	return serveWith(t, Config{}, db, warehouse)
+}
+
+func serveWith(t *testing.T, cfg Config, db *postgres.DB, warehouse *clickhouse.Conn) (url string) {
+	t.Helper()
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, logTo(t), prometheus.NewRegistry())
-	New(db, warehouse, func() time.Time { return today }).Mount(server, apikey.New(db, logTo(t)))
+	New(cfg, db, warehouse, func() time.Time { return today }).Mount(server, apikey.New(db, logTo(t)))
 	runUntilEnd(t, server.Run)
 	return server.URL()
 }

@@ -1,0 +1,122 @@
+package metrics
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// A key that asks too much is told when to ask again, and its organization's other key is not.
+func TestAKeyHasItsShare(t *testing.T) {
+	t.Parallel()
+	s := aBrand(t, newService(t))
+	limited := &service{url: serveWith(t, Config{RateLimit: 1}, s.db, s.warehouse), db: s.db, warehouse: s.warehouse}
+	replies := make([]reply, 20)
+	var asking sync.WaitGroup
+	for i := range replies {
+		asking.Go(func() { replies[i] = limited.ask(t, http.MethodGet, "/api/v1/whoami", s.bearer("acme")) })
+	}
+	asking.Wait()
+	refused := 0
+	for _, r := range replies {
+		if r.StatusCode == http.StatusTooManyRequests {
+			refused++
+			if r.Header.Get("Retry-After") != "1" || r.Header.Get("RateLimit-Remaining") != "0" || !strings.Contains(r.body, "at most 1 a second") {
+				t.Errorf("refused with %s %v", r.body, r.Header)
+			}
+		}
+	}
+	if refused == 0 || refused == len(replies) {
+		t.Errorf("%d of %d are refused", refused, len(replies))
+	}
+	if r := limited.ask(t, http.MethodGet, "/api/v1/whoami", s.bearer("rival")); r.StatusCode != 200 {
+		t.Errorf("another key: %d", r.StatusCode)
+	}
+	if r := limited.ask(t, http.MethodGet, "/api/v1/whoami"); r.StatusCode != 401 {
+		t.Errorf("no key: %d", r.StatusCode)
+	}
+}
+
+// Of an organization's forty requests four are answered at once, and another's does not wait for them.
+func TestAnOrganizationHasItsTurns(t *testing.T) {
+	t.Parallel()
+	turns := turns{of: map[uuid.UUID]*turn{}}
+	busy, other := uuid.UUID{1}, uuid.UUID{2}
+	var asking sync.WaitGroup
+	entered, leave := make(chan bool, 40), make(chan bool)
+	for range 40 {
+		asking.Go(func() {
+			done, err := turns.take(t.Context(), busy)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			entered <- true
+			<-leave
+			done()
+		})
+	}
+	for range requestsAtOnce {
+		<-entered
+	}
+	done, err := turns.take(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if len(entered) > 0 {
+		t.Errorf("%d more than %d are answered at once", len(entered), requestsAtOnce)
+	}
+	close(leave)
+	asking.Wait()
+	if len(turns.of) > 0 {
+		t.Errorf("%d organizations are kept after their last request", len(turns.of))
+	}
+}
+
+// Pages of the origins that the operator names may ask, and no others.
+func TestPagesOfNamedOriginsMayAsk(t *testing.T) {
+	t.Parallel()
+	s := aBrand(t, newService(t))
+	url := serveWith(t, Config{CORSOrigins: []string{"https://reports.example"}}, s.db, s.warehouse)
+	for _, c := range []struct {
+		method, origin, want string
+		status               int
+	}{
+		{http.MethodOptions, "https://reports.example", "https://reports.example", 204},
+		{http.MethodOptions, "https://evil.example", "", 204},
+		{http.MethodGet, "https://reports.example", "https://reports.example", 200},
+		{http.MethodGet, "https://reports.example.evil.example", "", 200},
+		{http.MethodGet, "", "", 200},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), c.method, url+"/api/v1/whoami", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Origin": c.origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"} {
+			if value != "" {
+				request.Header.Set(name, value)
+			}
+		}
+		if c.method == http.MethodGet {
+			request.Header.Set("Authorization", "Bearer "+s.keys["acme"])
+		}
+		r, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != c.status || r.Header.Get("Access-Control-Allow-Origin") != c.want || r.Header.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s from %q: %d %v", c.method, c.origin, r.StatusCode, r.Header)
+		}
+		if allowed := r.Header.Get("Access-Control-Allow-Headers"); c.method == http.MethodOptions && !strings.Contains(allowed, "Authorization") {
+			t.Errorf("a page may send %q", allowed)
+		}
+	}
+	if err := (Config{RateLimit: -1, CORSOrigins: []string{"reports.example", "https://a.example/"}}).Validate(); err == nil || strings.Count(err.Error(), "want") != 3 {
+		t.Errorf("Validate() = %v", err)
+	}
+}
