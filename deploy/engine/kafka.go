@@ -74,6 +74,9 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 	if err := os.Remove(filepath.Join(data, "sasl.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if err := repairCommits(filepath.Join(data, "groups.log")); err != nil {
+		return nil, err
+	}
 	options := []kfake.Opt{kfake.Ports(port), kfake.DataDir(data), kfake.WithLogger(kafkaLog{cfg.Log})}
 	if !cfg.NoSync {
 		options = append(options, kfake.SyncWrites())
