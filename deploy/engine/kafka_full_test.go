@@ -74,7 +74,7 @@ func sizeOf(t *testing.T, dir string) int64 {
 func commit(t *testing.T, client *kgo.Client, at int64) {
 	t.Helper()
 	partition := kmsg.NewOffsetCommitRequestTopicPartition()
-	partition.Offset, partition.Metadata = at, kmsg.StringPtr("metadata of "+strconv.FormatInt(at, 10))
+	partition.Offset, partition.Metadata = at, new("metadata of "+strconv.FormatInt(at, 10))
 	topic := kmsg.NewOffsetCommitRequestTopic()
 	topic.Topic, topic.Partitions = "lines", append(topic.Partitions, partition)
 	request := kmsg.NewPtrOffsetCommitRequest()

@@ -78,7 +78,7 @@ func forbidden() []kmsg.Request {
 
 	remove := kmsg.NewPtrDeleteTopicsRequest()
 	removed := kmsg.NewDeleteTopicsRequestTopic()
-	removed.Topic = kmsg.StringPtr("lines")
+	removed.Topic = new("lines")
 	remove.TopicNames, remove.Topics = []string{"lines"}, append(remove.Topics, removed)
 
 	return []kmsg.Request{

@@ -74,12 +74,12 @@ func Free(dir string) (bytes int64, ok bool) {
 	if syscall.Statfs(dir, &fs) != nil {
 		return 0, false
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize), true
+	return int64(fs.Bavail) * int64(fs.Bsize), true //nolint:unconvert // the block size has other types on other systems
 }
 
 // Watch logs when room has run out and when there is some again, until ctx ends.
 func (w *Watermark) Watch(ctx context.Context, log *slog.Logger) error {
-	for was := false; ; {
+	for was := false; ctx.Err() == nil; _ = lifecycle.Pause(ctx, time.Second) {
 		err := w.Err()
 		switch full := err != nil; {
 		case full && !was:
@@ -88,10 +88,8 @@ func (w *Watermark) Watch(ctx context.Context, log *slog.Logger) error {
 			log.Info("disk has room again")
 		}
 		was = err != nil
-		if lifecycle.Pause(ctx, time.Second) != nil {
-			return nil
-		}
 	}
+	return nil
 }
 
 // Register registers the metrics.
