@@ -240,24 +240,25 @@ func copyDir(from, to string) error {
 		if entry.IsDir() {
 			return os.MkdirAll(filepath.Join(to, below), 0o700)
 		}
-		text, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer text.Close()
-		return copyInto(filepath.Join(to, below), text)
+		return copyFile(path, filepath.Join(to, below))
 	})
 }
 
-func copyInto(path string, text io.Reader) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// copyFile copies a file that may be gone.
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, text)
+	defer source.Close()
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, source)
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
