@@ -36,19 +36,8 @@ func CopyKafka(dataDir, to string) error {
 		return fmt.Errorf("copy the log: %w", err)
 	}
 	for _, later := range []bool{false, true} {
-		err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // expired meanwhile
-			}
-			name := filepath.Base(path)
-			if err != nil || entry.IsDir() || name == "groups.log" || name == "sasl.json" || strings.HasSuffix(name, ".dat") != later {
-				return err
-			}
-			below, err := filepath.Rel(from, path)
-			if err != nil {
-				return err
-			}
-			return copyFile(path, filepath.Join(to, below))
+		err := copyFiles(from, to, func(name string) bool {
+			return name != "groups.log" && name != "sasl.json" && strings.HasSuffix(name, ".dat") == later
 		})
 		if err != nil {
 			return fmt.Errorf("copy the log: %w", err)
@@ -59,11 +48,31 @@ func CopyKafka(dataDir, to string) error {
 
 // RestoreKafka puts a copied log into a data directory that has none.
 func RestoreKafka(from, dataDir string) error {
-	to := filepath.Join(dataDir, "kafka", "data")
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	return CopyDir(from, filepath.Join(dataDir, "kafka", "data"))
+}
+
+// CopyDir copies a directory in which files come and go meanwhile; one that does not exist is empty.
+func CopyDir(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	return copyFiles(from, to, func(string) bool { return true })
+}
+
+func copyFiles(from, to string, wanted func(name string) bool) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || entry.IsDir() || !wanted(entry.Name()) {
+			return err
+		}
+		below, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		return copyFile(path, filepath.Join(to, below))
+	})
 }
 
 // copyFile copies as much of a file as there is; a file that is gone has nothing.

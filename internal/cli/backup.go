@@ -105,9 +105,9 @@ func (e *engines) copyTo(ctx context.Context, dir string) error {
 		name string
 		do   func(to string) error
 	}{
-		{backupSpool, func(to string) error { return copyDir(filepath.Join(data, "spool"), to) }},
+		{backupSpool, func(to string) error { return engine.CopyDir(filepath.Join(data, "spool"), to) }},
 		{backupKafka, func(to string) error { return engine.CopyKafka(data, to) }},
-		{backupAnalysts, func(to string) error { return copyDir(engine.ClickHouseUsersDir(data), to) }},
+		{backupAnalysts, func(to string) error { return engine.CopyDir(engine.ClickHouseUsersDir(data), to) }},
 		{backupPostgres, func(to string) error { return e.dumpPostgres(ctx, to) }},
 		{backupClickHouse, func(to string) error { return e.backUpClickHouse(ctx, to) }},
 	} {
@@ -138,7 +138,7 @@ func (e *engines) backUpClickHouse(ctx context.Context, to string) error {
 	}
 	err := clickhouse.Backup(ctx, e.warehouse, e.clickhouseConfig.Database(), backupName)
 	if err == nil {
-		err = copyDir(written, to)
+		err = engine.CopyDir(written, to)
 	}
 	if err == nil {
 		_, err = os.Stat(filepath.Join(to, ".backup")) // the server's list of what there is: it wrote elsewhere if it is not there
@@ -161,8 +161,8 @@ func (c *restores) Run(ctx context.Context, p *process) error {
 	if of.Format != 1 {
 		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)", c.Dir, of.Format, of.Build)
 	}
-	for _, engine := range []string{"clickhouse", "postgres", "kafka", "spool"} {
-		if _, err := os.Stat(filepath.Join(p.settings.DataDir, engine)); !errors.Is(err, fs.ErrNotExist) {
+	for _, part := range []string{"clickhouse", "postgres", "kafka", "spool"} {
+		if _, err := os.Stat(filepath.Join(p.settings.DataDir, part)); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(fmt.Errorf("%s holds an installation already: want a --data-dir without one", p.settings.DataDir), err)
 		}
 	}
@@ -180,8 +180,8 @@ func (c *restores) restore(ctx context.Context, p *process) (err error) {
 	}
 	err = errors.Join(
 		engine.RestoreKafka(filepath.Join(c.Dir, backupKafka), data),
-		copyDir(filepath.Join(c.Dir, backupSpool), filepath.Join(data, "spool")),
-		copyDir(filepath.Join(c.Dir, backupAnalysts), engine.ClickHouseUsersDir(data)),
+		engine.CopyDir(filepath.Join(c.Dir, backupSpool), filepath.Join(data, "spool")),
+		engine.CopyDir(filepath.Join(c.Dir, backupAnalysts), engine.ClickHouseUsersDir(data)),
 	)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (c *restores) restore(ctx context.Context, p *process) (err error) {
 	if err := e.connect(ctx, needs{ClickHouse: true}); err != nil {
 		return err
 	}
-	if err := copyDir(filepath.Join(c.Dir, backupClickHouse), engine.BackupDir(data, backupName)); err != nil {
+	if err := engine.CopyDir(filepath.Join(c.Dir, backupClickHouse), engine.BackupDir(data, backupName)); err != nil {
 		return err
 	}
 	if err := engine.GiveBackup(data); err != nil {
@@ -222,44 +222,6 @@ func (e *engines) restorePostgres(ctx context.Context, from string, report func(
 		return err
 	}
 	return postgres.Load(ctx, e.postgresOwner, func(table string) (io.ReadCloser, error) { return os.Open(filepath.Join(from, table)) })
-}
-
-// copyDir copies a directory that others may change meanwhile: a file that is gone by then is left out.
-func copyDir(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return os.MkdirAll(filepath.Join(to, below), 0o700)
-		}
-		return copyFile(path, filepath.Join(to, below))
-	})
-}
-
-// copyFile copies a file that may be gone.
-func copyFile(from, to string) error {
-	source, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, source)
-	return errors.Join(err, file.Sync(), file.Close())
 }
 
 func writeSynced(path string, text []byte) error {

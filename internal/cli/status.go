@@ -2,16 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
@@ -24,7 +22,7 @@ type status struct {
 type state struct {
 	Build       build       `json:"build"`
 	DataDir     string      `json:"data_dir"`
-	DiskFree    uint64      `json:"disk_free_bytes"`
+	DiskFree    int64       `json:"disk_free_bytes"`
 	Command     string      `json:"command,omitempty"` // that owns the embedded engines
 	PID         int         `json:"pid,omitempty"`
 	Address     string      `json:"address,omitempty"`
@@ -62,9 +60,7 @@ func (c *status) Run(ctx context.Context, p *process) error {
 		}
 		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
 	}
-	if shown.DiskFree, err = diskFree(p.settings.DataDir); err != nil {
-		return err
-	}
+	shown.DiskFree, _ = disk.Free(p.settings.DataDir) // 0 of a directory that does not exist
 	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
 		if err := shown.read(ctx, on); err != nil {
 			return err
@@ -74,19 +70,6 @@ func (c *status) Run(ctx context.Context, p *process) error {
 		}
 		return shown.print(p)
 	})
-}
-
-// diskFree is how many bytes a directory's file system has left for us; 0 without the directory.
-func diskFree(dir string) (uint64, error) {
-	var disk syscall.Statfs_t
-	err := syscall.Statfs(dir, &disk)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("look at the disk of %s: %w", dir, err)
-	}
-	return disk.Bavail * uint64(disk.Bsize), nil
 }
 
 // read asks the engines.
