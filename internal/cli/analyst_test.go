@@ -74,7 +74,7 @@ func visits(ctx context.Context, url, key string) (asked int, wrong []string) {
 
 // The embedded ClickHouse is started again for an analyst. Requests to the API meanwhile get an answer, and what is
 // imported meanwhile is counted once.
-func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: requests wait five seconds for the restart
+func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: requests wait ten seconds for the restart
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
 	all := serve(t, env, "all")
 	for _, slug := range []string{"acme", "globex"} {
