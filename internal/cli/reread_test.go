@@ -135,9 +135,9 @@ func TestRereadIsAskedFor(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"reread --org acme --brand none":                  `find brand "none": not found; GET /api/v1/brands lists them`,
-		"reread --org none":                               "find organization \"none\": not found; `answerscope org list` prints them",
-		"key create --org acme --user none --name ci":     "find user none: not found; `answerscope user add` adds one",
+		"reread --org acme --brand none":                  `brand "none" not found: want one of glow, lumen`,
+		"reread --org none":                               `organization "none" not found: want one of acme, other`,
+		"key create --org acme --user none --name ci":     `user "none" not found: want one of ana@acme.example`,
 		"key revoke 00000000-0000-0000-0000-000000000000": "not found; `answerscope key list` prints them",
 	} {
 		if r := run(t, env, "", strings.Fields(args)...); r.status != exitFailed || !strings.HasSuffix(r.stderr, want+"\n") {
