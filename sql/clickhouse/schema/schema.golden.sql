@@ -1982,7 +1982,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [ba1b1eb4c75f]'
+COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [b6a544436436]'
 AS SELECT
     landing,
     month,
