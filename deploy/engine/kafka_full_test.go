@@ -1,17 +1,17 @@
 package engine
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/answerscope/answerscope/internal/testkit/fulldisk"
 )
 
 // The broker appends commits to a file. A commit that a full disk cuts off in it does not hide those that come after it from
@@ -34,7 +34,7 @@ func TestCommitsAfterAFullDiskSurviveACrash(t *testing.T) {
 	}
 	defer client.Close()
 	commit(t, client, 0)
-	filler, at := fillDisk(t, dir), int64(0)
+	filler, at := fulldisk.Fill(t, dir), int64(0)
 	for before := int64(0); before < sizeOf(t, dir); { // the broker acknowledges also what it cannot write
 		before = sizeOf(t, dir)
 		at++
@@ -127,23 +127,4 @@ func smallDisk(t *testing.T, size string) string {
 		}
 	})
 	return dir
-}
-
-// fillDisk writes a file until its disk is full to the last byte.
-func fillDisk(t *testing.T, dir string) (path string) {
-	t.Helper()
-	path = filepath.Join(dir, "filler")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for some := make([]byte, 1<<20); len(some) > 0; {
-		if _, err := file.Write(some); errors.Is(err, syscall.ENOSPC) {
-			some = some[:len(some)/2]
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/fulldisk"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -31,7 +31,7 @@ func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 
 	beacons := s.tryBeacons(t, body)
 	wait.For(t, "beacons to be accepted", func() bool { return beacons.accepted.Load() > 100 })
-	filler := fill(t, dir)
+	filler := fulldisk.Fill(t, dir)
 	wait.For(t, "beacons to be answered with 503", func() bool { return beacons.refused.Load() > 0 })
 	if status, header := post(t, s.url, body); status != 503 || header.Get("Retry-After") == "" {
 		t.Errorf("a beacon was answered with %d and headers %v, want 503 with Retry-After", status, header)
@@ -108,25 +108,6 @@ func smallDisk(t *testing.T, size int) string {
 		}
 	}
 	return dir
-}
-
-// fill writes a file until its disk is full to the last byte.
-func fill(t *testing.T, dir string) (path string) {
-	t.Helper()
-	path = filepath.Join(dir, "filler")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for some := make([]byte, 1<<20); len(some) > 0; {
-		if _, err := file.Write(some); errors.Is(err, syscall.ENOSPC) {
-			some = some[:len(some)/2]
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
 }
 
 // triedBeacons are beacons by what they were answered with: 204, 503, or 500, of which it is not known whether they count.
