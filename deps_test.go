@@ -87,7 +87,7 @@ var dependencies = []dependency{
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
-	{"github.com/ccojocar/zxcvbn-go", []string{"internal/password"}, "how easily a password is guessed"},
+	{"github.com/wagslane/go-password-validator", []string{"internal/password"}, "how easily a password is guessed"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
 	{"github.com/oschwald/maxminddb-golang/v2", []string{"collector/visitor"}, "which country an address is in"},
 }
