@@ -18,7 +18,7 @@ func knownTo(k *Kafka) kgo.Opt {
 	return kgo.SASL(scram.Auth{User: KafkaUser, Pass: k.Password()}.AsSha256Mechanism())
 }
 
-// Whoever cannot read the data directory can do nothing with the embedded broker, whatever is asked for first on a
+// A client without the password can do nothing with the embedded broker, whatever it asks for first on a
 // connection.
 func TestTheBrokerAnswersOnlyWhoHasThePassword(t *testing.T) {
 	dir := tempDir(t)

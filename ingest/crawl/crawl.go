@@ -105,7 +105,7 @@ type importing struct {
 	begun    time.Time // when batch had its first
 	summary  Summary
 	done     int  // line
-	fits     bool // a line was in the format; refusals are told of only then
+	fits     bool // a line was in the format; refusals are listed only then
 }
 
 // found is a crawl with the line that it came from.

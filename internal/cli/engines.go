@@ -93,7 +93,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 	return e, nil
 }
 
-// embeddedKafka is how the embedded broker is reached, by whoever may read the data directory.
+// embeddedKafka is how the embedded broker is reached by a process that may read the data directory.
 func embeddedKafka(of *engine.Engines) producer.Connection {
 	return producer.Connection{
 		Brokers: of.Kafka(), Mechanism: engine.KafkaMechanism, Username: engine.KafkaUser, Password: config.NewSecret(of.KafkaPassword()),

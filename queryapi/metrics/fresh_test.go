@@ -72,8 +72,8 @@ func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 // times the last, its sink is killed at its first batch while the results are written, and the next release takes over.
 func (l *harness) live(t *testing.T) {
 	t.Helper()
-	days := 5
-	upgraded := pick(l.random, 1, 2, 3, 4, 4, 4)
+	days := 4
+	upgraded := pick(l.random, 1, 2, 3, 3, 3)
 	for day := range days {
 		batches := pick(l.random, 2, 5, forever)
 		enough := pick(l.random, 1, 10, forever)
@@ -112,7 +112,7 @@ func (l *harness) live(t *testing.T) {
 	l.appendSome(t, len(l.asked))
 }
 
-// final are the first tellings as a fresh system gets them: with the names of now.
+// final are the first records as a fresh system gets them: with the names of now.
 func (l *harness) final(t *testing.T) []*event.Answer {
 	t.Helper()
 	var all []*event.Answer
@@ -212,16 +212,12 @@ func (l *harness) copyDimensions(t *testing.T, to *service) {
 	}
 }
 
-// questions are all that the API is asked about answers of a brand, of the whole time and under random filters.
+// questions are all that the API is asked about answers of a brand, of the whole time and under a random filter.
 func (l *harness) questions(slug string) []string {
 	whole := url.Values{"date_from": {"2026-02-01"}, "date_to": {"2026-04-30"}}
-	filters := []url.Values{whole}
-	for range 2 {
-		_, query := l.randomFilter(l.random, slug)
-		filters = append(filters, query)
-	}
+	_, filtered := l.randomFilter(l.random, slug)
 	var targets []string
-	for _, query := range filters {
+	for _, query := range []url.Values{whole, filtered} {
 		query.Set("brand_id", l.ids[slug])
 		for _, endpoint := range []string{
 			"visibility-summary?", "visibility-trend?granularity=day&", "visibility-trend?granularity=week&", "competitor-comparison?",

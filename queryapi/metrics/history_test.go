@@ -174,7 +174,7 @@ func (h *history) live(what, slug string) []string {
 	})
 }
 
-// compare asks about every brand under random filters.
+// compare asks about every brand under a random filter.
 func (h *history) compare(t *testing.T) {
 	t.Helper()
 	for _, slug := range h.brands {
@@ -184,22 +184,20 @@ func (h *history) compare(t *testing.T) {
 		for _, c := range now.Competitors {
 			rivals = append(rivals, naive.Live{ID: c.ID, Name: c.Name})
 		}
-		for range 2 {
-			filter, query := h.randomFilter(h.random, slug)
-			query.Set("brand_id", h.ids[slug])
-			granularity := pick(h.random, "day", "week")
-			order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
-			for endpoint, want := range map[string]any{
-				"visibility-summary?":                               naive.Summary(h.readings[slug], filter, brand, rivals),
-				"visibility-trend?granularity=" + granularity + "&": naive.Trend(h.readings[slug], filter, granularity, rivals),
-				"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
-				"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
-				fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
-			} {
-				h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
-			}
-			h.compareGroups(t, slug, filter, query, brand, rivals)
+		filter, query := h.randomFilter(h.random, slug)
+		query.Set("brand_id", h.ids[slug])
+		granularity := pick(h.random, "day", "week")
+		order := naive.PromptOrder{SortBy: pick(h.random, "visibility", "mentions", "citations", "appearances"), Order: pick(h.random, "asc", "desc"), Limit: pick(h.random, 1, 2, 4, 10, 100)}
+		for endpoint, want := range map[string]any{
+			"visibility-summary?":                               naive.Summary(h.readings[slug], filter, brand, rivals),
+			"visibility-trend?granularity=" + granularity + "&": naive.Trend(h.readings[slug], filter, granularity, rivals),
+			"competitor-comparison?":                            naive.Comparison(h.readings[slug], filter, brand, rivals),
+			"filters?":                                          naive.Filters(h.readings[slug], filter, h.topics),
+			fmt.Sprintf("prompt-performance?sort_by=%s&order=%s&limit=%d&", order.SortBy, order.Order, order.Limit): naive.Prompts(h.readings[slug], filter, brand, rivals, h.known(), order),
+		} {
+			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
 		}
+		h.compareGroups(t, slug, filter, query, brand, rivals)
 	}
 }
 

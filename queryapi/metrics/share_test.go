@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 )
 
-// A key that asks too much is told when to ask again, and its organization's other key is not.
+// A key that asks too much gets a time to ask again, and its organization's other key is not.
 func TestAKeyHasItsShare(t *testing.T) {
 	t.Parallel()
 	s := aBrand(t, newService(t))

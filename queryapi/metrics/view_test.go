@@ -77,7 +77,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 	var targets []string
 	for _, e := range endpoints {
 		o := contractOf(t).operations[prefix+e.path]
-		for range 6 {
+		for range 2 {
 			_, query := h.randomFilter(h.random, "lumen")
 			query.Set("brand_id", h.ids["lumen"])
 			query.Set("limit", fmt.Sprint(pick(h.random, 1, 3, 20)))

@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Whoever changes access, and by whichever way, is in the access log, which the service can only add to.
+// Each change of access, whichever way it is made, is in the access log with its user, and the log only grows.
 func TestChangesOfAccessAreLogged(t *testing.T) {
 	t.Parallel()
 	first, dsn := migrated(t)

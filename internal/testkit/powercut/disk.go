@@ -52,7 +52,7 @@ func Mount(t testing.TB, dir string, random *rand.Rand) *Disk {
 	return d
 }
 
-// Cut is the loss of power: from now on every access fails. Whoever uses the disk is to be killed then.
+// Cut is the loss of power: from now on every access fails. Processes that use the disk are to be killed then.
 func (d *Disk) Cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

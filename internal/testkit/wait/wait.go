@@ -10,8 +10,9 @@ import (
 const (
 	limit = 2 * time.Minute // for a condition on a machine that is busy with other tests
 
-	// A condition often asks a database, whose time other tests need: it is asked seldomer the longer it takes.
-	minPause, maxPause = 2 * time.Millisecond, 100 * time.Millisecond
+	// A condition often asks a database, whose time other tests need: it is asked seldomer the longer it takes to come
+	// true, and the pause is at least four times what asking took.
+	minPause, maxPause, askingShare, longestPause = 2 * time.Millisecond, 100 * time.Millisecond, 4, time.Second
 )
 
 // For returns once the condition is true, and fails the test after two minutes. what completes the sentence
@@ -31,6 +32,7 @@ func Until(t testing.TB, lacking func() string) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		asked := time.Now()
 		what := lacking()
 		if what == "" {
 			return
@@ -38,6 +40,6 @@ func Until(t testing.TB, lacking func() string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after %s: %s", limit, what)
 		}
-		<-time.After(pause)
+		<-time.After(max(pause, min(askingShare*time.Since(asked), longestPause)))
 	}
 }
