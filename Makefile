@@ -24,12 +24,12 @@ binary:
 	@echo "building $(BIN)/answerscope …" >&2
 	@go build -o $(BIN)/answerscope .
 
-# Two packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
+# Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
 test: engines agents java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -vet=off -ldflags='-s -w' -p 2 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./queryapi/metrics ./sql/clickhouse/... ./ingest/producer ./internal/bench ./...
+	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./queryapi/metrics ./sql/clickhouse/... ./ingest/producer ./internal/bench ./...
 
 CRASH_KILLS ?= 110
 
