@@ -54,7 +54,7 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 	}
 	key, err := keptDemoKey(ctx, s, sample.organization)
 	if err != nil {
-		return fmt.Errorf("renew demo key: %w", err)
+		return fmt.Errorf("demo key: %w", err)
 	}
 	api := apiClient{base: s.url(), key: key}
 	if err := sample.await(ctx, s, api); err != nil {

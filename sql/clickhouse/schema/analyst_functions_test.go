@@ -32,12 +32,14 @@ const (
 var sampled = []string{"concat", "arraySort", "editDistance"}
 
 // No function lets an analyst's query pass twice its time or one and a half its memory, with arguments of 20,000 elements or
-// a megabyte: it ends by itself, or the engine is started again without it.
+// a megabyte: it ends by itself, or the engine is started again without it. Beside other tests only its end is wanted, not
+// the time.
 func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 	t.Parallel()
 	s := newFunctionStage(t)
 	functions := s.functions(t)
-	if os.Getenv("ANSWERSCOPE_TEST_KILLS") == "" {
+	whole := os.Getenv("ANSWERSCOPE_TEST_KILLS") != ""
+	if !whole {
 		functions = slices.DeleteFunc(functions, func(f function) bool { return !slices.Contains(sampled, f.Name) })
 	}
 	if len(functions) < len(sampled) {
@@ -47,7 +49,7 @@ func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 		for _, call := range f.calls() {
 			began := time.Now()
 			s.call(t, call)
-			if took := time.Since(began); took > 2*functionSeconds*time.Second {
+			if took := time.Since(began); whole && took > 2*functionSeconds*time.Second {
 				t.Errorf("%.200s took %s of %d s", call, took, functionSeconds)
 			}
 		}
