@@ -24,6 +24,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -39,7 +40,7 @@ type environment struct {
 	collector    *Collector
 	metrics      *prometheus.Registry
 	address      string
-	log          lines
+	log          logbuffer.Buffer
 
 	mu      sync.Mutex
 	visits  []event.Visit
@@ -47,24 +48,6 @@ type environment struct {
 }
 
 type brandOf struct{ organization, brand uuid.UUID }
-
-// lines is a log that is read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 func newEnvironment(t *testing.T, cfg Config) *environment {
 	t.Helper()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -37,25 +38,7 @@ type environment struct {
 	db           *postgres.DB
 	organization postgres.Organization
 	file         string
-	log          lines
-}
-
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log          logbuffer.Buffer
 }
 
 func newEnvironment(t *testing.T) *environment {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -29,7 +29,7 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 		}
 		return nil
 	}
-	var said logged
+	var said logbuffer.Buffer
 	p, err := New(cfg, slog.New(slog.NewTextHandler(&said, nil)), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
@@ -56,22 +56,4 @@ func TestAFullDiskRefusesOneAndKeepsManyWaiting(t *testing.T) {
 	if got := values(all(t, brokers, cfg.Prefix+event.TopicVisits)); len(got) != 1 || got[string(value(1))] != 1 {
 		t.Errorf("the log has %v, want record 1 alone", got)
 	}
-}
-
-// logged keeps what is written to it.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

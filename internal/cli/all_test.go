@@ -14,12 +14,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -29,26 +29,9 @@ type server struct {
 	cmd    *exec.Cmd
 	url    string // from its ready line
 	stdout string // everything before the ready line, and after it once it has ended
-	log    *locked
+	log    *logbuffer.Buffer
 	ready  chan string // its URL, once
 	ended  chan struct{}
-}
-
-type locked struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // serve starts a command on free ports and returns once it has said that it is ready.
@@ -65,7 +48,7 @@ func serve(t *testing.T, env []string, args ...string) *server {
 func launch(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
 	args = append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	s := &server{cmd: binary(context.WithoutCancel(t.Context()), env, args...), log: &locked{}, ready: make(chan string, 1), ended: make(chan struct{})}
+	s := &server{cmd: binary(context.WithoutCancel(t.Context()), env, args...), log: &logbuffer.Buffer{}, ready: make(chan string, 1), ended: make(chan struct{})}
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -405,7 +388,7 @@ func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &locked{}
+	log := &logbuffer.Buffer{}
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

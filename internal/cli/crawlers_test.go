@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -107,7 +108,7 @@ func TestAFollowedLogOutlastsKafka(t *testing.T) {
 			return ""
 		})
 	}
-	var log, result locked
+	var log, result logbuffer.Buffer
 	follower := binary(t.Context(), c.all.env, "crawlers", "import", file, "--org", "acme", "--brand", "acme", "--follow")
 	follower.Stderr, follower.Stdout = &log, &result
 	if err := follower.Start(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit/fulldisk"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -43,7 +44,7 @@ func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 	answers := filepath.Join(t.TempDir(), "answers.ndjson")
 	write(t, answers, fmt.Sprintf(answersFile, yesterday(), yesterday(), yesterday()))
 	importing := binary(t.Context(), env, "import", answers, "--org", "acme", "--brand", "acme")
-	said, imported := &locked{}, new(bytes.Buffer)
+	said, imported := &logbuffer.Buffer{}, new(bytes.Buffer)
 	importing.Stdout, importing.Stderr = imported, said
 	if err := importing.Start(); err != nil {
 		t.Fatal(err)

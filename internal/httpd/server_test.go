@@ -2,7 +2,6 @@ package httpd
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,23 +17,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 )
 
 var long = strings.Repeat("0123456789", 500)
 
 // start serves some routes, one per behaviour, until the test ends; stop ends it sooner and returns Run's error.
-func start(t *testing.T, routes func(app *fiber.App)) (url string, log *logged, stop func() error) {
+func start(t *testing.T, routes func(app *fiber.App)) (url string, log *logbuffer.Buffer, stop func() error) {
 	t.Helper()
 	return startWith(t, DefaultConfig(), routes)
 }
 
-func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url string, log *logged, stop func() error) {
+func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url string, log *logbuffer.Buffer, stop func() error) {
 	t.Helper()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	log = &logged{}
+	log = &logbuffer.Buffer{}
 	server := New(cfg, listener, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
 	routes(server.App)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -50,23 +50,6 @@ func startWith(t *testing.T, cfg Config, routes func(app *fiber.App)) (url strin
 		}
 	})
 	return server.URL(), log, stop
-}
-
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // ask sends a request whose headers are given as "Name: value" and returns the response with its body.

@@ -15,16 +15,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 )
 
 // surfaces serves two surfaces of different shapes beside the paths that no surface has.
-func surfaces(t *testing.T) (url string, log *logged) {
+func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 	t.Helper()
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	log = &logged{}
+	log = &logbuffer.Buffer{}
 	server := New(DefaultConfig(), listener, slog.New(slog.NewTextHandler(log, nil)), prometheus.NewRegistry())
 	routes := func(router fiber.Router) {
 		router.Get("/long", func(c *fiber.Ctx) error { return c.JSON(long) })

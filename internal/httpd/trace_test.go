@@ -11,6 +11,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 )
 
 // traced serves with every span recorded.
-func traced(t *testing.T) (url string, log *logged, spans func() []sdk.ReadOnlySpan) {
+func traced(t *testing.T) (url string, log *logbuffer.Buffer, spans func() []sdk.ReadOnlySpan) {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()
 	cfg := DefaultConfig()

@@ -1,7 +1,6 @@
 package tracing_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -9,31 +8,13 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/tracing"
 )
-
-// logged is a log that may be read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // record opens so many spans and stops; it returns how long the stop took, and the log.
 func record(t *testing.T, cfg tracing.Config, spans int) (time.Duration, string) {
@@ -43,7 +24,7 @@ func record(t *testing.T, cfg tracing.Config, spans int) (time.Duration, string)
 
 func recordFlushing(t *testing.T, cfg tracing.Config, flush time.Duration, spans int) (time.Duration, string) {
 	t.Helper()
-	log := &logged{}
+	log := &logbuffer.Buffer{}
 	traces, err := tracing.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)

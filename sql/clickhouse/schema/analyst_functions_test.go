@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,11 +11,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
@@ -65,7 +64,7 @@ func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 type functionStage struct {
 	http       string
 	owner, ana login
-	log        *lockedBuffer
+	log        *logbuffer.Buffer
 }
 
 func newFunctionStage(t *testing.T) *functionStage {
@@ -74,7 +73,7 @@ func newFunctionStage(t *testing.T) *functionStage {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := &functionStage{ana: login{"analyst_acme_ana", "of-acme"}, log: &lockedBuffer{}}
+	s := &functionStage{ana: login{"analyst_acme_ana", "of-acme"}, log: &logbuffer.Buffer{}}
 	users := engine.ClickHouseUsersDir(dir)
 	if err := os.MkdirAll(users, 0o700); err != nil {
 		t.Fatal(err)
@@ -238,22 +237,4 @@ func valuesOf(kind string) []string {
 		}
 	}
 	return nil
-}
-
-// lockedBuffer is a log that is read while it is written.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(text []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(text)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
