@@ -140,7 +140,7 @@ func (l *harness) compareWithFresh(t *testing.T) {
 	fresh := &service{db: l.db, warehouse: openClickHouse(t)}
 	fresh.url = serve(t, fresh.db, fresh.warehouse)
 	l.copyDimensions(t, fresh)
-	landAll(t, release[sink.Answer]{sink.NewAnswers(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), nextRelease}, answers)
+	landAll(t, release[sink.Answer]{sink.NewAnswers(fresh.warehouse, prometheus.NewRegistry(), logTo(t)), l.version}, answers)
 	for _, slug := range l.brands {
 		for _, target := range l.questions(slug) {
 			key := l.bearer(l.owners[slug])
@@ -154,7 +154,7 @@ func (l *harness) compareWithFresh(t *testing.T) {
 	if _, err := l.db.Exec(t.Context(), "DELETE FROM public.prompt_results WHERE brand_id = ANY ($1::uuid[])", l.brandIDs()); err != nil {
 		t.Fatal(err)
 	}
-	writer := l.writer(t, nextRelease)
+	writer := l.writer(t, l.version)
 	landAll(t, writer, answers)
 	if err := writer.Prune(t.Context()); err != nil {
 		t.Fatal(err)
