@@ -11,7 +11,7 @@ import (
 
 // Read is the reader of version Version. It takes time linear in the answer, for given names.
 func Read(a *event.Answer) Reading {
-	return read(a, namesOf(&a.Brand.Entity, a.Competitors, spelled))
+	return read(a, namesOf(&a.Brand.Entity, a.Competitors, Spelled))
 }
 
 // readVersion1 finds a name with an umlaut only where it has it, or its letter without it.
@@ -48,7 +48,7 @@ func branded(p *event.Prompt, tracked *names) bool {
 // entitiesOf reads the text: the brand first, then the competitors, without their citations and scores.
 func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	entities := make([]EntityReading, tracked.entities)
-	text := prose(a.Text)
+	text := Prose(a.Text)
 	english := isEnglish(a.Language, text)
 	folded, cut := foldSentences(text, english)
 

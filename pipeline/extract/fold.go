@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold brings text and names to the form in which they are compared.
-func fold(s string) string {
+// Fold brings text and names to the form in which they are compared.
+func Fold(s string) string {
 	var f folder
 	f.add(s)
 	return string(f.out)

@@ -21,7 +21,7 @@ func drawText(t *rapid.T, pool []string, limit int) string {
 func TestFoldIsItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawText(t, letters, 12)
-		if got, want := fold(s), joinSpaces(foldSlow(s)); got != want {
+		if got, want := Fold(s), joinSpaces(foldSlow(s)); got != want {
 			t.Fatalf("fold of %+q is %+q, want %+q", s, got, want)
 		}
 	})
@@ -34,7 +34,7 @@ func TestFoldOfEveryCharacter(t *testing.T) {
 			continue // ideographs and Hangul syllables are alike
 		}
 		for _, s := range []string{string(r), "x" + string(r) + "\u0301y", "ᄒ" + string(r) + "ᆫ"} {
-			if got, want := fold(s), joinSpaces(foldSlow(s)); got != want {
+			if got, want := Fold(s), joinSpaces(foldSlow(s)); got != want {
 				t.Errorf("fold of %+q is %+q, want %+q", s, got, want)
 			}
 		}
@@ -69,11 +69,11 @@ func FuzzFold(f *testing.F) {
 	f.Add(strings.Join(letters, ""))
 	f.Add("De’Longhi™ – Häagen\u00a0Dazs ΐ ŉ ﷺ")
 	f.Fuzz(func(t *testing.T, s string) {
-		once := fold(s)
+		once := Fold(s)
 		if once != joinSpaces(foldSlow(s)) {
 			t.Errorf("fold of %+q is %+q, by definition %+q", s, once, joinSpaces(foldSlow(s)))
 		}
-		if twice := fold(once); twice != once {
+		if twice := Fold(once); twice != once {
 			t.Errorf("fold of %+q is %+q, and that is %+q", s, once, twice)
 		}
 		if !norm.NFC.IsNormalString(once) {
@@ -102,7 +102,7 @@ func TestFold(t *testing.T) {
 		"":                    "",
 	}
 	for s, want := range cases {
-		if got := fold(s); got != want {
+		if got := Fold(s); got != want {
 			t.Errorf("fold of %+q is %+q, want %+q", s, got, want)
 		}
 	}

@@ -31,10 +31,10 @@ func TestMentionsAreTheRules(t *testing.T) {
 			e.Aliases = rapid.SliceOfN(name, 0, 3).Draw(t, "aliases")
 			e.Domains = rapid.SliceOfN(rapid.SampledFrom([]string{"apple.com", "www.app.com"}), 0, 1).Draw(t, "domains")
 		}
-		text := fold(drawText(t, pool, 20))
+		text := Fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		namesOf(&brand, competitors, spelled).mentions([]byte(text), func(entity, at int) { got = append(got, occurrence{entity, at}) })
+		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at int) { got = append(got, occurrence{entity, at}) })
 		var want []occurrence
 		for entity, e := range append([]*event.Entity{&brand}, pointers(competitors)...) {
 			for _, at := range scan(text, e) {
@@ -68,7 +68,7 @@ func scan(text string, e *event.Entity) (starts []int) {
 		names = append(names, strings.TrimPrefix(domain, "www."))
 	}
 	for i := range names {
-		names[i] = strings.Trim(fold(names[i]), " ")
+		names[i] = strings.Trim(Fold(names[i]), " ")
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return len([]rune(b)) - len([]rune(a)) })
 
@@ -115,9 +115,9 @@ func FuzzMentions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, name, alias, other string) {
 		brand := event.Entity{Name: name, Aliases: []string{alias}}
 		competitors := []event.Entity{{Name: other, Domains: []string{alias}}}
-		folded := fold(text)
+		folded := Fold(text)
 		next := make([]int, 2)
-		namesOf(&brand, competitors, spelled).mentions([]byte(folded), func(entity, at int) {
+		namesOf(&brand, competitors, Spelled).mentions([]byte(folded), func(entity, at int) {
 			if at < next[entity] || at >= len(folded) {
 				t.Errorf("mention of %d at %d of %+q after %d", entity, at, folded, next[entity])
 			}

@@ -61,7 +61,7 @@ func (n *names) add(entity int, e *event.Entity, spell func(name string) string)
 }
 
 func (n *names) addName(entity int, text string) {
-	text = strings.TrimSpace(fold(text))
+	text = strings.TrimSpace(Fold(text))
 	if text != "" {
 		n.all = append(n.all, name{entity, text, utf8.RuneCountInString(text)})
 	}
@@ -70,8 +70,8 @@ func (n *names) addName(entity int, text string) {
 // umlauts are how they are written where a keyboard has none. Folding makes ss of ß, and drops the dots of the others.
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue")
 
-// spelled is a name with every umlaut as two letters.
-func spelled(name string) string {
+// Spelled is a name with every umlaut as two letters.
+func Spelled(name string) string {
 	if composed := norm.NFC.String(name); strings.ContainsAny(composed, "äöüÄÖÜ") {
 		return umlauts.Replace(composed)
 	}

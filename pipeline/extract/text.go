@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// prose is what an answer says: its text without code fences, link reference definitions, targets of links and
+// Prose is what an answer says: its text without code fences, link reference definitions, targets of links and
 // images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It takes
 // time linear in the text, whatever the text holds.
-func prose(text string) string {
+func Prose(text string) string {
 	return dropURLs(dropTargets(dropDefinitions(dropFences(text))))
 }
 

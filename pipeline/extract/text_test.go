@@ -71,7 +71,7 @@ func TestProse(t *testing.T) {
 		{"entities and backslashes", "a\\(b&amp;c", "a\\(b&amp;c"},
 	}
 	for _, c := range cases {
-		if got := prose(c.text); got != c.want {
+		if got := Prose(c.text); got != c.want {
 			t.Errorf("%s: prose of %q is %q, want %q", c.rule, c.text, got, c.want)
 		}
 	}
@@ -135,7 +135,7 @@ func FuzzProse(f *testing.F) {
 		f.Add("Apple " + piece + piece + " [HP]() ```\nx\n``` [1]: http://y 'z'")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		out := prose(text)
+		out := Prose(text)
 		// Each removal takes at least two bytes for the one that it leaves.
 		if len(out) > len(text) {
 			t.Errorf("prose of %q is longer: %q", text, out)
