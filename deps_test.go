@@ -78,7 +78,7 @@ var dependencies = []dependency{
 	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
-	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics"}, "which variable or parameter a misspelt one is near"},
+	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "queryapi/apikey", "ingest/producer", "pipeline/consume", "internal/tracing"}, "limits of beacons, of requests and of log lines"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},

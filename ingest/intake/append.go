@@ -38,7 +38,7 @@ func (in *Intake) Append(ctx context.Context, answers iter.Seq[event.Answer]) (S
 
 // appendBatch appends those of one brand's answers that have not landed.
 func (d *delivery) appendBatch(ctx context.Context, batch []sourced) error {
-	batch, err := withoutFrozen(ctx, d.store, batch,
+	batch, err := withoutFrozen(ctx, d.store, event.TopicAnswers, batch,
 		func(s sourced) time.Time { return s.answer.AnsweredAt.Time },
 		func(s sourced, why error) { d.refuse(s.line, s.answer.Brand.ID, why) })
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *delivery) appendBatch(ctx context.Context, batch []sourced) error {
 		return ctx.Err()
 	}
 	first := batch[0].answer
-	landed, err := d.landed(ctx, first.OrganizationID, first.Brand.ID, len(batch), func(n int) uuid.UUID { return batch[n].answer.ID })
+	landed, err := d.landed(ctx, d.landings.Answers, first.OrganizationID, first.Brand.ID, len(batch), func(n int) uuid.UUID { return batch[n].answer.ID })
 	if err != nil {
 		return err
 	}

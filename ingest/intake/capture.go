@@ -36,14 +36,26 @@ type Capture struct {
 // Parse reads one line. The error says, for each wrong field, what would be right. now is the clock: an answer lies at
 // most a day after it.
 func Parse(text []byte, now time.Time) (Capture, error) {
-	if !utf8.Valid(text) {
-		return Capture{}, fmt.Errorf("byte %d is not UTF-8: want UTF-8", firstInvalid(string(text)))
-	}
 	var l line
-	// What is left of invalid UTF-8 is an escaped half of a surrogate pair.
-	if err := json.Unmarshal(text, &l, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Capture{}, lineError(err)
+	if err := decode(text, &l); err != nil {
+		return Capture{}, err
 	}
+	return l.parse(now)
+}
+
+// decode reads the JSON of a line.
+func decode(text []byte, into any) error {
+	if !utf8.Valid(text) {
+		return fmt.Errorf("byte %d is not UTF-8: want UTF-8", firstInvalid(string(text)))
+	}
+	// What is left of invalid UTF-8 is an escaped half of a surrogate pair.
+	if err := json.Unmarshal(text, into, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return lineError(err)
+	}
+	return nil
+}
+
+func (l *line) parse(now time.Time) (Capture, error) {
 	if problems := l.problems(); len(problems) > 0 {
 		return Capture{}, errors.New(strings.Join(problems, "; "))
 	}

@@ -20,10 +20,11 @@ type delivery struct {
 	*Intake
 	seen    *seen
 	summary Summary
+	kind    string // of what was given
 }
 
 func newDelivery(in *Intake) *delivery {
-	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []lines.Refusal{}}}
+	return &delivery{Intake: in, seen: newSeen(in.limits.remembered), summary: Summary{Refusals: []lines.Refusal{}}, kind: event.TopicAnswers}
 }
 
 // sourced is an answer with the line that it came from, 0 for none.
@@ -32,15 +33,15 @@ type sourced struct {
 	answer event.Answer
 }
 
-// landed looks up which of n answers have landed, and counts them as skipped.
-func (d *delivery) landed(ctx context.Context, organization, brand uuid.UUID, n int, id func(n int) uuid.UUID) ([]bool, error) {
+// landed looks up which of n facts have landed, and counts them as skipped.
+func (d *delivery) landed(ctx context.Context, landings lines.Landings, organization, brand uuid.UUID, n int, id func(n int) uuid.UUID) ([]bool, error) {
 	ids := make([]uuid.UUID, n)
 	for i := range ids {
 		ids[i] = id(i)
 	}
-	found, err := d.landings(ctx, organization, brand, ids)
+	found, err := landings(ctx, organization, brand, ids)
 	if err != nil {
-		return nil, fmt.Errorf("look up %d answers of brand %s: %w", n, brand, err)
+		return nil, fmt.Errorf("look up %d facts of brand %s: %w", n, brand, err)
 	}
 	landed := make([]bool, n)
 	for i, id := range ids {
@@ -63,7 +64,7 @@ func (d *delivery) send(ctx context.Context, answers iter.Seq[sourced]) error {
 			continue
 		}
 		if size > 0 && size+len(record.Value) > d.limits.batchBytes {
-			if err := d.append(ctx, records); err != nil {
+			if err := d.append(ctx, event.TopicAnswers, records); err != nil {
 				return err
 			}
 			records, size = records[:0], 0
@@ -71,14 +72,14 @@ func (d *delivery) send(ctx context.Context, answers iter.Seq[sourced]) error {
 		records = append(records, record)
 		size += len(record.Value)
 	}
-	return d.append(ctx, records)
+	return d.append(ctx, event.TopicAnswers, records)
 }
 
-func (d *delivery) append(ctx context.Context, records []producer.Record) error {
+func (d *delivery) append(ctx context.Context, topic string, records []producer.Record) error {
 	if len(records) == 0 {
 		return ctx.Err()
 	}
-	appended, err := d.producer.AppendAll(ctx, event.TopicAnswers, records)
+	appended, err := d.producer.AppendAll(ctx, topic, records)
 	d.summary.Imported += appended
 	return err
 }
@@ -91,15 +92,19 @@ func (d *delivery) refuse(line int, brand uuid.UUID, why error) {
 }
 
 func (d *delivery) interrupted(line int, cause error) error {
-	return &lines.Interrupted{Line: line, Imported: d.summary.Imported, Facts: "answers", Cause: cause}
+	return &lines.Interrupted{Line: line, Imported: d.summary.Imported, Facts: d.kind, Cause: cause}
 }
 
-// withoutFrozen leaves out and refuses the answers of frozen months, which the sink does not take.
-func withoutFrozen[T any](ctx context.Context, store *postgres.DB, batch []T, at func(T) time.Time, refuse func(T, error)) ([]T, error) {
-	open, frozen, err := postgres.WithoutFrozen(ctx, store, event.TopicAnswers, batch, at)
+// withoutFrozen leaves out and refuses the facts of frozen months, which the sink does not take.
+func withoutFrozen[T any](ctx context.Context, store *postgres.DB, topic string, batch []T, at func(T) time.Time, refuse func(T, error)) ([]T, error) {
+	open, frozen, err := postgres.WithoutFrozen(ctx, store, topic, batch, at)
+	field := "at"
+	if topic == event.TopicAnswers {
+		field = "answered_at"
+	}
 	for _, a := range frozen {
-		refuse(a, fmt.Errorf("answered_at %s: raw answers of that month have expired, and no more are taken; want a later one",
-			at(a).Format(time.RFC3339)))
+		refuse(a, fmt.Errorf("%s %s: raw %s of that month have expired, and no more are taken; want a later one",
+			field, at(a).Format(time.RFC3339), topic))
 	}
 	return open, err
 }

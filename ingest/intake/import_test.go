@@ -106,7 +106,7 @@ func (e *environment) must(err error) {
 }
 
 func (e *environment) intake() *intake.Intake {
-	return intake.New(e.producer, e.db, e.landed.landed, func() time.Time { return now })
+	return intake.New(e.producer, e.db, intake.Landings{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
 }
 
 // onLog reads every answer of the log, in the order of each partition.
@@ -269,7 +269,7 @@ func TestImportSaysWhatKafkaHas(t *testing.T) {
 	cfg.Brokers, cfg.AckTimeout = []string{"127.0.0.1:1"}, 500*time.Millisecond
 	away, err := producer.New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	e.must(err)
-	in := intake.New(away, e.db, e.landed.landed, func() time.Time { return now })
+	in := intake.New(away, e.db, intake.Landings{Answers: e.landed.landed, Visits: e.landed.landed, Crawls: e.landed.landed}, func() time.Time { return now })
 	summary, err := in.Import(t.Context(), strings.NewReader(line(1)+"\nbad\n"), e.brands, nil)
 	if !errors.Is(err, producer.ErrAway) || !strings.Contains(err.Error(), "Kafka has acknowledged 0 answers") || summary.Refused != 1 {
 		t.Errorf("%+v, %v", summary, err)

@@ -1,9 +1,10 @@
-// Package intake appends answers to the log: lines of answers that were captured elsewhere (NDJSON), and facts that the
-// simulator made.
+// Package intake appends facts to the log: lines of answers that were captured elsewhere (NDJSON), lines of visits and
+// crawls that were exported, and facts that the simulator made.
 //
 // An import is idempotent for ever. An answer's id is made of what identifies it (brand, prompt text, platform, model,
 // region, sample, answered_at), so importing a file again makes the same ids: those that have landed are skipped, and
-// the sink drops one that is appended twice. An import that was killed is continued by running it again.
+// the sink drops one that is appended twice. An import that was killed is continued by running it again. An exported
+// visit or crawl keeps its id.
 //
 // A line that cannot be an answer is refused with its number and with what would be right, and the import goes on.
 // Memory is bounded: one batch of lines and the ids of the last ones.
@@ -20,12 +21,14 @@
 //   - A line may have given_up, an error class, with given_up_error, in place of a text: a run that ended without an
 //     answer, as an export writes it.
 //   - A line of a frozen month, whose raw answers have expired, is refused.
+//   - A line without a prompt that has event is an exported visit, one that has crawler a crawl. They are of one brand.
 //   - Blank lines, a byte-order mark at the beginning and CRLF are ignored.
 package intake
 
 import (
 	"time"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -48,16 +51,22 @@ type Intake struct {
 	limits   limits
 	producer *producer.Producer
 	store    *postgres.DB
-	landings lines.Landings
+	landings Landings
 	now      func() time.Time
+
+	// Observe is nil, or called with each answer that an import appends.
+	Observe func(*event.Answer)
 }
+
+// Landings look up what is in the warehouse.
+type Landings struct{ Answers, Visits, Crawls lines.Landings }
 
 // New returns an intake that does nothing yet. now is the clock.
-func New(producer *producer.Producer, store *postgres.DB, landings lines.Landings, now func() time.Time) *Intake {
-	return &Intake{defaultLimits, producer, store, landings, now}
+func New(producer *producer.Producer, store *postgres.DB, landings Landings, now func() time.Time) *Intake {
+	return &Intake{limits: defaultLimits, producer: producer, store: store, landings: landings, now: now}
 }
 
-// Summary counts the answers that were given, one for each line and brand. Refused counts lines, or answers where the
+// Summary counts the facts that were given, one for each line and brand. Refused counts lines, or answers where the
 // record of one brand alone was refused.
 type Summary struct {
 	Imported int             `json:"imported"` // Kafka has them

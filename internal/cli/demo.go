@@ -19,7 +19,6 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/queryapi/apikey"
-	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -96,7 +95,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := intake.New(s.appends, s.db, landings(s.warehouse, clickhouse.LandedAnswers), time.Now)
+	in := intake.New(s.appends, s.db, intakeLandings(s.warehouse), time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
 

@@ -15,13 +15,14 @@ import (
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/pipeline/extract/near"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // imports is the command import.
 type imports struct {
-	File   string `arg:"" help:"Answers, one JSON object a line; - is stdin."`
+	File   string `arg:"" help:"Answers, or what export wrote, one JSON object a line; - is stdin."`
 	Org    string `required:"" placeholder:"SLUG" help:"Whose answers."`
 	Brand  string `placeholder:"SLUG" help:"The brand that they are read for."`
 	Create string `placeholder:"FILE" help:"Brands that they are read for, as JSON; those that are missing are created with their domains and competitors."`
@@ -54,7 +55,7 @@ func (c *imports) Run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
-			in := intake.New(log, on.db, landings(on.warehouse, clickhouse.LandedAnswers), time.Now)
+			in := intake.New(log, on.db, intakeLandings(on.warehouse), time.Now)
 			return c.take(ctx, p, in, file, size, brands)
 		})
 	})
@@ -126,6 +127,8 @@ func (c *imports) warnOfDifferences(ctx context.Context, p *process, on *engines
 }
 
 func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
+	var nearly near.Finder
+	in.Observe = nearly.Read
 	progress := p.newMeter("import: bytes read", size)
 	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { progress.reach(at.Bytes) })
 	progress.end()
@@ -139,7 +142,32 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	if err != nil {
 		return err
 	}
-	return p.printCounts(c.JSON, summary, counts{summary.Imported, summary.Skipped, summary.Refused})
+	result := imported{summary, nearly.Names(listedNear)}
+	p.sayNear(result.Near)
+	return p.printCounts(c.JSON, result, counts{summary.Imported, summary.Skipped, summary.Refused})
+}
+
+// imported is the whole result of an import.
+type imported struct {
+	intake.Summary
+	Near []near.Name `json:"near_names"`
+}
+
+// listedNear is how many names an import lists that were not counted.
+const listedNear = 10
+
+// sayNear lists what nearly is a name, and was not counted.
+func (p *process) sayNear(names []near.Name) {
+	for _, n := range names {
+		answers := "answers"
+		if n.Answers == 1 {
+			answers = "answer"
+		}
+		p.say("not counted: %q in %d %s, nearly %q of %s", n.Text, n.Answers, answers, n.Near, n.Entity)
+	}
+	if len(names) > 0 {
+		p.say("where that is the same, add it to the aliases, and what was imported is read again: docs/import.md#names-that-nearly-match")
+	}
 }
 
 // counts are what became of the lines of an import.
@@ -185,6 +213,13 @@ func (e *engines) newProducer(metrics prometheus.Registerer, spool producer.Spoo
 		cfg.Spool = spool
 	}
 	return producer.New(cfg, e.log, metrics)
+}
+
+// intakeLandings asks the warehouse which facts it has.
+func intakeLandings(conn *clickhouse.Conn) intake.Landings {
+	return intake.Landings{
+		Answers: landings(conn, clickhouse.LandedAnswers), Visits: landings(conn, clickhouse.LandedVisits), Crawls: landings(conn, clickhouse.LandedCrawls),
+	}
 }
 
 // landings asks the warehouse which facts of a kind it has.

@@ -111,7 +111,7 @@ func (i *installation) edit(t *testing.T, statement string, args ...any) {
 func (i *installation) figures(t *testing.T, brand string) map[string]string {
 	t.Helper()
 	bodies := map[string]string{}
-	for _, path := range []string{"visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "ai-traffic"} {
+	for _, path := range []string{"visibility-summary", "visibility-trend", "competitor-comparison", "citations", "prompt-performance", "shopping-cards", "filters", "ai-traffic", "ai-crawlers"} {
 		status, body := fetch(t, i.url+"/api/v1/"+path+window(brand), i.key)
 		var document any
 		if err := json.Unmarshal([]byte(body), &document); err != nil || status != 200 {

@@ -55,7 +55,7 @@ func newStack(t *testing.T) *stack {
 	appender, err := producer.New(appends, log, registry)
 	s.must(err)
 	s.run(appender.Run)
-	s.intake = intake.New(appender, s.db, landings{s.warehouse}.landed, time.Now)
+	s.intake = intake.New(appender, s.db, intake.Landings{Answers: landings{s.warehouse}.landed}, time.Now)
 
 	s.run(mirror.New(s.db, s.warehouse, registry, log).Run)
 	reads := consume.DefaultConfig()

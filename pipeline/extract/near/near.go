@@ -1,0 +1,252 @@
+// Package near finds what answers say that nearly is a name of a brand or competitor and is not counted as one: the
+// same letters written together or apart ("AcmeCorp", "Acme-Corp" for "Acme Corp"), and one letter more, less or other
+// (a typo, a plural, a genitive).
+//
+// Most words that are one letter away from a name are other words, so that a name has five letters or more, only one of
+// its words differs, by a letter that is neither its first nor a digit ("iPhone 16" is not "iPhone 15"), and where the
+// name begins with a capital, so does what is near it, and no answer has that in lower case.
+package near
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/pipeline/extract"
+)
+
+const (
+	shortestName = 5    // letters and digits
+	shortestWord = 4    // of a name, that may differ
+	maxFound     = 2000 // sightings that are remembered, in lower case too; what comes later is left out
+	maxRun       = 1024 // words that are compared at once
+	longest      = 100  // bytes of what is near a name
+)
+
+// A Name is what answers say, and the name or alias that it nearly is.
+type Name struct {
+	Text    string `json:"text"`
+	Answers int    `json:"answers"` // that have it
+	Near    string `json:"near"`
+	Entity  string `json:"entity"` // the brand or competitor of that name
+}
+
+// Finder reads one answer after the other, in memory that does not grow with them. The zero value is ready.
+type Finder struct {
+	names   names // of the last answer's brand
+	found   map[key]*sighting
+	answers int
+
+	words  []word // a run: one after the other in an answer, with one character between two
+	folded []byte // their folded letters, without what is between them
+}
+
+type key struct {
+	brand        uuid.UUID
+	entity, form string
+}
+
+type sighting struct {
+	Name
+	counted bool // it is a name itself, or part of one
+	lower   bool // an answer has it in lower case, where the name has a capital
+	last    int  // number of the last answer that has it
+}
+
+// A word is letters, marks and digits.
+type word struct {
+	start, end int // in the text
+	from, to   int // in folded
+	capital    bool
+}
+
+// Read reads an answer.
+func (f *Finder) Read(a *event.Answer) {
+	f.names.use(a)
+	f.answers++
+	text := extract.Prose(a.Text)
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if inWord(r) {
+			at = f.addWord(text, at, r)
+			continue
+		}
+		if !joins(r) || len(f.words) == 0 || f.words[len(f.words)-1].end != at || len(f.words) >= maxRun {
+			f.endRun(text)
+		}
+		at += size
+	}
+	f.endRun(text)
+}
+
+// addWord adds the word that begins with r, and returns where it ends.
+func (f *Finder) addWord(text string, start int, r rune) (end int) {
+	w := word{start: start, from: len(f.folded), capital: unicode.IsUpper(r) || unicode.IsTitle(r)}
+	ascii := true
+	for end = start; end < len(text); {
+		c := text[end]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if !inWord(r) {
+				break
+			}
+			ascii = false
+			end += size
+			continue
+		}
+		if !inWord(rune(c)) {
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		f.folded = append(f.folded, c)
+		end++
+	}
+	if !ascii {
+		f.folded = append(f.folded[:w.from], extract.Fold(text[start:end])...)
+	}
+	w.end, w.to = end, len(f.folded)
+	f.words = append(f.words, w)
+	return end
+}
+
+// endRun compares the words of a run, and begins the next.
+func (f *Finder) endRun(text string) {
+	for i, w := range f.words {
+		if w.from == w.to {
+			continue
+		}
+		for _, n := range f.names.byFirst[f.folded[w.from]] {
+			if words := f.near(n, i, text); words > 0 {
+				f.see(n, text, w, f.words[i+words-1].end)
+			}
+		}
+	}
+	f.words, f.folded = f.words[:0], f.folded[:0]
+}
+
+// near says how many words from one on are near a name; 0: they are not, or are the name.
+func (f *Finder) near(n *name, first int, text string) int {
+	for count := 1; count <= len(n.words)+1 && first+count <= len(f.words); count++ {
+		begin, end := f.words[first], f.words[first+count-1]
+		if end.to-begin.from > len(n.joined)+utf8.UTFMax {
+			break
+		}
+		switch {
+		case string(f.folded[begin.from:end.to]) == n.joined:
+			if count == 1 && n.text == n.joined || extract.Fold(text[begin.start:end.end]) == n.text {
+				return 0
+			}
+			return count
+		case count == len(n.words) && f.differsByALetter(n, first):
+			return count
+		}
+	}
+	return 0
+}
+
+// differsByALetter says whether as many words from one on are those of a name but for a letter of one of them.
+func (f *Finder) differsByALetter(n *name, first int) bool {
+	differing, got := "", ""
+	for i, want := range n.words {
+		w := f.words[first+i]
+		folded := f.folded[w.from:w.to]
+		if string(folded) == want {
+			continue
+		}
+		if differing != "" || len(folded) == 0 || folded[0] != want[0] || max(len(folded), len(want))-min(len(folded), len(want)) > utf8.UTFMax {
+			return false
+		}
+		differing, got = want, string(folded)
+	}
+	return utf8.RuneCountInString(differing) >= shortestWord && levenshtein.ComputeDistance(differing, got) == 1 && digits(differing) == digits(got)
+}
+
+// see counts what is near a name, once an answer.
+func (f *Finder) see(n *name, text string, first word, end int) {
+	if end-first.start > longest || isAddress(text, first.start, end) {
+		return
+	}
+	written := text[first.start:end]
+	k := key{f.names.of.Brand.ID, n.entity, extract.Fold(written)}
+	s := f.found[k]
+	if s == nil {
+		if len(f.found) >= maxFound {
+			return
+		}
+		if f.found == nil {
+			f.found = map[key]*sighting{}
+		}
+		s = &sighting{Name: Name{Text: strings.Clone(written), Near: n.written, Entity: n.entity}, counted: f.names.has(written, k.form)}
+		f.found[k] = s
+	}
+	switch {
+	case n.capital && !first.capital:
+		s.lower = true
+	case s.last != f.answers:
+		if s.Answers == 0 {
+			s.Text = strings.Clone(written)
+		}
+		s.last = f.answers
+		s.Answers++
+	}
+}
+
+// Names are at most so many, those of most answers first. What is near a name for several brands is one, with the most
+// answers of any.
+func (f *Finder) Names(most int) []Name {
+	byForm := map[[2]string]Name{}
+	for k, s := range f.found {
+		at := [2]string{k.entity, k.form}
+		if !s.counted && !s.lower && s.Answers > byForm[at].Answers {
+			byForm[at] = s.Name
+		}
+	}
+	all := make([]Name, 0, len(byForm))
+	for _, n := range byForm {
+		all = append(all, n)
+	}
+	slices.SortFunc(all, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Entity, b.Entity))
+	})
+	return all[:min(len(all), most)]
+}
+
+func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// joins says whether two words with r between them may be one name.
+func joins(r rune) bool { return strings.ContainsRune(" \u00a0-‐‑–'’.&+", r) }
+
+// isAddress says whether what is from start to end is part of a host, a path or an address of mail.
+func isAddress(text string, start, end int) bool {
+	if start > 0 && strings.IndexByte("./@_", text[start-1]) >= 0 {
+		return true
+	}
+	rest := text[end:]
+	if rest == "" {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(rest[1:])
+	return strings.IndexByte("/@_", rest[0]) >= 0 || rest[0] == '.' && len(rest) > 1 && inWord(next)
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
