@@ -3,7 +3,6 @@ package near
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/answerscope/answerscope/ingest/event"
@@ -47,7 +46,7 @@ func (n *names) add(entity, written, spelled string) {
 	one := &name{entity: entity, written: written, text: text, words: strings.FieldsFunc(text, func(r rune) bool { return !inWord(r) })}
 	one.joined = strings.Join(one.words, "")
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(spelled, func(r rune) bool { return !inWord(r) }))
-	one.capital = unicode.IsUpper(first) || unicode.IsTitle(first)
+	one.capital = isCapital(first)
 	n.all = append(n.all, one)
 	if utf8.RuneCountInString(one.joined) >= shortestName {
 		n.byFirst[one.joined[0]] = append(n.byFirst[one.joined[0]], one)

@@ -72,7 +72,10 @@ func (f *Finder) Read(a *event.Answer) {
 	f.answers++
 	text := extract.Prose(a.Text)
 	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
+		r, size := rune(text[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[at:])
+		}
 		if inWord(r) {
 			at = f.addWord(text, at, r)
 			continue
@@ -87,11 +90,10 @@ func (f *Finder) Read(a *event.Answer) {
 
 // addWord adds the word that begins with r, and returns where it ends.
 func (f *Finder) addWord(text string, start int, r rune) (end int) {
-	w := word{start: start, from: len(f.folded), capital: unicode.IsUpper(r) || unicode.IsTitle(r)}
+	w := word{start: start, from: len(f.folded), capital: isCapital(r)}
 	ascii := true
 	for end = start; end < len(text); {
-		c := text[end]
-		if c >= utf8.RuneSelf {
+		if text[end] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(text[end:])
 			if !inWord(r) {
 				break
@@ -100,11 +102,9 @@ func (f *Finder) addWord(text string, start int, r rune) (end int) {
 			end += size
 			continue
 		}
-		if !inWord(rune(c)) {
+		c := lower[text[end]]
+		if c == 0 {
 			break
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
 		}
 		f.folded = append(f.folded, c)
 		end++
@@ -161,12 +161,22 @@ func (f *Finder) differsByALetter(n *name, first int) bool {
 		if string(folded) == want {
 			continue
 		}
-		if differing != "" || len(folded) == 0 || folded[0] != want[0] || max(len(folded), len(want))-min(len(folded), len(want)) > utf8.UTFMax {
+		if differing != "" || len(folded) == 0 || folded[0] != want[0] || !halfEqual(want, folded) {
 			return false
 		}
 		differing, got = want, string(folded)
 	}
 	return utf8.RuneCountInString(differing) >= shortestWord && levenshtein.ComputeDistance(differing, got) == 1 && digits(differing) == digits(got)
+}
+
+// halfEqual says whether a word begins or ends with half of another, as it does where one letter differs.
+func halfEqual(want string, got []byte) bool {
+	half := len(want) / 2
+	for half < len(want) && !utf8.RuneStart(want[half]) {
+		half++
+	}
+	head, tail := want[:half], want[half:]
+	return len(got) >= len(head) && string(got[:len(head)]) == head || len(got) >= len(tail) && string(got[len(got)-len(tail):]) == tail
 }
 
 // see counts what is near a name, once an answer.
@@ -221,13 +231,25 @@ func (f *Finder) Names(most int) []Name {
 
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return lower[r] != 0
 	}
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
+// lower has the letters and digits of ASCII, folded; 0 is none.
+var lower = func() (table [utf8.RuneSelf]byte) {
+	for c := range table {
+		if r := rune(c); unicode.IsLetter(r) || unicode.IsDigit(r) {
+			table[c] = byte(unicode.ToLower(r))
+		}
+	}
+	return table
+}()
+
+func isCapital(r rune) bool { return unicode.IsUpper(r) || unicode.IsTitle(r) }
+
 // joins says whether two words with r between them may be one name.
-func joins(r rune) bool { return strings.ContainsRune(" \u00a0-‐‑–'’.&+", r) }
+func joins(r rune) bool { return r == ' ' || strings.ContainsRune("\u00a0-‐‑–'’.&+", r) }
 
 // isAddress says whether what is from start to end is part of a host, a path or an address of mail.
 func isAddress(text string, start, end int) bool {
