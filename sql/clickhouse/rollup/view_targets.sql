@@ -13,12 +13,22 @@ FROM
 (
     SELECT
         name,
-        arrayJoin(arrayZip(dependencies_database, dependencies_table)) AS dependent
+        arrayJoin(arrayFilter((table, database) -> database = currentDatabase(), dependencies_table, dependencies_database)) AS dependent
     FROM system.tables
     WHERE database = currentDatabase()
 ) AS source
-INNER JOIN system.tables AS view ON view.database = source.dependent.1 AND view.name = source.dependent.2
-INNER JOIN system.tables AS target ON target.database = view.target_database AND target.name = view.target_table
+INNER JOIN
+(
+    SELECT name, as_select, target_table
+    FROM system.tables
+    WHERE database = currentDatabase() AND target_database = currentDatabase()
+) AS view ON view.name = source.dependent
+INNER JOIN
+(
+    SELECT name, engine_full, partition_key
+    FROM system.tables
+    WHERE database = currentDatabase()
+) AS target ON target.name = view.target_table
 INNER JOIN
 (
     SELECT
@@ -29,6 +39,5 @@ INNER JOIN
     FROM (SELECT * FROM system.columns WHERE database = currentDatabase() ORDER BY table, position)
     GROUP BY table
 ) AS columns ON columns.table = target.name
-WHERE view.database = currentDatabase() AND target.database = currentDatabase()
 ORDER BY source, table
 SETTINGS log_comment = 'view targets'
