@@ -49,7 +49,7 @@ func saltDays(now time.Time) (days []time.Time) {
 	return days
 }
 
-// refreshSalts asks Postgres for the salts that are needed at now and forgets all others.
+// refreshSalts asks Postgres for the salts that are needed at now and forgets all others, here and there.
 func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
 	days := saltDays(now)
 	v.forget(days)
@@ -64,7 +64,7 @@ func (v *Visitors) refreshSalts(ctx context.Context, now time.Time) error {
 		found = append(found, key{dayOf(row.Day), binary.LittleEndian.Uint64(row.Key), binary.LittleEndian.Uint64(row.Key[8:])})
 	}
 	v.salts.Store(&found)
-	return nil
+	return v.db.DropSalts(ctx)
 }
 
 // forget drops the keys of other days, also while Postgres is away.

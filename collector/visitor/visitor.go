@@ -2,7 +2,7 @@
 // proxies, its country, and a hash that distinguishes a day's visitors of a site.
 //
 // An address is an argument here and in no field, file, log line or metric. The
-// hash's key is random, shared by all collectors through Postgres, kept in memory
+// hash's key is random, shared by all collectors through Postgres, kept by them in memory
 // alone, and forgotten an hour after its day: whose a hash was cannot be found out then.
 package visitor
 
@@ -120,7 +120,8 @@ func (v *Visitors) Run(ctx context.Context) error {
 		if err := v.refreshSalts(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			wait = min(wait, saltRetry)
 			v.saltWarnings.Do(func() {
-				v.log.Warn("visitor salts not read", "cause", err, "next", "see that postgres is up; from the day on whose salt is unknown visits have no visitor")
+				v.log.Warn("visitor salts not refreshed", "cause", err, "next", "see that postgres is up and that no transaction reads private.visitor_salts "+
+					"for long, as pg_dump does; until then old salts are not forgotten, and visits of a day whose salt is unknown have no visitor")
 			})
 		}
 		v.refreshCountries()

@@ -18,12 +18,8 @@ var (
 	salts     = query[Salt]("salts")
 )
 
-// Salts are those of the given days, midnights in UTC, the same for every process; a day without one gets one. Expired
-// ones are deleted first.
+// Salts are those of the given days, midnights in UTC, the same for every process; a day without one gets one.
 func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
-	if err := db.DropSalts(ctx); err != nil {
-		return nil, err
-	}
 	if _, err := makeSalts.run(ctx, db, of); err != nil {
 		return nil, fmt.Errorf("make visitor salts: %w", err)
 	}
@@ -31,7 +27,8 @@ func (db *DB) Salts(ctx context.Context, of ...time.Time) ([]Salt, error) {
 	return found, wrap(err, "read visitor salts")
 }
 
-// DropSalts deletes the salts whose day ended an hour ago, before any is 48 hours old.
+// DropSalts forgets the salts whose day ended an hour ago, before any is 48 hours old. No file of the server has them
+// then.
 func (db *DB) DropSalts(ctx context.Context) error {
 	_, err := dropSalts.run(ctx, db)
 	return wrap(err, "drop visitor salts")

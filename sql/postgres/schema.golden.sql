@@ -204,7 +204,7 @@ CREATE POLICY service ON private.users FOR ALL TO answerscope_owner, answerscope
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.users TO answerscope_service;
 
 -- table private.visitor_salts
-CREATE TABLE private.visitor_salts (
+CREATE UNLOGGED TABLE private.visitor_salts (
     day date NOT NULL,
     salt bytea NOT NULL,
     made_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
@@ -217,7 +217,7 @@ COMMENT ON COLUMN private.visitor_salts.day IS 'The UTC day whose visits it hash
 ALTER TABLE private.visitor_salts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.visitor_salts FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.visitor_salts FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT DELETE, INSERT, SELECT ON private.visitor_salts TO answerscope_service;
+GRANT INSERT, SELECT, TRUNCATE ON private.visitor_salts TO answerscope_service;
 
 -- table public.api_keys
 CREATE TABLE public.api_keys (

@@ -2,7 +2,7 @@
 SELECT
     format('table %I.%I', n.nspname, c.relname) AS name,
     concat_ws(E'\n',
-        format(E'CREATE TABLE %I.%I (\n%s\n);', n.nspname, c.relname, concat_ws(E',\n',
+        format(E'CREATE %sTABLE %I.%I (\n%s\n);', CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' END, n.nspname, c.relname, concat_ws(E',\n',
             (SELECT string_agg(concat_ws(' ', '   ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
                         CASE WHEN a.attnotnull THEN 'NOT NULL' END,
                         CASE WHEN a.attidentity <> '' THEN 'GENERATED ALWAYS AS IDENTITY' END,
