@@ -222,7 +222,7 @@ func printable(text string) string {
 // page is what a URL says, as site.ParsePage has it.
 type page struct{ host, path, query string }
 
-// pageOf is the page of a visit: its path begins with / and is no longer than the log takes.
+// pageOf is the page of a visit: its path begins with /, has no secret and is no longer than the log takes.
 func pageOf(url string) (p page, ok bool) {
 	if event.HasControls(url) {
 		return page{}, false
@@ -233,6 +233,7 @@ func pageOf(url string) (p page, ok bool) {
 	if p.path == "" {
 		p.path = "/"
 	}
+	p.path = event.MaskPath(p.path)
 	if len(p.path) > event.MaxTitle {
 		p.path = strings.ToValidUTF8(p.path[:event.MaxTitle], "")
 	}

@@ -13,7 +13,8 @@
 //     cannot be read is refused with its number.
 //   - The site of a line is the host that it names (Cloudflare, CloudFront), else the one that the caller names. Lines
 //     of hosts that are not the caller's are ignored.
-//   - A path has no query, and is kept as it was asked, escapes and all.
+//   - A path has no query and no segment that looks like a secret (event.MaskPath). Else it is kept as it was asked,
+//     escapes and all.
 //   - Comments (#), blank lines, a byte-order mark at the beginning and CRLF are ignored.
 //   - A file may be compressed with gzip, which its first bytes show.
 //   - Addresses of requesters are compared with published ranges where there are some,

@@ -147,7 +147,7 @@ func quoted(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// pathOf is the path of a request's target, without its query.
+// pathOf is the path of a request's target, without its query and what looks like a secret.
 func pathOf(target string) (string, error) {
 	if scheme, rest, ok := strings.Cut(target, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		_, path, _ := strings.Cut(rest, "/")
@@ -161,7 +161,7 @@ func pathOf(target string) (string, error) {
 	if event.HasControls(path) {
 		return "", errors.New("path: want one without control characters")
 	}
-	return path, nil
+	return event.MaskPath(path), nil
 }
 
 func statusOf(text string) (int, error) {

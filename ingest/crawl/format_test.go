@@ -36,6 +36,7 @@ func TestLinesOfEveryFormat(t *testing.T) {
 		"another zone":   {Combined, `192.0.2.7 - ana [02/Mar/2026:04:30:00 -0730] "GET /a/%C3%A9 HTTP/2.0" 200 5316 "https://x.example/?q=\"a b\"" "` + gptbot + `" "203.0.113.9" 0.004`, page},
 		"virtual host":   {Combined, `shop.lumen.example 192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, hosted},
 		"whole URL":      {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET https://other.example/a/%C3%A9#x HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, page},
+		"a secret":       {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /verify/550e8400-e29b-41d4-a716-446655440000 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.path = "/verify/{masked}" })},
 		"nothing sent":   {Combined, `192.0.2.7 - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 499 - "-" "` + gptbot + `"`, with(func(q *request) { q.status, q.bytes = 499, 0 })},
 		"a name":         {Combined, `crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.address = netip.Addr{} })},
 		"a host, a name": {Combined, `shop.lumen.example crawler.openai.com - - [02/Mar/2026:12:00:00 +0000] "GET /a/%C3%A9 HTTP/1.1" 200 5316 "-" "` + gptbot + `"`, with(func(q *request) { q.host, q.address = "shop.lumen.example", netip.Addr{} })},

@@ -60,6 +60,12 @@ type traffic struct {
 	Visits   int `json:"total_visits"`
 	Sessions int
 	Goals    []reached
+	TopPages []viewed `json:"top_pages"`
+}
+
+type viewed struct {
+	URL    string
+	Visits int
 }
 
 type reached struct {
@@ -79,6 +85,7 @@ func TestABeaconIsAFigure(t *testing.T) {
 	for body, headers := range map[string][]string{
 		beaconOf(brand, "/b", `,"s":"chatgpt"`): nil,
 		beaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
+		beaconOf(brand, "/reset/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.sQqXgZ8/new", `,"s":"chatgpt"`):      nil,
 		beaconOf(brand, "/c", `,"n":1`):                        nil, // no platform sent it
 		beaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`): {"Origin: https://acme.example.evil.example"},
 		beaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`): {"User-Agent: GPTBot/1.2"},
@@ -92,10 +99,11 @@ func TestABeaconIsAFigure(t *testing.T) {
 		}
 		return got
 	}
-	want := traffic{Visits: 2, Sessions: 1, Goals: []reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}}}
-	wait.For(t, "two views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
+	want := traffic{Visits: 3, Sessions: 1, Goals: []reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}},
+		TopPages: []viewed{{"/a", 1}, {"/b", 1}, {"/reset/{masked}/new", 1}}}
+	wait.For(t, "three views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
 
-	accepted := 2 + beaconsUntilStopped(t, h, first)
+	accepted := 3 + beaconsUntilStopped(t, h, first)
 	h.start(t)
 	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(h.url).Visits >= accepted })
 	if got := counted(h.url).Visits; got != accepted {
