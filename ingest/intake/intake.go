@@ -54,7 +54,7 @@ type Intake struct {
 	landings Landings
 	now      func() time.Time
 
-	// Observe is nil, or called with each answer that an import appends.
+	// Observe is nil, or called with each answer that an import appends; it may keep the answer and must not change it.
 	Observe func(*event.Answer)
 }
 

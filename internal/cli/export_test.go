@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"regexp"
@@ -28,7 +29,12 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	}
 	first := installed(t)
 	lumen := first.addBrands(t, first.organization.ID, lampsFile(t, 1))
-	must(t, first.env, "import", written(t, "first.ndjson", text), "--org", "acme", "--brand", "lumen")
+	text = bytes.Replace(text, []byte("Lumen is a fine one"), []byte("Lumen, or Lu-Men by Gloow, is a fine one"), 2)
+	imported := run(t, first.env, string(text), "import", "-", "--org", "acme", "--brand", "lumen", "--json")
+	if !strings.Contains(imported.stdout, `"near_names":[{"text":"Lu-Men","answers":2,"near":"Lumen","entity":"Lumen"}]}`) ||
+		!strings.Contains(imported.stderr, `not counted: "Lu-Men" in 2 answers, nearly "Lumen" of Lumen`) {
+		t.Errorf("import: status %d, %s%s", imported.status, imported.stdout, imported.stderr)
+	}
 	first.settled(t, lumen, lines)
 	if _, body := fetch(t, first.url+"/api/v1/visibility-summary"+window(lumen), first.key); !strings.Contains(body, `"degraded_platforms":["openai"]`) {
 		t.Errorf("no platform is degraded: %s", body)

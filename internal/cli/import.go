@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/producer"
@@ -127,11 +128,11 @@ func (c *imports) warnOfDifferences(ctx context.Context, p *process, on *engines
 }
 
 func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file io.Reader, size int64, brands []uuid.UUID) error {
-	var nearly near.Finder
-	in.Observe = nearly.Read
+	nearNames := findNear(in)
 	progress := p.newMeter("import: bytes read", size)
 	summary, err := in.Import(ctx, while(ctx, file), brands, func(at intake.Progress) { progress.reach(at.Bytes) })
 	progress.end()
+	result := imported{summary, nearNames()}
 	for _, r := range summary.Refusals {
 		of := ""
 		if r.Brand != uuid.Nil {
@@ -142,7 +143,6 @@ func (c *imports) take(ctx context.Context, p *process, in *intake.Intake, file 
 	if err != nil {
 		return err
 	}
-	result := imported{summary, nearly.Names(listedNear)}
 	p.sayNear(result.Near)
 	return p.printCounts(c.JSON, result, counts{summary.Imported, summary.Skipped, summary.Refused})
 }
@@ -155,6 +155,25 @@ type imported struct {
 
 // listedNear is how many names an import lists that were not counted.
 const listedNear = 10
+
+// findNear has what an import appends searched for such names meanwhile: an import mostly waits for the engines. names
+// ends that, and has the result.
+func findNear(in *intake.Intake) (names func() []near.Name) {
+	var found near.Finder
+	queue, done := make(chan *event.Answer, 16), make(chan struct{})
+	go func() {
+		defer close(done)
+		for a := range queue {
+			found.Read(a)
+		}
+	}()
+	in.Observe = func(a *event.Answer) { queue <- a }
+	return func() []near.Name {
+		close(queue)
+		<-done
+		return found.Names(listedNear)
+	}
+}
 
 // sayNear lists what nearly is a name, and was not counted.
 func (p *process) sayNear(names []near.Name) {
