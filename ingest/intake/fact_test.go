@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestExportedFactsAreRead(t *testing.T) {
 		t.Errorf("%+v, %v", bot.crawl, err)
 	}
 	// An answer may have any other field.
-	if _, err := readFact(`{` + least + `,"event":"x","crawler":1}`); err != errNoFact {
+	if _, err := readFact(`{` + least + `,"event":"x","crawler":1}`); !errors.Is(err, errNoFact) {
 		t.Errorf("an answer with event and crawler: %v", err)
 	}
 }
@@ -158,7 +159,7 @@ func FuzzFact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := readFact(text)
 		if err != nil {
-			if !strings.Contains(err.Error(), "want") && err != errNoFact || !utf8.ValidString(err.Error()) {
+			if !strings.Contains(err.Error(), "want") && !errors.Is(err, errNoFact) || !utf8.ValidString(err.Error()) {
 				t.Fatalf("reason %q", err)
 			}
 			return
