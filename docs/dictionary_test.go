@@ -16,7 +16,7 @@ import (
 func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	s := setStage(t)
 	d := readDictionary(t)
-	views := s.rows(t, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name")
+	views := s.rows(t, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name")
 	tables := s.rows(t, "SELECT name, comment, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine != 'View' ORDER BY name")
 	functions := s.rows(t, "SELECT name FROM system.functions WHERE origin = 'SQLUserDefined' AND startsWith(name, 'answerscope_') ORDER BY name")
 	if len(views) < 9 || len(tables) < 12 || len(functions) < 5 {
@@ -27,7 +27,15 @@ func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 		d.columns.known[c[0]+" "+c[1]] = true
 	}
 	for _, v := range views {
-		d.view(t, s, v[0])
+		if !strings.HasSuffix(v[0], plain) {
+			d.view(t, s, v[0])
+		}
+	}
+	d.line("\n## Views without parameters\n\nTheir columns: `organization_id`, `brand_id`, `brand_name`, then those of the view that they are made of.\n")
+	for _, v := range views {
+		if strings.HasSuffix(v[0], plain) {
+			d.plainView(t, s, v[0], v[1])
+		}
 	}
 	d.tables(t, s, tables)
 	d.line("\n## Functions\n")
@@ -179,6 +187,19 @@ func (d *dictionary) view(t *testing.T, s *stage, name string) {
 		d.columns.use(t, name, column[0], column[1])
 	}
 	d.line(fmt.Sprintf("\n### %s\n\n%s\n\n`%s(%s)`\n\nColumns: %s", name, capital(says), name, strings.Join(signature, ", "), strings.Join(columns, ", ")))
+}
+
+// plain ends the names of views without parameters.
+const plain = "_last_30_days"
+
+func (d *dictionary) plainView(t *testing.T, s *stage, name, comment string) {
+	t.Helper()
+	question, _, _ := strings.Cut(comment, " ")
+	for _, column := range s.rows(t, "DESCRIBE "+name) {
+		d.columns.use(t, question, column[0], column[1])
+	}
+	says, _, _ := strings.Cut(comment, " [")
+	d.line("- `" + name + "`: " + says)
 }
 
 // valueOf is any value of a parameter's type.

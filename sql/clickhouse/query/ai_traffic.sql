@@ -2,10 +2,10 @@
 -- facet is total, platform, page (a path, the top 10), country, landing (the path that sessions began on, the top 10) or goal (a row for
 -- each of its currencies, the top 100). Rows of a facet come by visits (landing: sessions) descending, then by name and currency.
 SELECT
-    -- A key that a row's set lacks is a 1 of grouping, and '' in name. organization_id, of which there is one, marks the two sets of paths.
+    -- A key that a row's set lacks is a 1 of grouping, and '' in name. goal, which is '' of a view, marks the second set of paths.
     transform(
-        grouping(platform, organization_id, path, country, goal),
-        [0b01111, 0b10011, 0b11011, 0b11101, 0b11110],
+        grouping(platform, path, country, goal),
+        [0b0111, 0b1010, 0b1011, 0b1101, 0b1110],
         ['platform', 'landing', 'page', 'country', 'goal'],
         'total')                                AS facet,
     concat(platform, path, country, goal) AS name,
@@ -18,7 +18,7 @@ WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}
   AND day BETWEEN {date_from:Date} AND {date_to:Date}
   AND answerscope_matches_code({platforms:Array(String)}, platform)
-GROUP BY GROUPING SETS ((platform, event), (organization_id, path, event), (path, event), (country, event), (goal, currency, event), (event))
+GROUP BY GROUPING SETS ((platform, event), (path, goal, event), (path, event), (country, event), (goal, currency, event), (event))
 HAVING (facet = 'goal') = (event = 'goal') AND if(facet = 'landing', sessions, visits) > 0
 -- A page's visitor chooses the names of goals and paths, and may send any.
 QUALIFY row_number() OVER (PARTITION BY facet ORDER BY if(facet = 'landing', sessions, visits) DESC, name, currency) <= transform(facet, ['page', 'landing', 'goal'], [10, 10, 100], 1000)

@@ -2,7 +2,7 @@
 -- The brand comes first. A competitor that no answer mentions or cites has zeros. Without groups the rows are there without answers, too.
 WITH
     (
-        SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
+        SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors FINAL
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -32,7 +32,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
-          AND has(live.1, entity_id)
+          AND (entity_id = {brand_id:UUID} OR has(live.1, entity_id))
         GROUP BY group_key, entity_id, prompt_id
     ),
     entities AS
@@ -88,7 +88,7 @@ WITH
             FROM entities
             GROUP BY group_key
         ) AS grouped
-        ARRAY JOIN live AS entity
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> rival.3 = {brand_id:UUID}, live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
     )
 SELECT
     group_key,

@@ -53,20 +53,14 @@ SELECT
 FROM prompts
 LEFT JOIN
 (
-    SELECT
-        id,
-        text,
-        topic_id
+    SELECT id, text, topic_id
     FROM dimension_prompts FINAL
     WHERE organization_id = {organization_id:UUID}
       AND brand_id = {brand_id:UUID}
 ) AS prompt ON prompt.id = prompts.prompt_id
 LEFT JOIN
 (
-    SELECT
-        id,
-        name,
-        deleted
+    SELECT id, name, deleted
     FROM dimension_topics FINAL
     WHERE organization_id = {organization_id:UUID}
       AND brand_id = {brand_id:UUID}

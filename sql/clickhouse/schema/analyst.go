@@ -155,11 +155,16 @@ func OrganizationTables() []string {
 	return tables
 }
 
-// organizationViews are the named views that are asked for one organization; the others are the pipeline's.
+// organizationViews are the named views that are asked for one organization, and those without parameters; the others are
+// the pipeline's.
 func organizationViews() []string {
-	return slices.DeleteFunc(definitionNames("query"), func(name string) bool {
+	views := slices.DeleteFunc(definitionNames("query"), func(name string) bool {
 		return !strings.Contains(mustRead("query/"+name+".sql"), "{organization_id:UUID}")
 	})
+	for _, view := range plainViews {
+		views = append(views, view.name)
+	}
+	return views
 }
 
 // indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant of their

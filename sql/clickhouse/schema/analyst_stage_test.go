@@ -49,6 +49,7 @@ func TestAnalysts(t *testing.T) {
 	t.Run("share no caches", s.shareNoCaches)
 	t.Run("ask only so much at once", s.askOnlySoMuchAtOnce)
 	t.Run("are not found by guessing", s.areNotFoundByGuessing)
+	t.Run("select from views without parameters", s.selectFromViewsWithoutParameters) // last, of more rows
 }
 
 const (
@@ -105,7 +106,7 @@ func setStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	for _, table := range schema.OrganizationTables() {
-		s.fill(t, table)
+		s.fill(t, table, "[toDate('2026-03-02'), toDate('2026-03-03')]")
 	}
 	return s
 }
@@ -118,9 +119,9 @@ func id(t *testing.T, text string) (id clickhouse.UUID) {
 	return id
 }
 
-// fill gives a table rows of both organizations on two days that every view has something to say about. A column not
+// fill gives a table rows of both organizations on some days, of which two are enough for every view to say something. A column not
 // listed here is one of its type that is not nothing.
-func (s *stage) fill(t *testing.T, table string) {
+func (s *stage) fill(t *testing.T, table, days string) {
 	t.Helper()
 	values := map[string]string{
 		"organization_id": "toUUID(o)", "brand_id": "toUUID(b)", "day": "d", "deleted": "false", "is_active": "true", "branded": "false",
@@ -153,8 +154,8 @@ func (s *stage) fill(t *testing.T, table string) {
 		columns, expressions = append(columns, "`"+name+"`"), append(expressions, value)
 	}
 	s.must(t, s.owner, fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM
-		(SELECT arrayJoin([('%s', '%s'), ('%s', '%s')]) AS ob, ob.1 AS o, ob.2 AS b, arrayJoin([toDate('2026-03-02'), toDate('2026-03-03')]) AS d)`,
-		table, strings.Join(columns, ", "), strings.Join(expressions, ", "), organizationA, brandA, organizationB, brandB))
+		(SELECT arrayJoin([('%s', '%s'), ('%s', '%s')]) AS ob, ob.1 AS o, ob.2 AS b, arrayJoin(%s) AS d)`,
+		table, strings.Join(columns, ", "), strings.Join(expressions, ", "), organizationA, brandA, organizationB, brandB, days))
 }
 
 // ask sends a statement over HTTP. The error code is 0 when it was answered.

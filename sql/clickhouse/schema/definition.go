@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -30,10 +31,10 @@ func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (
 	if err := conn.Select(ctx, &views, "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine = 'View' ORDER BY name"); err != nil {
 		return nil, fmt.Errorf("list views: %w", err)
 	}
-	names, comments := definitionNames("query"), map[string]string{}
+	texts, comments := namedViews(), map[string]string{}
 	for _, view := range views {
 		comments[view.Name] = view.Comment
-		if hashed.MatchString(view.Comment) && !slices.Contains(names, view.Name) {
+		if hashed.MatchString(view.Comment) && texts[view.Name] == "" {
 			outdated = append(outdated, definition{view.Name, "DROP VIEW IF EXISTS " + view.Name})
 		}
 	}
@@ -42,14 +43,26 @@ func outdatedDefinitions(ctx context.Context, conn *clickhouse.Conn, l layout) (
 		return nil, err
 	}
 	outdated = append(outdated, functions...)
-	for _, name := range names {
-		text := l.question(mustRead("query/" + name + ".sql"))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text := l.question(texts[name])
 		if comment := comment(text); comments[name] != comment {
 			create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS %s COMMENT '%s'", name, strings.TrimSpace(text), comment)
 			outdated = append(outdated, definition{name, create})
 		}
 	}
 	return outdated, nil
+}
+
+// namedViews are the texts of views by their names: a file of query/ each, and those without parameters.
+func namedViews() map[string]string {
+	texts := map[string]string{}
+	for _, name := range definitionNames("query") {
+		texts[name] = mustRead("query/" + name + ".sql")
+	}
+	for _, view := range plainViews {
+		texts[view.name] = view.text()
+	}
+	return texts
 }
 
 // outdatedFunctions leaves a right function alone: functions belong to the whole server, and databases may migrate at the

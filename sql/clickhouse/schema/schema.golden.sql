@@ -66,11 +66,85 @@ LIMIT 10 BY
     purpose
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- ai_crawlers_last_30_days
+CREATE VIEW ai_crawlers_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `facet` String,
+    `name` String,
+    `operator` LowCardinality(String),
+    `platform` LowCardinality(String),
+    `purpose` String,
+    `requests` Int64,
+    `verified` Int64,
+    `unverified` Int64,
+    `bytes` Int64
+)
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [abf29aa4ee69]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    SELECT
+        organization_id,
+        brand_id,
+        multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
+        multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
+        toString(crawl_daily.operator) AS operator,
+        toString(crawl_daily.platform) AS platform,
+        if(facet = 'crawler', toString(crawl_daily.purpose), '') AS purpose,
+        sum(crawl_daily.requests) AS requests,
+        sum(crawl_daily.verified) AS verified,
+        sum(crawl_daily.unverified) AS unverified,
+        sum(crawl_daily.bytes) AS bytes
+    FROM crawl_daily
+    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(crawl_daily.platform)))
+    GROUP BY
+        GROUPING SETS (
+            (organization_id, brand_id, crawler, crawl_daily.operator, crawl_daily.platform, crawl_daily.purpose),
+            (organization_id, brand_id, crawl_daily.purpose),
+            (organization_id, brand_id, status),
+            (organization_id, brand_id, path),
+            (organization_id, brand_id))
+    HAVING requests > 0
+    ORDER BY
+        facet ASC,
+        requests DESC,
+        name ASC,
+        operator ASC,
+        platform ASC,
+        purpose ASC
+    LIMIT 10 BY
+        organization_id,
+        brand_id,
+        facet,
+        if(facet = 'page', '', name),
+        operator,
+        platform,
+        purpose
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [f6ad8dc6ed5b]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [beb648ff290c]'
 AS SELECT
-    transform(grouping(platform, organization_id, path, country, goal), [15, 19, 27, 29, 30], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+    transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
     currency,
     sum(visit_daily.visits) AS visits,
@@ -81,7 +155,7 @@ WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}
 GROUP BY
     GROUPING SETS (
         (platform, event),
-        (organization_id, path, event),
+        (path, goal, event),
         (path, event),
         (country, event),
         (goal, currency, event),
@@ -93,6 +167,66 @@ ORDER BY
     if(facet = 'landing', sessions, visits) DESC,
     name ASC,
     currency ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- ai_traffic_last_30_days
+CREATE VIEW ai_traffic_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `facet` String,
+    `name` String,
+    `currency` LowCardinality(String),
+    `visits` Int64,
+    `sessions` Int64,
+    `value` Decimal(38, 6)
+)
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [3d74222f1616]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    SELECT
+        organization_id,
+        brand_id,
+        transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
+        concat(platform, path, country, goal) AS name,
+        currency,
+        sum(visit_daily.visits) AS visits,
+        sum(visit_daily.sessions) AS sessions,
+        sum(visit_daily.value) AS value
+    FROM visit_daily
+    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
+    GROUP BY
+        GROUPING SETS (
+            (organization_id, brand_id, platform, event),
+            (organization_id, brand_id, path, goal, event),
+            (organization_id, brand_id, path, event),
+            (organization_id, brand_id, country, event),
+            (organization_id, brand_id, goal, currency, event),
+            (organization_id, brand_id, event))
+    HAVING ((facet = 'goal') = (event = 'goal')) AND (if(facet = 'landing', sessions, visits) > 0)
+    QUALIFY row_number() OVER (PARTITION BY organization_id, brand_id, facet ORDER BY if(facet = 'landing', sessions, visits) DESC, name ASC, currency ASC) <= transform(facet, ['page', 'landing', 'goal'], [10, 10, 100], 1000)
+    ORDER BY
+        facet ASC,
+        if(facet = 'landing', sessions, visits) DESC,
+        name ASC,
+        currency ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- answer_daily
@@ -364,6 +498,268 @@ ORDER BY
     bucket ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- brand_visibility_by_day_last_30_days
+CREATE VIEW brand_visibility_by_day_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `group_key` String,
+    `bucket` Date,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `prompt_count` UInt64,
+    `visible_prompts` UInt64,
+    `visibility_rate_pct` Nullable(Float64),
+    `avg_visibility` Nullable(Float64),
+    `avg_competitor_score` Nullable(Float64),
+    `position_factor` Nullable(Float64),
+    `ai_visibility_score` Nullable(Float64),
+    `interval_low` Nullable(Float64),
+    `interval_high` Nullable(Float64)
+)
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [59c6a4bff974]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        (
+            SELECT groupArray(id)
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        prompts AS
+        (
+            WITH
+                entity_id = brand_id AS own
+            SELECT
+                organization_id,
+                brand_id,
+                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                multiIf('day' = 'day', day, 'day' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+                prompt_id,
+                sum(entity_prompt_daily.answers) AS answers,
+                sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
+                sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
+                sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+                sumIf(entity_prompt_daily.mentions, own) AS mentions,
+                sumIf(entity_prompt_daily.citations, own) AS citations,
+                sumIf(entity_prompt_daily.visibility, own) AS visibility,
+                sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
+                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
+                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
+            FROM entity_prompt_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                bucket,
+                prompt_id
+            HAVING answers > 0
+        ),
+        buckets AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                group_key,
+                bucket,
+                count() AS prompt_count,
+                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+                sum(prompts.answers) AS answers,
+                sum(prompts.mention_answers) AS mention_answers,
+                sum(prompts.citation_answers) AS citation_answers,
+                sum(prompts.inverse_position) AS inverse_position,
+                sum(prompts.mentions) AS mentions,
+                sum(prompts.citations) AS citations,
+                sum(prompts.visibility) AS visibility,
+                sum(prompts.rivals_named) AS rivals_named,
+                sum(prompts.rivals_visibility) AS rivals_visibility,
+                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
+            FROM prompts
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                bucket
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        group_key,
+        bucket,
+        answers,
+        mention_answers,
+        citation_answers,
+        mentions,
+        citations,
+        prompt_count,
+        visible_prompts,
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+        round(score + 1e-9, 1) AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+    FROM buckets
+    ORDER BY
+        group_key ASC,
+        bucket ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- brand_visibility_last_30_days
+CREATE VIEW brand_visibility_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `group_key` String,
+    `bucket` Date,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `prompt_count` UInt64,
+    `visible_prompts` UInt64,
+    `visibility_rate_pct` Nullable(Float64),
+    `avg_visibility` Nullable(Float64),
+    `avg_competitor_score` Nullable(Float64),
+    `position_factor` Nullable(Float64),
+    `ai_visibility_score` Nullable(Float64),
+    `interval_low` Nullable(Float64),
+    `interval_high` Nullable(Float64)
+)
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [9c0fdd3ff439]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        (
+            SELECT groupArray(id)
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        prompts AS
+        (
+            WITH
+                entity_id = brand_id AS own
+            SELECT
+                organization_id,
+                brand_id,
+                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+                prompt_id,
+                sum(entity_prompt_daily.answers) AS answers,
+                sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
+                sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
+                sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+                sumIf(entity_prompt_daily.mentions, own) AS mentions,
+                sumIf(entity_prompt_daily.citations, own) AS citations,
+                sumIf(entity_prompt_daily.visibility, own) AS visibility,
+                sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
+                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
+                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points
+            FROM entity_prompt_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                bucket,
+                prompt_id
+            HAVING answers > 0
+        ),
+        buckets AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                group_key,
+                bucket,
+                count() AS prompt_count,
+                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+                sum(prompts.answers) AS answers,
+                sum(prompts.mention_answers) AS mention_answers,
+                sum(prompts.citation_answers) AS citation_answers,
+                sum(prompts.inverse_position) AS inverse_position,
+                sum(prompts.mentions) AS mentions,
+                sum(prompts.citations) AS citations,
+                sum(prompts.visibility) AS visibility,
+                sum(prompts.rivals_named) AS rivals_named,
+                sum(prompts.rivals_visibility) AS rivals_visibility,
+                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
+            FROM prompts
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                bucket
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        group_key,
+        bucket,
+        answers,
+        mention_answers,
+        citation_answers,
+        mentions,
+        citations,
+        prompt_count,
+        visible_prompts,
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+        round(score + 1e-9, 1) AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+    FROM buckets
+    ORDER BY
+        group_key ASC,
+        bucket ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- citation_daily
 CREATE TABLE citation_daily
 (
@@ -509,6 +905,110 @@ ORDER BY
     url ASC,
     domain ASC
 LIMIT {limit:UInt32} BY facet
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- citation_sources_last_30_days
+CREATE VIEW citation_sources_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `facet` String,
+    `domain` String,
+    `url` String,
+    `title` String,
+    `source_type` String,
+    `models` Array(String),
+    `answers` Int64,
+    `citations` Int64,
+    `citing_answers` Int64,
+    `usage_pct` Nullable(Float64),
+    `citations_per_answer` Nullable(Float64),
+    `domains` UInt64,
+    `urls` UInt64,
+    `source_types` Array(String),
+    `domains_by_type` Array(UInt64),
+    `pct_by_type` Array(Nullable(Float64))
+)
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [1f4b5e35f18f]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
+        entries AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                any(citation_daily.domain) AS domain,
+                any(citation_daily.url) AS url,
+                any(citation_daily.title) AS title,
+                any(citation_daily.source_type) AS type,
+                any(citation_daily.model) AS requested,
+                sum(citation_daily.answers) AS answers,
+                sum(citation_daily.citations) AS citations,
+                sum(if('all' = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
+                sum(if('all' = 'all', domain_answers, domain_answers_source)) AS citing_domain
+            FROM citation_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+            GROUP BY
+                organization_id,
+                brand_id,
+                entry
+            HAVING (citations > 0) OR (answers > 0)
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        multiIf(NOT grouping(entries.url), 'url', NOT grouping(entries.domain), 'domain', 'total') AS facet,
+        if(facet = 'total', '', min(entries.domain)) AS domain,
+        entries.url AS url,
+        if(facet = 'url', minIf(entries.title, entries.title != ''), '') AS title,
+        if(facet = 'total', '', types[min(indexOf(types, entries.type))]) AS source_type,
+        arraySort(groupUniqArrayIf(requested, entries.citations > 0)) AS models,
+        max(sum(entries.answers)) OVER (PARTITION BY organization_id, brand_id) AS answers,
+        sum(entries.citations) AS citations,
+        multiIf(facet = 'url', citations, facet = 'domain', sum(citing_domain), sum(entries.citing_answers)) AS citing_answers,
+        round(((100 * citing_answers) / nullIf(answers, 0)) + 1e-9, 1) AS usage_pct,
+        round((citations / nullIf(answers, 0)) + 1e-9, 1) AS citations_per_answer,
+        countIf(facet = 'domain') OVER (PARTITION BY organization_id, brand_id) AS domains,
+        countIf(facet = 'url') OVER (PARTITION BY organization_id, brand_id) AS urls,
+        if(facet = 'total', types, []) AS source_types,
+        if(facet = 'total', sumForEach(arrayMap(type -> ((facet = 'domain') AND (source_type = type)), types)) OVER (PARTITION BY organization_id, brand_id), []) AS domains_by_type,
+        arrayMap(n -> round(((100 * n) / nullIf(domains, 0)) + 1e-9, 1), domains_by_type) AS pct_by_type
+    FROM entries
+    GROUP BY
+        GROUPING SETS (
+            (organization_id, brand_id, entries.domain),
+            (organization_id, brand_id, entries.url),
+            (organization_id, brand_id))
+    HAVING (facet = 'total') OR (citations > 0)
+    ORDER BY
+        facet = 'total' DESC,
+        facet ASC,
+        citations DESC,
+        url ASC,
+        domain ASC
+    LIMIT 4294967295 BY
+        organization_id,
+        brand_id,
+        facet
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- citations
@@ -1074,10 +1574,10 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [c2491eb5c45a]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [1df4ebeae536]'
 AS WITH
     (
-        SELECT arrayPushFront(groupArray((id, name)), ({brand_id:UUID}, ''))
+        SELECT groupArray((id, name, brand_id))
         FROM dimension_competitors
         FINAL
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
@@ -1098,7 +1598,7 @@ AS WITH
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
             sum(asked) OVER (PARTITION BY group_key, prompt_id) AS asked_of_prompt
         FROM entity_prompt_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND has(live.1, entity_id)
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND ((entity_id = {brand_id:UUID}) OR has(live.1, entity_id))
         GROUP BY
             group_key,
             entity_id,
@@ -1172,7 +1672,7 @@ AS WITH
             FROM entities
             GROUP BY group_key
         ) AS grouped
-        ARRAY JOIN live AS entity
+        ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = {brand_id:UUID}), live), ({brand_id:UUID}, '', {brand_id:UUID})) AS entity
     )
 SELECT
     group_key,
@@ -1198,6 +1698,174 @@ ORDER BY
     group_key ASC,
     is_brand DESC,
     name ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- entity_visibility_last_30_days
+CREATE VIEW entity_visibility_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `group_key` String,
+    `entity_id` UUID,
+    `is_brand` Bool,
+    `name` String,
+    `answers` Int64,
+    `mention_answers` Int64,
+    `citation_answers` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `prompt_count` UInt64,
+    `visible_prompts` UInt64,
+    `visibility_rate_pct` Nullable(Float64),
+    `avg_visibility` Nullable(Float64),
+    `position_factor` Nullable(Float64),
+    `ai_visibility_score` Nullable(Float64),
+    `interval_low` Nullable(Float64),
+    `interval_high` Nullable(Float64)
+)
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [298202d543c4]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        (
+            SELECT groupArray((id, name, brand_id))
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        prompts AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                entity_id,
+                prompt_id,
+                sum(entity_prompt_daily.answers) AS asked,
+                sum(entity_prompt_daily.mention_answers) AS mention_answers,
+                sum(entity_prompt_daily.citation_answers) AS citation_answers,
+                sum(entity_prompt_daily.inverse_position) AS inverse_position,
+                sum(entity_prompt_daily.mentions) AS mentions,
+                sum(entity_prompt_daily.citations) AS citations,
+                sum(entity_prompt_daily.visibility) AS visibility,
+                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+                sum(asked) OVER (PARTITION BY organization_id, brand_id, group_key, prompt_id) AS asked_of_prompt
+            FROM entity_prompt_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live.1, entity_id))
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                entity_id,
+                prompt_id
+        ),
+        entities AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                group_key,
+                entity_id,
+                countIf(asked > 0) AS prompt_count,
+                countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
+                sum(asked) AS answers,
+                sum(prompts.mention_answers) AS mention_answers,
+                sum(prompts.citation_answers) AS citation_answers,
+                sum(prompts.inverse_position) AS inverse_position,
+                sum(prompts.mentions) AS mentions,
+                sum(prompts.citations) AS citations,
+                sum(prompts.visibility) AS visibility,
+                sum(points * points) AS yy,
+                sum(points * asked_of_prompt) AS yn,
+                sum(asked * asked) AS nn
+            FROM prompts
+            GROUP BY
+                organization_id,
+                brand_id,
+                group_key,
+                entity_id
+        ),
+        measured AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                group_key,
+                entity.1 AS entity_id,
+                entity.2 AS name,
+                answers,
+                prompt_count,
+                arrayFirst(row -> ((row.1) = (entity.1)), found) AS own,
+                own.2 AS visible_prompts,
+                own.3 AS mention_answers,
+                own.4 AS citation_answers,
+                own.5 AS inverse_position,
+                own.6 AS mentions,
+                own.7 AS citations,
+                own.8 AS visibility,
+                (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * score) * (own.10))) + ((score * score) * nn)) - (1e-12 * (own.9))))) / answers AS margin
+            FROM
+            (
+                SELECT
+                    organization_id,
+                    brand_id,
+                    group_key,
+                    max(entities.answers) AS answers,
+                    max(entities.prompt_count) AS prompt_count,
+                    max(entities.nn) AS nn,
+                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+                FROM entities
+                GROUP BY
+                    organization_id,
+                    brand_id,
+                    group_key
+            ) AS grouped
+            ARRAY JOIN arrayPushFront(arrayFilter(rival -> ((rival.3) = brand_id), live), (brand_id, '', brand_id)) AS entity
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        group_key,
+        entity_id,
+        CAST(entity_id = brand_id, 'Bool') AS is_brand,
+        name,
+        answers,
+        mention_answers,
+        citation_answers,
+        mentions,
+        citations,
+        prompt_count,
+        visible_prompts,
+        round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
+        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+        round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+        round(score + 1e-9, 1) AS ai_visibility_score,
+        if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+    FROM measured
+    WHERE ('' = '') OR (answers > 0)
+    ORDER BY
+        group_key ASC,
+        is_brand DESC,
+        name ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- exported_answers
@@ -1697,6 +2365,116 @@ ORDER BY
     toString(id) ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- newest_cards_last_30_days
+CREATE VIEW newest_cards_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `id` UUID,
+    `answered_at` DateTime64(3, 'UTC'),
+    `answer_id` UUID,
+    `position` UInt32,
+    `title` String,
+    `product_brand` String,
+    `price_amount` Nullable(Decimal(18, 4)),
+    `price_currency` LowCardinality(String),
+    `image_url` String,
+    `merchant_url` String,
+    `merchant_domain` String,
+    `rating` Nullable(Float64),
+    `review_count` Nullable(Int64),
+    `matched_id` UUID,
+    `role` LowCardinality(String),
+    `platform` LowCardinality(String),
+    `region` LowCardinality(String)
+)
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [ad19b78cc522]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        toDateTime64(if('' = '', '2149-01-01 00:00:00.000', ''), 3, 'UTC') AS place,
+        page AS
+        (
+            SELECT
+                organization_id,
+                brand_id,
+                day,
+                answered_at,
+                id
+            FROM shopping_cards
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= least(toDate(now('UTC')), toDate(place)))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(String)')) OR has(CAST([], 'Array(String)'), role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ('', 0, ''))))
+            GROUP BY
+                organization_id,
+                brand_id,
+                day,
+                answered_at,
+                answer_id,
+                position,
+                id
+            HAVING sum(sign) > 0
+            ORDER BY
+                answered_at DESC,
+                toString(answer_id) ASC,
+                position ASC,
+                toString(id) ASC
+            LIMIT 4294967295 BY
+                organization_id,
+                brand_id
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        id,
+        answered_at,
+        answer_id,
+        position,
+        title,
+        product_brand,
+        price_amount,
+        price_currency,
+        image_url,
+        merchant_url,
+        merchant_domain,
+        rating,
+        review_count,
+        matched_id,
+        role,
+        platform,
+        region
+    FROM shopping_cards
+    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day, answered_at, id) IN (
+        SELECT
+            day,
+            answered_at,
+            id
+        FROM page
+    )) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(String)')) OR has(CAST([], 'Array(String)'), role))
+    GROUP BY ALL
+    HAVING sum(sign) > 0
+    ORDER BY
+        answered_at DESC,
+        toString(answer_id) ASC,
+        position ASC,
+        toString(id) ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- newest_visit
 CREATE VIEW newest_visit
 (
@@ -1713,7 +2491,7 @@ HAVING count() > 0;
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [d4519895e5ba]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [2ad19bebd81a]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -1780,6 +2558,118 @@ ORDER BY
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- prompt_performance_last_30_days
+CREATE VIEW prompt_performance_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `prompt_id` UUID,
+    `prompt_text` String,
+    `topic_name` Nullable(String),
+    `answers` Int64,
+    `mention_answers` Int64,
+    `mentions` Int64,
+    `citations` Int64,
+    `avg_visibility` Nullable(Float64),
+    `avg_competitor_score` Nullable(Float64),
+    `ai_visibility_score` Nullable(Float64),
+    `sorted_by` Nullable(Float64)
+)
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [435ea8a752dd]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        (
+            SELECT groupArray(id)
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live,
+        prompts AS
+        (
+            WITH
+                entity_id = brand_id AS own
+            SELECT
+                organization_id,
+                brand_id,
+                prompt_id,
+                sum(entity_prompt_daily.answers) AS answers,
+                sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
+                sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
+                sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
+                sumIf(entity_prompt_daily.mentions, own) AS mentions,
+                sumIf(entity_prompt_daily.citations, own) AS citations,
+                sumIf(entity_prompt_daily.visibility, own) AS visibility,
+                sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
+                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+            FROM entity_prompt_daily
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
+            GROUP BY
+                organization_id,
+                brand_id,
+                prompt_id
+            HAVING answers > 0
+        )
+    SELECT
+        organization_id,
+        brand_id,
+        prompts.prompt_id AS prompt_id,
+        prompt.text AS prompt_text,
+        if(topic.deleted, NULL, nullIf(topic.name, '')) AS topic_name,
+        answers,
+        mention_answers,
+        mentions,
+        citations,
+        round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
+        round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
+        round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
+        multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
+    FROM prompts
+    LEFT JOIN
+    (
+        SELECT
+            id,
+            text,
+            topic_id
+        FROM dimension_prompts
+        FINAL
+        WHERE (organization_id = organization_id) AND (brand_id = brand_id)
+    ) AS prompt ON prompt.id = prompts.prompt_id
+    LEFT JOIN
+    (
+        SELECT
+            id,
+            name,
+            deleted
+        FROM dimension_topics
+        FINAL
+        WHERE (organization_id = organization_id) AND (brand_id = brand_id)
+    ) AS topic ON topic.id = prompt.topic_id
+    ORDER BY
+        if('desc' = 'asc', sorted_by, -sorted_by) ASC,
+        toString(prompt_id) ASC
+    LIMIT 4294967295 BY
+        organization_id,
+        brand_id
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- share_of_voice
 CREATE VIEW share_of_voice
 COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [808ed4d4e397]'
@@ -1813,6 +2703,75 @@ ORDER BY
     all_platforms DESC,
     platform ASC,
     model ASC
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
+-- share_of_voice_last_30_days
+CREATE VIEW share_of_voice_last_30_days
+(
+    `organization_id` UUID,
+    `brand_id` UUID,
+    `brand_name` String,
+    `group_key` String,
+    `bucket` Date,
+    `all_platforms` Bool,
+    `platform` LowCardinality(String),
+    `model` LowCardinality(String),
+    `answers` Int64,
+    `brand_mentions` Int64,
+    `competitor_mentions` Int64,
+    `sov_pct` Nullable(Float64)
+)
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [2b847e396207]'
+AS SELECT
+    question.organization_id AS organization_id,
+    question.brand_id AS brand_id,
+    brand_name,
+    question.* EXCEPT (organization_id, brand_id)
+FROM
+(
+    WITH
+        (
+            SELECT groupArray(id)
+            FROM dimension_competitors
+            FINAL
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND (NOT deleted)
+        ) AS live
+    SELECT
+        organization_id,
+        brand_id,
+        if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+        multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
+        CAST(grouping(platform), 'Bool') AS all_platforms,
+        platform,
+        model,
+        sum(entity_prompt_daily.answers) AS answers,
+        sumIf(mentions, entity_id = brand_id) AS brand_mentions,
+        sumIf(mentions, entity_id != brand_id) AS competitor_mentions,
+        round(((100 * brand_mentions) / nullIf(brand_mentions + competitor_mentions, 0)) + 1e-9, 1) AS sov_pct
+    FROM entity_prompt_daily
+    WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND ((entity_id = brand_id) OR has(live, entity_id))
+    GROUP BY
+        GROUPING SETS (
+            (organization_id, brand_id, group_key, bucket),
+            (organization_id, brand_id, group_key, bucket, platform, model))
+    HAVING answers > 0
+    ORDER BY
+        group_key ASC,
+        bucket ASC,
+        all_platforms DESC,
+        platform ASC,
+        model ASC
+    SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0
+) AS question
+LEFT JOIN
+(
+    SELECT
+        organization_id AS owner,
+        id AS named,
+        name AS brand_name
+    FROM dimension_brands
+    FINAL
+) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- shopping_cards
