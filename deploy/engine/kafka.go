@@ -82,7 +82,8 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (_ *Kafka, err error) {
 		options = append(options, kfake.SyncWrites())
 	}
 	if !cfg.NoPassword {
-		options = append(options, kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(KafkaMechanism), KafkaUser, password))
+		options = append(options, kfake.ListenFn(listenForLogins),
+			kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(KafkaMechanism), KafkaUser, password))
 	}
 	cluster, err := kfake.NewCluster(options...)
 	if err != nil {
