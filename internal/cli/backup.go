@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,9 +29,8 @@ type restores struct {
 	Dir string `arg:"" help:"Directory that backup has written."`
 }
 
-// The parts of a backup. backupManifest is written last: a backup without it is not whole.
+// The parts of a backup.
 const (
-	backupManifest   = "backup.json"
 	backupPostgres   = "postgres"
 	backupClickHouse = "clickhouse"
 	backupKafka      = "kafka"
@@ -41,18 +39,14 @@ const (
 	backupName       = "answerscope" // of the ClickHouse's directory while it writes or reads it
 )
 
-// manifest says what a backup is.
-type manifest struct {
-	Format int       `json:"format"`
-	Build  string    `json:"build"`
-	At     time.Time `json:"at"`
-}
-
 var errNotEmbedded = errors.New("backup and restore are for embedded engines; docs/operations.md#backup says how yours are backed up")
 
 func (c *backup) Run(ctx context.Context, p *process) error {
 	if p.embedded(everything) != everything {
 		return usageError{errNotEmbedded}
+	}
+	if isWithin(c.Dir, p.settings.DataDir) {
+		return usageError{fmt.Errorf("%s is in the data directory, with which it would be lost: want a directory elsewhere", c.Dir)}
 	}
 	if _, err := os.Stat(c.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return usageError{errors.Join(fmt.Errorf("%s exists: want a directory that does not, for the backup alone", c.Dir), err)}
@@ -67,15 +61,19 @@ func (c *backup) Run(ctx context.Context, p *process) error {
 		if err = errors.Join(err, lock.Held(ctx), lock.Release()); err != nil {
 			return fmt.Errorf("back up: %w", err)
 		}
-		text, err := json.Marshal(manifest{1, thisBuild().String(), begun})
-		if err == nil {
-			err = writeSynced(filepath.Join(c.Dir, backupManifest), append(text, '\n'))
-		}
-		if err != nil {
+		if err := writeManifest(c.Dir, begun); err != nil {
 			return fmt.Errorf("back up: %w", err)
 		}
 		return p.print(c.Dir)
 	})
+}
+
+// isWithin reports whether a path is dir or below it.
+func isWithin(path, dir string) bool {
+	path, errPath := filepath.Abs(path)
+	dir, errDir := filepath.Abs(dir)
+	below, err := filepath.Rel(dir, path)
+	return errors.Join(errPath, errDir, err) == nil && filepath.IsLocal(below)
 }
 
 // stopSinks takes the exclusive sink lock at a moment when no batch is planned, so that the log's positions and the rows of the
@@ -150,16 +148,8 @@ func (c *restores) Run(ctx context.Context, p *process) error {
 	if p.embedded(everything) != everything {
 		return usageError{errNotEmbedded}
 	}
-	text, err := os.ReadFile(filepath.Join(c.Dir, backupManifest))
-	var of manifest
-	if err == nil {
-		err = json.Unmarshal(text, &of)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is no whole backup: %w", c.Dir, err)
-	}
-	if of.Format != 1 {
-		return fmt.Errorf("%s has format %d, this release reads 1: restore it with the release that made it (%s)", c.Dir, of.Format, of.Build)
+	if err := checkManifest(c.Dir); err != nil {
+		return err
 	}
 	for _, part := range []string{"clickhouse", "postgres", "kafka", "spool"} {
 		if _, err := os.Stat(filepath.Join(p.settings.DataDir, part)); !errors.Is(err, fs.ErrNotExist) {
@@ -222,13 +212,4 @@ func (e *engines) restorePostgres(ctx context.Context, from string, report func(
 		return err
 	}
 	return postgres.Load(ctx, e.postgresOwner, func(table string) (io.ReadCloser, error) { return os.Open(filepath.Join(from, table)) })
-}
-
-func writeSynced(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Sync(), file.Close())
 }

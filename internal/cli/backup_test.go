@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,8 +50,12 @@ func TestABackupComesBack(t *testing.T) {
 		t.Fatalf("demo ended with status %d", status)
 	}
 
+	if r := run(t, env, "", "backup", filepath.Join(dir, "inside")); r.status != exitUsage || !strings.Contains(r.stderr, "is in the data directory") {
+		t.Errorf("a backup into the data directory: status %d, %s", r.status, r.stderr)
+	}
 	fresh := filepath.Join(filepath.Dir(dir), "restored")
 	env[0] = "ANSWERSCOPE_DATA_DIR=" + fresh
+	refusesDamage(t, env, to, fresh)
 	must(t, env, "restore", to)
 	if r := run(t, env, "", "restore", to); r.status != exitFailed || !strings.Contains(r.stderr, "holds an installation already") {
 		t.Errorf("a second restore: status %d, %s", r.status, r.stderr)
@@ -103,4 +109,30 @@ func bodiesOf(t *testing.T, s *server, key, brand string) map[string]string {
 		}
 	}
 	return bodies
+}
+
+// refusesDamage restores copies of a backup that something happened to, each of which is refused before anything is written.
+func refusesDamage(t *testing.T, env []string, whole, fresh string) {
+	t.Helper()
+	brands := filepath.Join("postgres", "public.brands")
+	for said, harm := range map[string]func(dir string) error{
+		"is not as backup wrote it": func(dir string) error {
+			text, err := os.ReadFile(filepath.Join(dir, brands))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, brands), bytes.Replace(text, []byte("Fernwood"), []byte("Fernw00d"), 1), 0o600))
+		},
+		"is missing":                 func(dir string) error { return os.RemoveAll(filepath.Join(dir, "kafka")) },
+		"which backup did not write": func(dir string) error { return os.WriteFile(filepath.Join(dir, "analysts", "zz.xml"), nil, 0o600) },
+		"is no whole backup":         func(dir string) error { return os.Remove(filepath.Join(dir, "backup.json")) },
+	} {
+		dir := filepath.Join(t.TempDir(), "damaged")
+		if err := errors.Join(os.CopyFS(dir, os.DirFS(whole)), harm(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if r := run(t, env, "", "restore", dir); r.status != exitFailed || !strings.Contains(r.stderr, said) {
+			t.Errorf("status %d, %s; want %q", r.status, r.stderr, said)
+		}
+	}
+	if _, err := os.Stat(fresh); !os.IsNotExist(err) {
+		t.Errorf("a refused backup left %s: %v", fresh, err)
+	}
 }
