@@ -83,7 +83,7 @@ func leaves(node *kong.Node) []string {
 }
 
 func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
-	for _, args := range [][]string{{"nonsense"}, {"org", "add"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
+	for _, args := range [][]string{{"nonsense"}, {"org", "add"}, {"org", "add", ""}, {"org", "add", "A\u202eB"}, {"all", "--nonsense"}, {"all", "--kafka-partitions", "many"}, {"all", "--log-level", "loud"}} {
 		r := run(t, nil, "", args...)
 		if r.status != exitUsage || r.stdout != "" || !strings.HasPrefix(r.stderr, "answerscope: ") {
 			t.Errorf("%v: status %d, stdout %q, stderr %q", args, r.status, r.stdout, r.stderr)

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -18,7 +20,13 @@ type orgAdd struct {
 	JSON bool   `name:"json" help:"One JSON document."`
 }
 
+// nameBytes is the store's rule for a name.
+const nameBytes = 512
+
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
+	if strings.TrimSpace(c.Name) == "" || len(c.Name) > nameBytes || event.HasControls(c.Name) {
+		return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", c.Name, nameBytes)}
+	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
 		if err != nil {

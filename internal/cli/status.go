@@ -115,7 +115,11 @@ func (s *state) print(p *process) error {
 	}
 	lines = append(lines, "ClickHouse\t"+s.ClickHouse, "PostgreSQL\t"+s.PostgreSQL, "Kafka\t"+strings.Join(s.Kafka, ", "))
 	for _, t := range s.Topics {
-		lines = append(lines, fmt.Sprintf("topic %s\t%d records, %d of them not landed yet", t.Topic, t.Records, t.Lag))
+		landed := fmt.Sprintf("%d of them not landed yet", t.Lag)
+		if t.Lag < 0 {
+			landed = fmt.Sprintf("%d fewer than have landed: the log was replaced or cut off; /readyz names the partitions", -t.Lag)
+		}
+		lines = append(lines, fmt.Sprintf("topic %s\t%d records, %s", t.Topic, t.Records, landed))
 	}
 	for _, k := range s.Credentials {
 		lines = append(lines, fmt.Sprintf("key %s…\t%s of %s (%s)", k.Prefix, k.Name, k.Organization, k.Email))

@@ -28,6 +28,7 @@ const (
 	noFiles        = 129 // FUNCTION_IS_SPECIAL
 	experimental   = 344 // SUPPORT_IS_DISABLED
 	unknownRole    = 511
+	tooLong        = 62
 	noOutfile      = 358
 	noInput        = 477
 	noDDL          = 392
@@ -206,6 +207,10 @@ func (s *stage) areRefused(t *testing.T) {
 				t.Errorf("native: %v; want %d", err, a.code)
 			}
 		})
+	}
+	// What a statement does is among the bytes of it that the log keeps.
+	if code, body := s.ask(t, s.ana, "/*"+strings.Repeat("a", 100_000)+"*/ SELECT text FROM answers"); code != tooLong {
+		t.Errorf("behind a long comment: code %d, %.500s", code, body)
 	}
 	// The native protocol leaves files to its clients.
 	if code, body := s.ask(t, s.ana, "SELECT 1 INTO OUTFILE '/tmp/x'"); code != noOutfile {

@@ -71,7 +71,7 @@ func (s *stage) work(t *testing.T) {
 	}
 	for _, query := range queries {
 		if code, body := s.ask(t, s.ana, query, "max_execution_time", "30", "wait_end_of_query", "1", "send_progress_in_http_headers", "1",
-			"async_insert", "0", "add_http_cors_header", "1", "max_query_size", "1000000", "compress", "0"); code != 0 {
+			"async_insert", "0", "add_http_cors_header", "1", "max_query_size", "90000", "compress", "0"); code != 0 {
 			t.Errorf("plain HTTP: %s: %s", query, body)
 		}
 	}
