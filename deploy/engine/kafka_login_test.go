@@ -55,11 +55,11 @@ func TestOnlyTheServersSignatureIsALogin(t *testing.T) {
 	answer := func(version, code int16, text string) []byte {
 		r := kmsg.NewPtrSASLAuthenticateResponse()
 		r.Version, r.ErrorCode, r.SASLAuthBytes = version, code, []byte(text)
-		head := make([]byte, 8)
+		tags := 0
 		if r.IsFlexible() {
-			head = append(head, 0)
+			tags = 1
 		}
-		return r.AppendTo(head)
+		return r.AppendTo(make([]byte, 8+tags))
 	}
 	for version := range int16(3) {
 		for text, want := range map[string]bool{"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=": true, "r=v=x,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096": false, "": false} {
