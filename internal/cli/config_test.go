@@ -90,3 +90,15 @@ func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
 		}
 	}
 }
+
+// What status knows without the engines is shown when they do not answer, which is when it is asked.
+func TestStatusShowsWhatItKnowsWithoutEngines(t *testing.T) {
+	t.Parallel()
+	r := run(t, []string{
+		"ANSWERSCOPE_DATA_DIR=" + t.TempDir(), "ANSWERSCOPE_POSTGRES_DSN=postgres://app:hunter2@127.0.0.1:1/none",
+		"ANSWERSCOPE_CLICKHOUSE_DSN=clickhouse://app:hunter2@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1",
+	}, "", "status")
+	if r.status != exitFailed || !strings.Contains(r.stdout, "MB free") || !strings.Contains(r.stderr, "127.0.0.1:1") || strings.Contains(r.stdout+r.stderr, "hunter2") {
+		t.Errorf("status %d, %q, %q", r.status, r.stdout, r.stderr)
+	}
+}

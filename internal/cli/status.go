@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,15 +62,14 @@ func (c *status) Run(ctx context.Context, p *process) error {
 		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
 	}
 	shown.DiskFree, _ = disk.Free(p.settings.DataDir) // 0 of a directory that does not exist
-	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
-		if err := shown.read(ctx, on); err != nil {
-			return err
-		}
-		if c.JSON {
-			return p.printJSON(shown)
-		}
-		return shown.print(p)
-	})
+	err = p.with(ctx, everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
+	if c.JSON && err == nil {
+		return p.printJSON(shown)
+	}
+	if !c.JSON { // what is known without an engine that does not answer is shown, too
+		err = errors.Join(shown.print(p), err)
+	}
+	return err
 }
 
 // read asks the engines.
@@ -113,7 +113,11 @@ func (s *state) print(p *process) error {
 	if s.Command != "" {
 		lines = append(lines, fmt.Sprintf("answerscope %s\t%s (pid %d)", s.Command, s.Address, s.PID))
 	}
-	lines = append(lines, "ClickHouse\t"+s.ClickHouse, "PostgreSQL\t"+s.PostgreSQL, "Kafka\t"+strings.Join(s.Kafka, ", "))
+	for _, e := range [][2]string{{"ClickHouse", s.ClickHouse}, {"PostgreSQL", s.PostgreSQL}, {"Kafka", strings.Join(s.Kafka, ", ")}} {
+		if e[1] != "" {
+			lines = append(lines, e[0]+"\t"+e[1])
+		}
+	}
 	for _, t := range s.Topics {
 		landed := fmt.Sprintf("%d of them not landed yet", t.Lag)
 		if t.Lag < 0 {
