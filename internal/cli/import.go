@@ -153,10 +153,14 @@ type imported struct {
 	Near []near.Name `json:"near_names"`
 }
 
-// listedNear is how many names an import lists that were not counted.
-const listedNear = 10
+// listedNear is how many names an import lists that were not counted. searchedNear answers are searched for them: enough
+// to find what is frequent, and a second of CPU.
+const (
+	listedNear   = 10
+	searchedNear = 20_000
+)
 
-// findNear has what an import appends searched for such names meanwhile: an import mostly waits for the engines. names
+// findNear has the first answers that an import appends searched for such names meanwhile: an import mostly waits for the engines. names
 // ends that, and has the result.
 func findNear(in *intake.Intake) (names func() []near.Name) {
 	var found near.Finder
@@ -167,7 +171,12 @@ func findNear(in *intake.Intake) (names func() []near.Name) {
 			found.Read(a)
 		}
 	}()
-	in.Observe = func(a *event.Answer) { queue <- a }
+	left := searchedNear
+	in.Observe = func(a *event.Answer) {
+		if left--; left >= 0 {
+			queue <- a
+		}
+	}
 	return func() []near.Name {
 		close(queue)
 		<-done
