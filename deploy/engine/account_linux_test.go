@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 // status is the user of a process and what capabilities it has.
@@ -38,10 +40,10 @@ func TestEnginesRunAsUsersOfTheirOwn(t *testing.T) {
 		return
 	}
 	t.Setenv("CRON_SECRET", "of-the-cron")
-	programs = tempDir(t)
+	programs = tempdir.Passable(t)
 	for name, mode := range map[string]os.FileMode{"open": 0o755, "closed": 0o700} {
 		t.Run(name, func(t *testing.T) {
-			dir := tempDir(t)
+			dir := tempdir.Passable(t)
 			if err := os.Chmod(dir, mode); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +101,7 @@ func TestAnEarlierReleasesDirectoryIsTakenOver(t *testing.T) {
 	}
 	for name, before := range map[string]int{"clickhouse": 0, "postgres": nobody} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(tempDir(t), name)
+			dir := filepath.Join(tempdir.Passable(t), name)
 			first, err := stores[name](t, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +133,7 @@ func TestAnEarlierReleasesDirectoryIsTakenOver(t *testing.T) {
 
 // What the services log in as may do nothing before the schema grants it something.
 func TestServicesAreNoSuperuser(t *testing.T) {
-	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempDir(t), NoSync: true, Log: quiet})
+	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempdir.Passable(t), NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

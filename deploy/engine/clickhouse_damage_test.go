@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -16,7 +17,7 @@ import (
 // there again, from the parts that it was merged from.
 func TestAPartThatAFullDiskDamagedIsReplacedByItsSources(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	var full atomic.Bool
 	engines, err := Open(t.Context(), Options{DataDir: dir, ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
 		if full.Load() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -23,7 +24,7 @@ var runaways = map[string]string{
 
 func TestAQueryThatPassesItsLimitsIsEnded(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	if err := os.MkdirAll(ClickHouseUsersDir(dir), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestAQueryThatPassesItsLimitsIsEnded(t *testing.T) {
 
 // A union of polygons of 20,000 points took 4 GB and minutes, past every limit. Nobody asks for such functions here.
 func TestFunctionsWithoutLimitsAreRefused(t *testing.T) {
-	e := startedClickHouse(t, tempDir(t))
+	e := startedClickHouse(t, tempdir.Passable(t))
 	mustStop(t, e)
 	var calls []string
 	for _, operation := range []string{"Union", "Intersection", "SymDifference", "Within", "Distance"} {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 func startedClickHouse(t *testing.T, dir string) *ClickHouse {
@@ -22,7 +24,7 @@ func startedClickHouse(t *testing.T, dir string) *ClickHouse {
 // The engine's own command line needs user default without a password; no
 // one else may be that user, over either protocol.
 func TestClickHouseAsksForAPassword(t *testing.T) {
-	e := startedClickHouse(t, tempDir(t))
+	e := startedClickHouse(t, tempdir.Passable(t))
 	mustStop(t, e)
 	for name, u := range map[string]url.URL{
 		"no user":         {},
@@ -49,7 +51,7 @@ func TestClickHouseAsksForAPassword(t *testing.T) {
 }
 
 func TestClickHouseKeepsFunctionsAndReadsUsersWhenItStarts(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	e := startedClickHouse(t, dir)
 	if _, err := e.query(t.Context(), "CREATE FUNCTION plus_one AS (x) -> x + 1"); err != nil {
 		t.Fatal(err)
@@ -75,7 +77,7 @@ func TestClickHouseKeepsFunctionsAndReadsUsersWhenItStarts(t *testing.T) {
 }
 
 func TestClickHouseLogsQueriesInATableAndLittleInAFile(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)
 	for _, q := range []string{"SELECT 1 SETTINGS log_comment = 'seen'", "SYSTEM FLUSH LOGS"} {
@@ -99,7 +101,7 @@ func TestClickHouseLogsQueriesInATableAndLittleInAFile(t *testing.T) {
 }
 
 func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
-	e := startedClickHouse(t, tempDir(t))
+	e := startedClickHouse(t, tempdir.Passable(t))
 	mustStop(t, e)
 	got, err := e.query(t.Context(), "SELECT engine FROM system.databases WHERE name = '"+Database+"'")
 	if err != nil || got != "Atomic" {
@@ -113,7 +115,7 @@ func TestClickHouseDatabaseIsAtomicAndServesBothProtocols(t *testing.T) {
 
 // The engine's command line ends when a connection fails, unless we restrict it: see restrict. Each of these ended it.
 func TestClickHouseOutlivesConnectionsThatFail(t *testing.T) {
-	e := startedClickHouse(t, tempDir(t))
+	e := startedClickHouse(t, tempdir.Passable(t))
 	mustStop(t, e)
 	for name, c := range map[string]struct{ address, says string }{
 		"native, no protocol at all": {e.native, "\xff\xfegarbage"},
@@ -159,7 +161,7 @@ func stillAnswers(t *testing.T, e *ClickHouse, after string) {
 
 // Without a grant, every user could read every file of this user: see refuseFiles.
 func TestClickHouseFunctionFileReadsNothing(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)
 	path := filepath.Join(dir, "password")

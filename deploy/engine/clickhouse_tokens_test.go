@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 // killedInsert makes a table with a view, inserts twice with tokens, kills the server, and takes from each table the
@@ -43,7 +45,7 @@ func insertWithToken(token string, n int) string {
 
 // Killed between the token and the part, the replay must bring the rows back, and the replay of what is whole must not.
 func TestAnInsertCutShortByAKillCanBeRepeated(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	killedInsert(t, dir)
 	e := startedClickHouse(t, dir)
 	mustStop(t, e)

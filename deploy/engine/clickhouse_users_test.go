@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -45,7 +46,7 @@ func (c *ClickHouse) mayEnter(t *testing.T) bool {
 }
 
 func TestUsersAreAddedAndRemovedWhileTheEngineRuns(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	if analyst.mayEnter(t) {
 		t.Error("a user without a file was let in")
@@ -69,7 +70,7 @@ func TestUsersAreAddedAndRemovedWhileTheEngineRuns(t *testing.T) {
 
 // The engine would not start with such a file: it is read once it is complete.
 func TestAHalfWrittenFileOfUsersRestartsNothing(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	path := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml")
 	if err := os.WriteFile(path, []byte(analystUser[:len(analystUser)/2]), 0o600); err != nil {
@@ -89,7 +90,7 @@ var refusedUsers = strings.Replace(strings.Replace(analystUser, "<profile>defaul
 
 // Neither the running engine nor the next start of it may end for a file of users.
 func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	good, bad := filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), filepath.Join(ClickHouseUsersDir(dir), "refused.xml")
 	write := func(t *testing.T, path, text string) {
 		t.Helper()
@@ -130,7 +131,7 @@ func TestFilesOfUsersThatTheEngineRefusesAreRenamed(t *testing.T) {
 
 // A query of an hour would delay all others.
 func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	us, began := ourselves(t, engines), make(chan struct{})
 	go func() {
@@ -154,7 +155,7 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 
 // After a restart for users the owner must still notice the next engine's end.
 func TestAnEngineThatEndsAfterARestartIsStartedAgain(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestAnEngineThatEndsAfterARestartIsStartedAgain(t *testing.T) {
 
 // The trail of who asked what was lost, for good, when the engine was started again for a user.
 func TestTheTrailOfQueriesSurvivesRestarts(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	engines, analyst := openedClickHouse(t, dir, "analyst", "secret")
 	us := ourselves(t, engines)
 	const trail = "SELECT count() FROM audit.query_log WHERE type = 'QueryStart' AND user = 'answerscope' AND log_comment = 'seen'"

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -68,7 +69,7 @@ func TestSIGKILLLeavesNoChildAndTheNextStartFindsEverything(t *testing.T) {
 
 // A start does not wait for the children of the killed owner to be seen gone by someone: it does that itself.
 func TestStartRightAfterSIGKILLKeepsTheAddress(t *testing.T) {
-	o := Options{DataDir: tempDir(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true}
+	o := Options{DataDir: tempdir.Passable(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true}
 	parent := startRole(t, o, nil)
 	before, err := readOwner(o.DataDir)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestPostgresUnderRootPassesAClosedDirectory(t *testing.T) {
 		t.Log("not root: PostgreSQL runs as this user, to whom no directory of its own is closed")
 		return
 	}
-	closed := tempDir(t)
+	closed := tempdir.Passable(t)
 	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func copiedInstallation(t *testing.T, dir string) string {
 
 // everyUser runs a test as ourselves and, when we are root, as a user who is not.
 func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, dir string)) {
-	t.Run("uid "+strconv.Itoa(os.Getuid()), func(t *testing.T) { test(t, nil, tempDir(t)) })
+	t.Run("uid "+strconv.Itoa(os.Getuid()), func(t *testing.T) { test(t, nil, tempdir.Passable(t)) })
 	if os.Getuid() != 0 {
 		t.Log("not root: only tried as ourselves")
 		return
@@ -148,7 +149,7 @@ func everyUser(t *testing.T, test func(t *testing.T, attr *syscall.SysProcAttr, 
 		return
 	}
 	t.Run("uid "+strconv.Itoa(nobody), func(t *testing.T) {
-		dir := tempDir(t)
+		dir := tempdir.Passable(t)
 		if err := os.Chown(dir, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}

@@ -14,30 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 func TestMain(m *testing.M) {
 	Main()
 	runRole()
 	os.Exit(m.Run())
-}
-
-// tempDir is a directory for engines that PostgreSQL's user may pass.
-func tempDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "answerscope-engine-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -219,7 +203,7 @@ func kill(s store) bool {
 func TestRestartKeepsAddressAndData(t *testing.T) {
 	for name, start := range stores {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(tempDir(t), name)
+			dir := filepath.Join(tempdir.Passable(t), name)
 			first, err := start(t, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -257,7 +241,7 @@ func TestRestartKeepsAddressAndData(t *testing.T) {
 }
 
 func TestDoneSaysThatAnEngineDied(t *testing.T) {
-	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempDir(t), Log: quiet})
+	e, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempdir.Passable(t), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +257,7 @@ func TestDoneSaysThatAnEngineDied(t *testing.T) {
 }
 
 func TestTwoEnginesDoNotShareADirectory(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	first, err := StartKafka(t.Context(), KafkaConfig{Dir: dir, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +271,7 @@ func TestTwoEnginesDoNotShareADirectory(t *testing.T) {
 }
 
 func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
-	first, err := StartKafka(t.Context(), KafkaConfig{Dir: tempDir(t), Log: quiet})
+	first, err := StartKafka(t.Context(), KafkaConfig{Dir: tempdir.Passable(t), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +280,7 @@ func TestConfiguredPortThatIsTakenIsAnError(t *testing.T) {
 	if _, err := fmt.Sscanf(first.Brokers()[0], host+":%d", &port); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempDir(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
+	if _, err := StartClickHouse(t.Context(), ClickHouseConfig{Dir: tempdir.Passable(t), Port: port, Log: quiet}); err == nil || !strings.Contains(err.Error(), "is taken") {
 		t.Errorf("start on a taken port: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/answerscope/answerscope/internal/testkit/fulldisk"
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 // The broker appends commits to a file. A commit that a full disk cuts off in it does not hide those that come after it from
@@ -46,7 +47,7 @@ func TestCommitsAfterAFullDiskSurviveACrash(t *testing.T) {
 	at++
 	commit(t, client, at)
 
-	crashed := tempDir(t)
+	crashed := tempdir.Passable(t)
 	if out, err := exec.CommandContext(t.Context(), "cp", "-a", dir+"/.", crashed).CombinedOutput(); err != nil {
 		t.Fatalf("copy %s: %v: %s", dir, err, out)
 	}
@@ -117,7 +118,7 @@ func committed(t *testing.T, of kafkaStore) int64 {
 // smallDisk is a directory on a file system of its own.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Fatalf("mount: %v: %s\nthis test fills a file system of its own: run it as root, or below `unshare --map-root-user --mount`", err, out)
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 // What comes before a login neither ends the process nor takes its memory: the connection is closed.
 func TestWhatComesBeforeALoginIsBounded(t *testing.T) {
-	k, err := StartKafka(t.Context(), KafkaConfig{Dir: tempDir(t), Log: quiet})
+	k, err := StartKafka(t.Context(), KafkaConfig{Dir: tempdir.Passable(t), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

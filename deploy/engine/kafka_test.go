@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 // knownTo logs a client in.
@@ -21,7 +23,7 @@ func knownTo(k *Kafka) kgo.Opt {
 // A client without the password can do nothing with the embedded broker, whatever it asks for first on a
 // connection.
 func TestTheBrokerAnswersOnlyWhoHasThePassword(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	k, err := StartKafka(t.Context(), KafkaConfig{Dir: dir, Log: quiet})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -45,7 +46,7 @@ func (e *Engines) kill(t *testing.T, name string) int {
 // openStores opens engines that sync what they acknowledge, as a killed PostgreSQL else loses its last commits.
 func openStores(t *testing.T) *Engines {
 	t.Helper()
-	engines, err := Open(t.Context(), Options{DataDir: tempDir(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true, Log: quiet})
+	engines, err := Open(t.Context(), Options{DataDir: tempdir.Passable(t), ClickHouse: true, Postgres: true, Owner: "all", Exclusive: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestAnEngineThatIsKilledIsStartedAgainAtItsAddress(t *testing.T) {
 func TestAnEngineThatEndsAgainAndAgainIsLost(t *testing.T) {
 	t.Parallel()
 	var full atomic.Bool
-	engines, err := Open(t.Context(), Options{DataDir: tempDir(t), ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
+	engines, err := Open(t.Context(), Options{DataDir: tempdir.Passable(t), ClickHouse: true, Owner: "all", Exclusive: true, Log: quiet, Room: func() error {
 		if full.Load() {
 			return errors.New("full")
 		}

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
 func TestPostgresAsksForAPassword(t *testing.T) {
-	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempDir(t), NoSync: true, Log: quiet})
+	e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempdir.Passable(t), NoSync: true, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +31,7 @@ func TestPostgresAsksForAPassword(t *testing.T) {
 
 func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {
 	for _, noSync := range []bool{false, true} {
-		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempDir(t), NoSync: noSync, Log: quiet})
+		e, err := StartPostgres(t.Context(), PostgresConfig{Dir: tempdir.Passable(t), NoSync: noSync, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +53,7 @@ func TestPostgresIsDurableUnlessATestAsksOtherwise(t *testing.T) {
 // The pid in a killed server's file may be another process's by now; PostgreSQL
 // would take that for a running server and refuse.
 func TestPostgresStartsOverALeftPidFile(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	cfg := PostgresConfig{Dir: dir, NoSync: true, Log: quiet}
 	e, err := StartPostgres(t.Context(), cfg)
 	if err != nil {
@@ -74,7 +76,7 @@ func TestPostgresStartsOverALeftPidFile(t *testing.T) {
 }
 
 func TestPostgresInterruptedWhileInitializingBeginsAgain(t *testing.T) {
-	dir := tempDir(t)
+	dir := tempdir.Passable(t)
 	if err := os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700); err != nil {
 		t.Fatal(err)
 	}

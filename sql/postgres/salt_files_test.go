@@ -17,6 +17,7 @@ import (
 
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -24,7 +25,7 @@ import (
 // pages and in the write-ahead log.
 func TestAForgottenSaltIsInNoFile(t *testing.T) {
 	t.Parallel()
-	server := engine.PostgresConfig{Dir: passableDir(t), NoSync: true, Settings: []string{"full_page_writes=on"}, Log: slog.New(slog.DiscardHandler)}
+	server := engine.PostgresConfig{Dir: tempdir.Passable(t), NoSync: true, Settings: []string{"full_page_writes=on"}, Log: slog.New(slog.DiscardHandler)}
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	tomorrow := today.AddDate(0, 0, 1)
 	var live map[time.Time][]byte
@@ -107,24 +108,6 @@ func running(t *testing.T, cfg engine.PostgresConfig, do func(dsn string)) {
 		}
 	}()
 	do(server.DSN())
-}
-
-// passableDir is a temporary directory that the user of PostgreSQL may pass.
-func passableDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "answerscope-salt-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func execute(t *testing.T, dsn string, statements ...string) {
