@@ -16,7 +16,7 @@ const (
 	leastID     = 32 // digits: a UUID's, or an MD5 hash's
 )
 
-// MaskPath replaces the segments of a page's path that look like a secret: something opens to whoever knows it, or it
+// MaskPath replaces the segments of a page's path that look like a secret: with it one can open something, or it
 // names a person. Visits and crawls have their paths from it, so that they can be compared. Such a segment has
 //
 //   - an e-mail address,

@@ -16,8 +16,8 @@ import (
 )
 
 // Import reads lines from file and appends each as an answer of every one of the brands, or as a visit or crawl of the
-// only one. It returns when Kafka has them
-// all; an error is a *lines.Interrupted. progress, if not nil, is called after every batch.
+// only one. It returns when Kafka has them all; an error is a *lines.Interrupted. progress, if not nil, is called after
+// every batch.
 func (in *Intake) Import(ctx context.Context, file io.Reader, brands []uuid.UUID, progress func(Progress)) (Summary, error) {
 	i := &importing{delivery: newDelivery(in), brands: brands}
 	i.lines = lines.New(file, in.limits.lineBytes, func(line int, why error) { i.refuse(line, uuid.Nil, why) })

@@ -63,13 +63,13 @@ func (c *status) Run(ctx context.Context, p *process) error {
 	}
 	shown.DiskFree, _ = disk.Free(p.settings.DataDir) // 0 of a directory that does not exist
 	err = p.with(ctx, everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
-	if c.JSON && err == nil {
-		return p.printJSON(shown)
-	}
 	if !c.JSON { // what is known without an engine that does not answer is shown, too
-		err = errors.Join(shown.print(p), err)
+		return errors.Join(shown.print(p), err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return p.printJSON(shown)
 }
 
 // read asks the engines.
