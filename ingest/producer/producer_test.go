@@ -307,16 +307,15 @@ func TestRunSendsWhatItTookAndLeavesNothingBehind(t *testing.T) {
 		ran := make(chan error, 1)
 		go func() { ran <- p.Run(ctx) }()
 		away.Store(true)
-		var group sync.WaitGroup
+		var joined []*batch
 		for i := range 100 {
-			group.Go(func() {
-				if err := p.Append(t.Context(), event.TopicVisits, value(i)); err != nil {
-					t.Error(err)
-				}
-			})
+			b, err := p.join(t.Context(), event.TopicVisits, [][]byte{value(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			joined = append(joined, b)
 		}
 		wait.For(t, "a request", func() bool { return seen.Load() > 0 })
-		wait.For(t, "all records to have joined", func() bool { return p.appendBytes.Load() == weigh(100) })
 		stop()
 		wait.For(t, "the producer to stop", func() bool {
 			p.mu.Lock()
@@ -332,19 +331,16 @@ func TestRunSendsWhatItTookAndLeavesNothingBehind(t *testing.T) {
 				t.Errorf("Append to %s after Run = %v, want ErrStopped", topic, err)
 			}
 		}
-		group.Wait()
+		for _, b := range joined {
+			if err := b.wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
 		if got := values(all(t, brokers, prefix+event.TopicVisits)); len(got) != 100 {
 			t.Errorf("%d of 100 records are on the log", len(got))
 		}
 	})
 	wait.For(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
-}
-
-func weigh(n int) (sum int64) {
-	for i := range n {
-		sum += int64(weight(nil, value(i)))
-	}
-	return sum
 }
 
 // The vectors of org.apache.kafka.common.utils.UtilsTest.testMurmur2.

@@ -21,8 +21,8 @@ import (
 )
 
 // visitsALine is how many visits each brand's site has for a line: of a round so many that a partition, which is that of
-// two brands or more, gets more than fit in one part of an insert.
-const visitsALine = 30
+// two brands or more, gets more than fit in one part of an insert, also where they come as two batches.
+const visitsALine = 60
 
 // crawlsALine is how many requests AI crawlers make of each brand's site for a line.
 const crawlsALine = 5

@@ -17,7 +17,7 @@ import (
 func TestCitationsAndCardsEqualThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for seed := range uint64(2) {
+	for _, seed := range seeds(t, 0) {
 		t.Run(fmt.Sprintf("sources_%d", seed), func(t *testing.T) {
 			st := s.stage(t)
 			random := rand.New(rand.NewPCG(seed, 2))

@@ -92,7 +92,7 @@ func (s *stage) landCrawls(t *testing.T, crawls []event.Crawl) {
 func TestCrawlersEqualThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for seed := range uint64(2) {
+	for _, seed := range seeds(t, 0) {
 		t.Run(fmt.Sprintf("crawls_%d", seed), func(t *testing.T) {
 			st := s.stage(t)
 			random := rand.New(rand.NewPCG(seed, 3))

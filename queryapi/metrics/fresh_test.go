@@ -21,33 +21,35 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// historiesVariable is the number of random histories, one unless it is set. seedVariable is the seed of the first, the
-// time unless it is set; each further history has the next number.
+// historiesVariable is the number of random histories of each test, one unless it is set. seedVariable is the seed of the
+// first of TestAnyHistoryEndsAsAFreshSystem, the time unless it is set; each further history has the next number.
 const (
 	historiesVariable = "ANSWERSCOPE_TEST_HISTORIES"
 	seedVariable      = "ANSWERSCOPE_TEST_SEED"
 )
 
-// seeds returns 0, and the seeds of the random histories.
-func seeds(t *testing.T) []uint64 {
+// seeds are as many as historiesVariable says, from first on.
+func seeds(t *testing.T, first uint64) []uint64 {
 	t.Helper()
-	number := func(variable string, otherwise uint64) uint64 {
-		text := os.Getenv(variable)
-		if text == "" {
-			return otherwise
-		}
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s is %q: want a whole number", variable, text)
-		}
-		return n
-	}
-	first := number(seedVariable, uint64(time.Now().UnixNano()))
-	all := []uint64{0}
-	for n := range number(historiesVariable, 1) {
-		all = append(all, first+n)
+	all := make([]uint64, number(t, historiesVariable, 1))
+	for n := range all {
+		all[n] = first + uint64(n)
 	}
 	return all
+}
+
+// number is the whole number in an environment variable.
+func number(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s is %q: want a whole number", variable, text)
+	}
+	return n
 }
 
 // However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
@@ -55,7 +57,7 @@ func seeds(t *testing.T) []uint64 {
 func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for _, seed := range seeds(t) {
+	for _, seed := range seeds(t, number(t, seedVariable, uint64(time.Now().UnixNano()))) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			t.Logf("repeat with %s=%d go test -run '%s$' ./queryapi/metrics", seedVariable, seed, t.Name())
 			l := newHarness(t, s.stage(t), rand.New(rand.NewPCG(seed, 7)))

@@ -18,7 +18,7 @@ import (
 func TestFiguresEqualThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for seed := range uint64(2) {
+	for _, seed := range seeds(t, 0) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			h := newHistory(t, s.stage(t), rand.New(rand.NewPCG(seed, 1)))
 			for range 2 {

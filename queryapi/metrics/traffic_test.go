@@ -99,7 +99,7 @@ func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
 func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	for seed := range uint64(2) {
+	for _, seed := range seeds(t, 0) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			st := s.stage(t)
 			random := rand.New(rand.NewPCG(seed, 2))
