@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,21 +96,31 @@ func checkEntity(at, name string, aliases, domains []string) []error {
 	return problems
 }
 
-// Domain normalises a host, or the host of a web address, as extract does those of citations: lower case, punycode,
-// without a trailing dot and one leading "www.".
+var (
+	scheme   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?//`)
+	port     = regexp.MustCompile(`:[0-9]*$`)
+	hostForm = regexp.MustCompile(`^(localhost|([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)$`)
+
+	domainProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
+)
+
+// Domain normalises a host, or the host of a web address, as private.domain_of of the database does: lower case,
+// punycode, without a trailing dot and one leading "www.".
 func Domain(text string) (string, error) {
-	host := strings.TrimSpace(text)
-	if u, err := url.Parse(host); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		host = u.Hostname()
+	host := scheme.ReplaceAllString(strings.TrimSpace(text), "")
+	if end := strings.IndexAny(host, `/?#\`); end >= 0 {
+		host = host[:end]
 	}
-	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
-	if err != nil || !strings.Contains(host, ".") {
-		return "", fmt.Errorf("domain %q: want a host such as example.com", text)
-	}
+	host = port.ReplaceAllString(host[strings.LastIndexByte(host, '@')+1:], "")
+	ascii, err := domainProfile.ToASCII(host)
+	host = strings.TrimSuffix(ascii, ".")
 	if bare, ok := strings.CutPrefix(host, "www."); ok && strings.Contains(bare, ".") {
 		host = bare
 	}
-	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && net.ParseIP(host) == nil {
+	if err != nil || len(host) > 253 || !hostForm.MatchString(host) {
+		return "", fmt.Errorf("domain %q: want a host such as example.com", text)
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && host != "localhost" && net.ParseIP(host) == nil {
 		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): want the brand's own, such as example.%s", text, host)
 	}
 	return host, nil

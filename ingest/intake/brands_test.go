@@ -30,9 +30,9 @@ func TestReadBrandsSaysAllThatIsWrong(t *testing.T) {
 		{`[]`, []string{`want {"brands"`}},
 		{`{"brands":[{"name":"A","domain":"a.example"}]}`, []string{`unknown field "domain"`, "want"}},
 		{`{"brands":[{"name":"A"}]} x`, []string{"want one JSON object"}},
-		{`{"brands":[{"name":" ","slug":"A b","domains":["ftp://a.example/","a.example:80","com","ä .example"]},{"name":"B","slug":"b",
+		{`{"brands":[{"name":" ","slug":"A b","domains":["a b.example","-a.example","com","ä .example"]},{"name":"B","slug":"b",
 			"competitors":[{"name":"C","aliases":[""]},{"name":"C"}]},{"name":"B","slug":"b"}]}`, []string{
-			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "ftp://a.example/"`, "domains[1]", "domains[2]", "domains[3]",
+			"brands[0].name: want a name", `brands[0].slug "A b"`, `domains[0]: domain "a b.example"`, "domains[1]", "domains[2]", "domains[3]",
 			"brands[1].competitors[0].aliases[0]", `brands[1].competitors[1].name "C"`, `brands[2].slug "b"`}},
 	}
 	for _, c := range cases {
@@ -52,12 +52,13 @@ func TestDomainIsAHost(t *testing.T) {
 		"https://www.example.com:443/shop": "example.com",
 		"http://Über.example":              "xn--ber-goa.example",
 		"www.com":                          "www.com",
+		"localhost:8088":                   "localhost", // a site under development
 	} {
 		if got, err := Domain(text); err != nil || got != want {
 			t.Errorf("Domain(%q) = %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"co.uk", "github.io", "gov.uk.", "com", "localhost"} {
+	for _, text := range []string{"co.uk", "github.io", "gov.uk.", "com", "lamps"} {
 		if got, err := Domain(text); err == nil {
 			t.Errorf("Domain(%q) = %q, want an error", text, got)
 		}

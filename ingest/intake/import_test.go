@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -334,5 +335,29 @@ func TestDifferencesOfABrandThatExists(t *testing.T) {
 	same := postgres.NewBrand{Name: "Acme", Domains: []string{"old.example"}}
 	if got := intake.Differences(same, brand, kept); got != nil {
 		t.Errorf("differences of the same are %q", got)
+	}
+}
+
+// Domains that come by SQL or /rest/v1 have the form of those of a file.
+func TestDomainAsTheDatabaseHasIt(t *testing.T) {
+	t.Parallel()
+	db := store.OpenControlPlane(t, store.ControlPlane(t))
+	random := rand.New(rand.NewPCG(1, 1))
+	pick := func(from ...string) string { return from[random.IntN(len(from))] }
+	for range 500 {
+		text := pick("", "", "https://", "HTTP://", "//", "ftp://u:p@") + pick("", "www.", "WWW.", "www.www.")
+		for range 1 + random.IntN(3) {
+			text += pick("example", "Lamp-Shop", "xn--mnchen-3ya", "münchen", "MÜNCHEN", "fußball", "пример", "ПРИМЕР", "例え", "café", "cafe\u0301", "ｆｕｌｌ", "a1", "1", "-a", "a_b", "a b", "ελληνικά", "бг-2") + pick(".", ".", ".", "。", "..")
+		}
+		text += pick("com", "de", "example", "テスト", "рф", "") + pick("", "", ".", ":8080", "/path?q#f", " ")
+		got, err := intake.Domain(text)
+		var want string
+		stored := db.QueryRow(t.Context(), "SELECT private.domain_of($1)", text).Scan(&want)
+		if suffix := err != nil && strings.Contains(err.Error(), "publicsuffix.org"); suffix {
+			continue // the database does not have that list
+		}
+		if (err == nil) != (stored == nil) || got != want {
+			t.Errorf("%q: a file's is %q, %v; the database's %q, %v", text, got, err, want, stored)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// access shows the access log.
+// access shows the audit log.
 type access struct {
 	Limit int  `default:"100" placeholder:"N" help:"At most so many lines (default 100)."`
 	JSON  bool `name:"json" help:"One JSON object a line."`
@@ -19,17 +19,17 @@ type access struct {
 
 func (c *access) Run(ctx context.Context, p *process) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		list, err := on.db.AccessLog(ctx, c.Limit)
+		list, err := on.db.AuditLog(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		return printList(p, c.JSON, list, func(a postgres.AccessChange) string {
-			return strings.Join([]string{a.At.Format(time.DateTime), a.Change, a.Organization, a.Subject, a.Actor, a.Address}, "\t")
-		}, "AT", "CHANGE", "ORGANIZATION", "WHOSE", "BY", "ADDRESS")
+		return printList(p, c.JSON, list, func(a postgres.AuditLine) string {
+			return strings.Join([]string{a.At.Format(time.DateTime), a.Action, a.Organization, a.Subject, a.Actor, a.Address}, "\t")
+		}, "AT", "ACTION", "ORGANIZATION", "SUBJECT", "BY", "ADDRESS")
 	})
 }
 
-// actor is who runs this command and from where, for the access log: as root, who became root; over SSH, its client.
+// actor is who runs this command and from where, for the audit log: as root, who became root; over SSH, its client.
 func (p *process) actor() string {
 	name := os.Getenv("SUDO_USER")
 	if current, err := osuser.Current(); err == nil {

@@ -217,5 +217,5 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 
 // logAnalyst adds a change of an analyst's access to the access log.
 func (e *engines) logAnalyst(ctx context.Context, change string, a schema.Analyst) error {
-	return e.db.LogAccess(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
+	return e.db.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

@@ -31,8 +31,8 @@ func TestAsSeesTheCallersOrganizationAlone(t *testing.T) {
 	w := newEnvironment(t)
 	for _, table := range w.exposed(t) {
 		for _, u := range w.other.users {
-			if n, err := countAs(t, w.db, claimsOf(u), table, w.other); err != nil || n != w.count(t, table, w.other) {
-				t.Errorf("%s of Other counts %d of its %s, %v; want %d", u.Role, n, table, err, w.count(t, table, w.other))
+			if n, err := countAs(t, w.db, claimsOf(u), table, w.other); err != nil || n != w.visible(t, table, w.other, u) {
+				t.Errorf("%s of Other counts %d of its %s, %v; want %d", u.Role, n, table, err, w.visible(t, table, w.other, u))
 			}
 			if n, err := countAs(t, w.db, claimsOf(u), table, w.own); err != nil || n != 0 {
 				t.Errorf("%s of Other counts %d of Own in %s, %v; want 0", u.Role, n, table, err)

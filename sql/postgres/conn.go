@@ -25,7 +25,7 @@ const (
 type Config struct {
 	DSN      string // postgres://user:password@host:5432/database, or key=value pairs
 	MaxConns int    // connections at once
-	Actor    string // who changes access, for the access log; "": the login
+	Actor    string // who changes things, for the audit log; "": the login
 }
 
 // DefaultConfig needs a DSN.

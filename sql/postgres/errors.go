@@ -26,7 +26,7 @@ var taken = map[string]string{
 	"users_email_key":                 "email",
 	"members_user_id_key":             "user",
 	"competitors_brand_id_name_key":   "competitor",
-	"api_keys_key_hash_key":           "key",
+	"api_key_hashes_hash_key":         "key",
 }
 
 // wrap says in an error what was being done; nil stays nil.

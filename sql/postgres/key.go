@@ -14,6 +14,7 @@ type Key struct {
 	UserID         uuid.UUID  `db:"user_id" json:"-"`
 	Name           string     `db:"name" json:"name"`
 	Prefix         string     `db:"prefix" json:"prefix"`
+	Scopes         []string   `db:"scopes" json:"scopes"` // empty: the default ones
 	Email          string     `db:"email" json:"user"`
 	CreatedAt      time.Time  `db:"created_at" json:"created_at"`
 	ExpiresAt      *time.Time `db:"expires_at" json:"expires_at"`     // nil: never
@@ -28,6 +29,8 @@ type NewKey struct {
 	Name           string
 	Hash           [32]byte
 	Prefix         string // the first characters of the key, by which people know it
+	Scopes         []string
+	ExpiresAt      *time.Time // nil: never
 }
 
 // KeyHolder is the user of a working key.
@@ -51,7 +54,7 @@ var (
 
 // AddKey stores a key; ErrNotFound if the user is not in the organization.
 func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
-	key, err := addKey.one(ctx, db, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix)
+	key, err := addKey.one(ctx, db, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix, k.Scopes, k.ExpiresAt)
 	return key, wrap(err, "add key %q", k.Name)
 }
 

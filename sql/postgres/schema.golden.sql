@@ -29,30 +29,40 @@ GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
 
--- table private.access_log
-CREATE TABLE private.access_log (
-    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-    at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+-- table private.api_key_hashes
+CREATE TABLE private.api_key_hashes (
+    api_key_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT api_key_hashes_pkey PRIMARY KEY (api_key_id),
+    CONSTRAINT api_key_hashes_hash_key UNIQUE (hash),
+    CONSTRAINT api_key_hashes_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+    CONSTRAINT api_key_hashes_hash_length CHECK ((octet_length(hash) = 32))
+);
+ALTER TABLE private.api_key_hashes OWNER TO answerscope_owner;
+COMMENT ON TABLE private.api_key_hashes IS 'What keys are found by. A table of its own, so that clients may read every column of api_keys.';
+COMMENT ON COLUMN private.api_key_hashes.hash IS 'SHA-256 of the key.';
+ALTER TABLE private.api_key_hashes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.api_key_hashes FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.api_key_hashes FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT ON private.api_key_hashes TO answerscope_service;
+
+-- table private.audit_origins
+CREATE TABLE private.audit_origins (
+    audit_id uuid NOT NULL,
     actor text NOT NULL,
     address inet DEFAULT inet_client_addr(),
-    change text NOT NULL,
-    organization_id uuid,
-    subject text NOT NULL,
-    CONSTRAINT access_log_pkey PRIMARY KEY (id),
-    CONSTRAINT access_log_actor_length CHECK ((char_length(actor) <= 1000)),
-    CONSTRAINT access_log_change_length CHECK (((char_length(change) >= 1) AND (char_length(change) <= 100))),
-    CONSTRAINT access_log_subject_length CHECK ((char_length(subject) <= 1000))
+    CONSTRAINT audit_origins_pkey PRIMARY KEY (audit_id),
+    CONSTRAINT audit_origins_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audit_log(id) ON DELETE CASCADE,
+    CONSTRAINT audit_origins_actor_length CHECK ((char_length(actor) <= 1000))
 );
-ALTER TABLE private.access_log OWNER TO answerscope_owner;
-COMMENT ON TABLE private.access_log IS 'Who gave or took access, when and from where.';
-COMMENT ON COLUMN private.access_log.actor IS 'The user of a token, through the system''s user, host and command, or the login.';
-COMMENT ON COLUMN private.access_log.address IS 'Where the connection came from; null: from a local socket.';
-COMMENT ON COLUMN private.access_log.change IS 'Such as: key created.';
-COMMENT ON COLUMN private.access_log.subject IS 'Whose access: a slug, an email, a key''s prefix and name, an analyst''s login.';
-ALTER TABLE private.access_log ENABLE ROW LEVEL SECURITY;
-ALTER TABLE private.access_log FORCE ROW LEVEL SECURITY;
-CREATE POLICY service ON private.access_log FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT SELECT ON private.access_log TO answerscope_service;
+ALTER TABLE private.audit_origins OWNER TO answerscope_owner;
+COMMENT ON TABLE private.audit_origins IS 'Where the changes of the audit log came from.';
+COMMENT ON COLUMN private.audit_origins.actor IS 'The user of a token, through the system''s user, host and command, or the login.';
+COMMENT ON COLUMN private.audit_origins.address IS 'Where the connection came from; null: from a local socket.';
+ALTER TABLE private.audit_origins ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.audit_origins FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.audit_origins FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT ON private.audit_origins TO answerscope_service;
 
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
@@ -196,7 +206,7 @@ CREATE TABLE private.users (
 ALTER TABLE private.users OWNER TO answerscope_owner;
 COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
 COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
-CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON private.users FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
@@ -225,7 +235,6 @@ CREATE TABLE public.api_keys (
     organization_id uuid NOT NULL,
     user_id uuid NOT NULL,
     name text NOT NULL,
-    key_hash bytea NOT NULL,
     prefix text NOT NULL,
     scopes text[] NOT NULL DEFAULT '{}'::text[],
     expires_at timestamp with time zone,
@@ -234,10 +243,8 @@ CREATE TABLE public.api_keys (
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
-    CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
     CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
-    CONSTRAINT api_keys_key_hash_length CHECK ((octet_length(key_hash) = 32)),
     CONSTRAINT api_keys_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
     CONSTRAINT api_keys_prefix_length CHECK ((char_length(prefix) <= 20)),
     CONSTRAINT api_keys_scopes_are_words CHECK (private.are_words(scopes))
@@ -245,18 +252,46 @@ CREATE TABLE public.api_keys (
 ALTER TABLE public.api_keys OWNER TO answerscope_owner;
 CREATE INDEX api_keys_organization_id_idx ON public.api_keys USING btree (organization_id);
 CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id);
-COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s organization. Made and revoked elsewhere: a key is shown once.';
-COMMENT ON COLUMN public.api_keys.key_hash IS 'SHA-256 of the key; no client may read it.';
+COMMENT ON TABLE public.api_keys IS 'Long-lived keys of a user, for that user''s organization. Made and revoked by /api/keys: a key is shown once.';
 COMMENT ON COLUMN public.api_keys.prefix IS 'The first characters of the key, which identify it.';
 COMMENT ON COLUMN public.api_keys.last_used_at IS 'To the minute.';
-CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF user_id, scopes, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF user_id, scopes, expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
-CREATE POLICY reads ON public.api_keys FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY reads ON public.api_keys FOR SELECT TO authenticated USING (((organization_id = ( SELECT private.org_id() AS org_id)) AND ((user_id = ( SELECT private.user_id() AS user_id)) OR (organization_id = ( SELECT private.org_id('admin'::text) AS org_id)))));
 CREATE POLICY service ON public.api_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.api_keys TO answerscope_service;
-GRANT SELECT (id, organization_id, user_id, name, prefix, scopes, expires_at, last_used_at, revoked_at, created_at, updated_at) ON public.api_keys TO authenticated;
+GRANT SELECT ON public.api_keys TO authenticated;
+
+-- table public.audit_log
+CREATE TABLE public.audit_log (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid,
+    actor_id uuid,
+    action text NOT NULL,
+    subject text NOT NULL,
+    detail jsonb NOT NULL DEFAULT '{}'::jsonb,
+    at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+    CONSTRAINT audit_log_action_length CHECK (((char_length(action) >= 1) AND (char_length(action) <= 100))),
+    CONSTRAINT audit_log_subject_length CHECK ((char_length(subject) <= 1000))
+);
+ALTER TABLE public.audit_log OWNER TO answerscope_owner;
+CREATE INDEX audit_log_at_idx ON public.audit_log USING btree (at DESC);
+CREATE INDEX audit_log_organization_id_idx ON public.audit_log USING btree (organization_id, at DESC);
+COMMENT ON TABLE public.audit_log IS 'Who did what to keys, members, brands and analysts. It only grows.';
+COMMENT ON COLUMN public.audit_log.organization_id IS 'Kept when the organization is deleted; null: of no organization, such as a new user.';
+COMMENT ON COLUMN public.audit_log.actor_id IS 'The user of a token; null: the command line.';
+COMMENT ON COLUMN public.audit_log.action IS 'Such as: key added.';
+COMMENT ON COLUMN public.audit_log.subject IS 'To whom or what: a slug, an email, a key''s prefix and name, an analyst''s login.';
+COMMENT ON COLUMN public.audit_log.detail IS 'Of a change: each column with its old and its new value.';
+ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.audit_log FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.audit_log FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id('admin'::text) AS org_id)));
+CREATE POLICY service ON public.audit_log FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT ON public.audit_log TO answerscope_service;
+GRANT SELECT ON public.audit_log TO authenticated;
 
 -- table public.brand_domains
 CREATE TABLE public.brand_domains (
@@ -279,9 +314,9 @@ ALTER TABLE public.brand_domains OWNER TO answerscope_owner;
 CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains USING btree (organization_id);
 COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
 COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.';
-COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
+COMMENT ON COLUMN public.brand_domains.domain IS 'A host as private.domain_of has it; what is written may be any address of it.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.keep_host();
+CREATE TRIGGER keep_domain BEFORE INSERT OR UPDATE OF domain ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.keep_domain();
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
@@ -299,6 +334,46 @@ CREATE POLICY service ON public.brand_domains FOR ALL TO answerscope_owner, answ
 CREATE POLICY updates ON public.brand_domains FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_domains TO authenticated;
+
+-- table public.brand_platforms
+CREATE TABLE public.brand_platforms (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    is_enabled boolean NOT NULL DEFAULT true,
+    check_frequency text NOT NULL DEFAULT 'daily'::text,
+    model text,
+    last_checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT brand_platforms_pkey PRIMARY KEY (id),
+    CONSTRAINT brand_platforms_brand_id_platform_model_key UNIQUE NULLS NOT DISTINCT (brand_id, platform, model),
+    CONSTRAINT brand_platforms_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT brand_platforms_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT brand_platforms_check_frequency_is_known CHECK ((check_frequency = ANY (ARRAY['hourly'::text, 'daily'::text, 'weekly'::text, 'monthly'::text, 'manual'::text]))),
+    CONSTRAINT brand_platforms_model_length CHECK (((octet_length(model) >= 1) AND (octet_length(model) <= 2048))),
+    CONSTRAINT brand_platforms_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200)))
+);
+ALTER TABLE public.brand_platforms OWNER TO answerscope_owner;
+CREATE INDEX brand_platforms_organization_id_idx ON public.brand_platforms USING btree (organization_id);
+COMMENT ON TABLE public.brand_platforms IS 'Where and how often a brand''s prompts are asked.';
+COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
+COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
+CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.brand_platforms FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.brand_platforms FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.brand_platforms FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.brand_platforms FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_platforms TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.brand_platforms TO authenticated;
 
 -- table public.brands
 CREATE TABLE public.brands (
@@ -331,6 +406,7 @@ COMMENT ON COLUMN public.brands.aliases IS 'Other names that count as a mention.
 COMMENT ON COLUMN public.brands.revision IS 'Rises with every edit of names, aliases, domains or competitors; what is written to it is ignored.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_brand_slug();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industry, region, language, aliases, is_active ON public.brands FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER queue_rereads AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.queue_rereads();
@@ -375,9 +451,9 @@ CREATE INDEX competitors_organization_id_idx ON public.competitors USING btree (
 COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
-COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
+COMMENT ON COLUMN public.competitors.domains IS 'Hosts as private.domain_of has them, each once; what is written may be any addresses of them.';
 CREATE TRIGGER fill BEFORE INSERT ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER keep_hosts BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.keep_hosts();
+CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
@@ -396,6 +472,48 @@ CREATE POLICY updates ON public.competitors FOR UPDATE TO authenticated USING ((
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.competitors TO authenticated;
 
+-- table public.content_briefs
+CREATE TABLE public.content_briefs (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    suggestion_id uuid,
+    title text NOT NULL,
+    body text NOT NULL DEFAULT ''::text,
+    evidence jsonb NOT NULL DEFAULT '{}'::jsonb,
+    status text NOT NULL DEFAULT 'draft'::text,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT content_briefs_pkey PRIMARY KEY (id),
+    CONSTRAINT content_briefs_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT content_briefs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT content_briefs_suggestion_id_fkey FOREIGN KEY (suggestion_id) REFERENCES suggestions(id) ON DELETE SET NULL,
+    CONSTRAINT content_briefs_body_length CHECK ((octet_length(body) <= 262144)),
+    CONSTRAINT content_briefs_evidence_length CHECK ((octet_length((evidence)::text) <= 65536)),
+    CONSTRAINT content_briefs_status_is_known CHECK ((status = ANY (ARRAY['draft'::text, 'sent'::text, 'done'::text]))),
+    CONSTRAINT content_briefs_title_length CHECK (((octet_length(title) <= 512) AND (btrim(title) <> ''::text)))
+);
+ALTER TABLE public.content_briefs OWNER TO answerscope_owner;
+CREATE INDEX content_briefs_brand_id_idx ON public.content_briefs USING btree (brand_id);
+CREATE INDEX content_briefs_organization_id_idx ON public.content_briefs USING btree (organization_id);
+CREATE INDEX content_briefs_suggestion_id_idx ON public.content_briefs USING btree (suggestion_id);
+COMMENT ON TABLE public.content_briefs IS 'What is to be written so that answers name the brand.';
+COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
+CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
+CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN (((old.suggestion_id IS DISTINCT FROM new.suggestion_id) AND (new.suggestion_id IS NOT NULL))) EXECUTE FUNCTION private.fill_content_brief();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.content_briefs FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.content_briefs FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.content_briefs FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.content_briefs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.content_briefs TO authenticated;
+
 -- table public.members
 CREATE TABLE public.members (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -413,7 +531,8 @@ CREATE TABLE public.members (
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
 COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
-CREATE TRIGGER log_access AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
+CREATE TRIGGER keep_an_owner AFTER DELETE OR UPDATE OF role ON public.members FOR EACH ROW WHEN ((old.role = 'owner'::text)) EXECUTE FUNCTION private.keep_an_owner();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
@@ -445,7 +564,7 @@ COMMENT ON TABLE public.organizations IS 'Owns everything else.';
 COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from the name when missing.';
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_organization_slug();
-CREATE TRIGGER log_access AFTER INSERT OR DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.log_access_of_row();
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, time_zone ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations FOR EACH ROW WHEN ((old.id <> new.id)) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
@@ -454,7 +573,8 @@ CREATE POLICY reads ON public.organizations FOR SELECT TO authenticated USING ((
 CREATE POLICY service ON public.organizations FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated USING ((id = ( SELECT private.org_id('admin'::text) AS org_id))) WITH CHECK ((id = ( SELECT private.org_id('admin'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.organizations TO answerscope_service;
-GRANT SELECT, UPDATE ON public.organizations TO authenticated;
+GRANT SELECT ON public.organizations TO authenticated;
+GRANT UPDATE (name, time_zone) ON public.organizations TO authenticated;
 
 -- table public.prompt_results
 CREATE TABLE public.prompt_results (
@@ -609,6 +729,51 @@ CREATE POLICY updates ON public.prompts FOR UPDATE TO authenticated USING ((orga
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.prompts TO authenticated;
 
+-- table public.suggestions
+CREATE TABLE public.suggestions (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    brand_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    text text NOT NULL,
+    reason text,
+    evidence jsonb NOT NULL DEFAULT '{}'::jsonb,
+    status text NOT NULL DEFAULT 'new'::text,
+    added_prompt_id uuid,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT suggestions_pkey PRIMARY KEY (id),
+    CONSTRAINT suggestions_brand_id_kind_text_key UNIQUE (brand_id, kind, text),
+    CONSTRAINT suggestions_added_prompt_id_fkey FOREIGN KEY (added_prompt_id) REFERENCES prompts(id) ON DELETE SET NULL,
+    CONSTRAINT suggestions_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT suggestions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT suggestions_evidence_length CHECK ((octet_length((evidence)::text) <= 65536)),
+    CONSTRAINT suggestions_kind_is_known CHECK ((kind = ANY (ARRAY['prompt'::text, 'topic'::text, 'gap'::text, 'source'::text]))),
+    CONSTRAINT suggestions_reason_length CHECK ((octet_length(reason) <= 8192)),
+    CONSTRAINT suggestions_status_is_known CHECK ((status = ANY (ARRAY['new'::text, 'added'::text, 'dismissed'::text]))),
+    CONSTRAINT suggestions_text_length CHECK (((octet_length(text) >= 1) AND (octet_length(text) <= 2000)))
+);
+ALTER TABLE public.suggestions OWNER TO answerscope_owner;
+CREATE INDEX suggestions_added_prompt_id_idx ON public.suggestions USING btree (added_prompt_id);
+CREATE INDEX suggestions_organization_id_idx ON public.suggestions USING btree (organization_id);
+COMMENT ON TABLE public.suggestions IS 'What a brand might ask or do next, and why.';
+COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.suggestions.added_prompt_id IS 'The prompt that was made of it, one of the same brand.';
+CREATE TRIGGER fill BEFORE INSERT ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
+CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN (((old.added_prompt_id IS DISTINCT FROM new.added_prompt_id) AND (new.added_prompt_id IS NOT NULL))) EXECUTE FUNCTION private.fill_suggestion();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
+ALTER TABLE public.suggestions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.suggestions FORCE ROW LEVEL SECURITY;
+CREATE POLICY deletes ON public.suggestions FOR DELETE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY inserts ON public.suggestions FOR INSERT TO authenticated WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+CREATE POLICY reads ON public.suggestions FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.suggestions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY updates ON public.suggestions FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.suggestions TO answerscope_service;
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.suggestions TO authenticated;
+
 -- table public.topics
 CREATE TABLE public.topics (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -643,6 +808,100 @@ CREATE POLICY service ON public.topics FOR ALL TO answerscope_owner, answerscope
 CREATE POLICY updates ON public.topics FOR UPDATE TO authenticated USING ((organization_id = ( SELECT private.org_id('member'::text) AS org_id))) WITH CHECK ((organization_id = ( SELECT private.org_id('member'::text) AS org_id)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO answerscope_service;
 GRANT DELETE, INSERT, SELECT, UPDATE ON public.topics TO authenticated;
+
+-- table public.tracking_jobs
+CREATE TABLE public.tracking_jobs (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    brand_id uuid NOT NULL,
+    requested_by uuid,
+    status text NOT NULL DEFAULT 'waiting'::text,
+    phase text NOT NULL DEFAULT 'queued'::text,
+    completed integer NOT NULL DEFAULT 0,
+    total integer NOT NULL,
+    result jsonb,
+    failed_reason text,
+    request jsonb NOT NULL DEFAULT '{}'::jsonb,
+    idempotency_key text,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT tracking_jobs_pkey PRIMARY KEY (id),
+    CONSTRAINT tracking_jobs_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
+    CONSTRAINT tracking_jobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT tracking_jobs_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES private.users(id) ON DELETE SET NULL,
+    CONSTRAINT tracking_jobs_failed_reason_length CHECK ((octet_length(failed_reason) <= 8192)),
+    CONSTRAINT tracking_jobs_idempotency_key_length CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 512))),
+    CONSTRAINT tracking_jobs_phase_is_known CHECK ((phase = ANY (ARRAY['queued'::text, 'asking'::text, 'landing'::text, 'done'::text]))),
+    CONSTRAINT tracking_jobs_status_is_known CHECK ((status = ANY (ARRAY['waiting'::text, 'active'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+    CONSTRAINT tracking_jobs_total_bounds_completed CHECK (((completed >= 0) AND (completed <= total)))
+);
+ALTER TABLE public.tracking_jobs OWNER TO answerscope_owner;
+CREATE INDEX tracking_jobs_brand_id_idx ON public.tracking_jobs USING btree (brand_id, created_at DESC, id DESC);
+CREATE INDEX tracking_jobs_idempotency_key_idx ON public.tracking_jobs USING btree (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX tracking_jobs_organization_id_idx ON public.tracking_jobs USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX tracking_jobs_requested_by_idx ON public.tracking_jobs USING btree (requested_by);
+COMMENT ON TABLE public.tracking_jobs IS 'What was asked to be asked, and how far it is.';
+COMMENT ON COLUMN public.tracking_jobs.requested_by IS 'Who started it; null: a schedule, the command line, or a user who is gone.';
+COMMENT ON COLUMN public.tracking_jobs.completed IS 'Runs that were answered, given up or cancelled. It never falls.';
+COMMENT ON COLUMN public.tracking_jobs.total IS 'Its runs.';
+COMMENT ON COLUMN public.tracking_jobs.result IS 'Null until it has finished.';
+COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
+CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.tracking_jobs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.tracking_jobs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.tracking_jobs TO answerscope_service;
+GRANT SELECT ON public.tracking_jobs TO authenticated;
+
+-- table public.tracking_runs
+CREATE TABLE public.tracking_runs (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    organization_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    prompt_id uuid NOT NULL,
+    platform text NOT NULL,
+    model text NOT NULL,
+    region text NOT NULL,
+    sample integer NOT NULL,
+    state text NOT NULL DEFAULT 'queued'::text,
+    attempts integer NOT NULL DEFAULT 0,
+    next_attempt_at timestamp with time zone,
+    error_class text,
+    error text,
+    cost jsonb,
+    answer_id uuid,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    updated_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT tracking_runs_pkey PRIMARY KEY (id),
+    CONSTRAINT tracking_runs_identity_key UNIQUE (job_id, prompt_id, platform, model, region, sample),
+    CONSTRAINT tracking_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES tracking_jobs(id) ON DELETE CASCADE,
+    CONSTRAINT tracking_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT tracking_runs_error_class_length CHECK ((octet_length(error_class) <= 100)),
+    CONSTRAINT tracking_runs_error_length CHECK ((octet_length(error) <= 8192)),
+    CONSTRAINT tracking_runs_model_length CHECK ((octet_length(model) <= 2048)),
+    CONSTRAINT tracking_runs_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
+    CONSTRAINT tracking_runs_region_length CHECK ((octet_length(region) <= 512)),
+    CONSTRAINT tracking_runs_sample_range CHECK (((sample >= 1) AND (sample <= 10))),
+    CONSTRAINT tracking_runs_state_is_known CHECK ((state = ANY (ARRAY['queued'::text, 'asking'::text, 'answered'::text, 'done'::text, 'gave_up'::text, 'cancelled'::text])))
+);
+ALTER TABLE public.tracking_runs OWNER TO answerscope_owner;
+CREATE INDEX tracking_runs_organization_id_idx ON public.tracking_runs USING btree (organization_id);
+COMMENT ON TABLE public.tracking_runs IS 'One row per prompt, platform, model, region and sample of a job.';
+COMMENT ON COLUMN public.tracking_runs.prompt_id IS 'Kept when the prompt is deleted.';
+COMMENT ON COLUMN public.tracking_runs.model IS 'The requested model; empty where the platform has no choice.';
+COMMENT ON COLUMN public.tracking_runs.region IS 'A country in lower case, or empty.';
+COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
+COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
+CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();
+ALTER TABLE public.tracking_runs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.tracking_runs FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON public.tracking_runs FOR SELECT TO authenticated USING ((organization_id = ( SELECT private.org_id() AS org_id)));
+CREATE POLICY service ON public.tracking_runs FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON public.tracking_runs TO answerscope_service;
+GRANT SELECT ON public.tracking_runs TO authenticated;
 
 -- function private.add_brand_tombstone()
 CREATE OR REPLACE FUNCTION private.add_brand_tombstone()
@@ -682,11 +941,11 @@ CREATE OR REPLACE FUNCTION private.are_hosts(hosts text[])
  SET search_path TO ''
 AS $function$
     SELECT cardinality(hosts) <= 100
-       AND coalesce(bool_and(coalesce(char_length(host) <= 253 AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$', false)), true)
+       AND coalesce(bool_and(char_length(host) <= 253 AND host ~ '^(localhost|([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)$'), true)
     FROM unnest(hosts) AS host
 $function$;
 ALTER FUNCTION private.are_hosts(text[]) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name in lower case, an international one in punycode.';
+COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name with a dot, or localhost; in lower case, an international one in punycode.';
 GRANT EXECUTE ON FUNCTION private.are_hosts(text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.are_hosts(text[]) TO authenticated;
 
@@ -718,6 +977,53 @@ ALTER FUNCTION private.caller_rank() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.caller_rank() IS NULL;
 GRANT EXECUTE ON FUNCTION private.caller_rank() TO authenticated;
 
+-- function private.domain_of(address text)
+CREATE OR REPLACE FUNCTION private.domain_of(address text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+DECLARE
+    host text := btrim(address, E' \t\r\n');
+BEGIN
+    host := regexp_replace(host, '^([A-Za-z][A-Za-z0-9+.-]*:)?//', '');
+    host := regexp_replace(host, '[/?#\\].*$', '');
+    host := regexp_replace(host, '^.*@', '');
+    host := regexp_replace(host, ':[0-9]*$', '');
+    IF host ~ '[^\x01-\x7f]' AND char_length(host) <= 253 THEN
+        host := (SELECT string_agg(CASE WHEN label ~ '[^\x01-\x7f]' THEN private.punycode(label) ELSE label END, '.' ORDER BY n)
+                 FROM regexp_split_to_table(normalize(lower(normalize(host, NFKC)), NFC), '[.。]') WITH ORDINALITY AS u (label, n));
+    END IF;
+    host := regexp_replace(lower(host), '\.$', '');
+    host := regexp_replace(host, '^www\.(?=.*\.)', '');
+    IF NOT coalesce(private.are_hosts(ARRAY[host]), false) THEN
+        RAISE EXCEPTION 'domain "%": want a host such as example.com', left(address, 300) USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN host;
+END
+$function$;
+ALTER FUNCTION private.domain_of(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.domain_of(text) IS 'The host of an address as domains are kept: lower case, punycode, without scheme, user, port, path, www. and a trailing dot.';
+GRANT EXECUTE ON FUNCTION private.domain_of(text) TO answerscope_service;
+
+-- function private.domains_of(addresses text[])
+CREATE OR REPLACE FUNCTION private.domains_of(addresses text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT coalesce(array_agg(domain ORDER BY place), '{}')
+    FROM (SELECT private.domain_of(address) AS domain, min(ordinality) AS place
+          FROM unnest(addresses) WITH ORDINALITY AS u (address, ordinality)
+          WHERE btrim(address) <> ''
+          GROUP BY 1) AS domains
+$function$;
+ALTER FUNCTION private.domains_of(text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.domains_of(text[]) IS 'The domains of addresses, each once, in their order; blanks are left out.';
+GRANT EXECUTE ON FUNCTION private.domains_of(text[]) TO answerscope_service;
+
 -- function private.fill_brand_slug()
 CREATE OR REPLACE FUNCTION private.fill_brand_slug()
  RETURNS trigger
@@ -736,6 +1042,27 @@ END
 $function$;
 ALTER FUNCTION private.fill_brand_slug() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_brand_slug() IS NULL;
+
+-- function private.fill_content_brief()
+CREATE OR REPLACE FUNCTION private.fill_content_brief()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.organization_id := coalesce(
+        (SELECT b.organization_id
+         FROM public.brands AS b
+         WHERE b.id = NEW.brand_id
+           AND (NEW.suggestion_id IS NULL
+                OR EXISTS (SELECT FROM public.suggestions AS s WHERE s.id = NEW.suggestion_id AND s.brand_id = b.id))),
+        '00000000-0000-0000-0000-000000000000');
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_content_brief() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_content_brief() IS NULL;
 
 -- function private.fill_from_brand()
 CREATE OR REPLACE FUNCTION private.fill_from_brand()
@@ -797,6 +1124,27 @@ $function$;
 ALTER FUNCTION private.fill_organization_slug() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.fill_organization_slug() IS NULL;
 
+-- function private.fill_suggestion()
+CREATE OR REPLACE FUNCTION private.fill_suggestion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.organization_id := coalesce(
+        (SELECT b.organization_id
+         FROM public.brands AS b
+         WHERE b.id = NEW.brand_id
+           AND (NEW.added_prompt_id IS NULL
+                OR EXISTS (SELECT FROM public.prompts AS p WHERE p.id = NEW.added_prompt_id AND p.brand_id = b.id))),
+        '00000000-0000-0000-0000-000000000000');
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.fill_suggestion() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.fill_suggestion() IS NULL;
+
 -- function private.free_slug(slug text, taken text[])
 CREATE OR REPLACE FUNCTION private.free_slug(slug text, taken text[])
  RETURNS text
@@ -814,44 +1162,6 @@ $function$;
 ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
 
--- function private.host_of(address text)
-CREATE OR REPLACE FUNCTION private.host_of(address text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE
- SET search_path TO ''
-AS $function$
-DECLARE
-    host text := lower(btrim(address, E' \t\r\n'));
-BEGIN
-    host := regexp_replace(host, '^([a-z][a-z0-9+.-]*:)?//', '');
-    host := regexp_replace(host, '[/?#\\].*$', '');
-    host := regexp_replace(host, '^.*@', '');
-    host := regexp_replace(host, ':[0-9]*$', '');
-    RETURN regexp_replace(host, '\.$', '');
-END
-$function$;
-ALTER FUNCTION private.host_of(text) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address: lower case, without scheme, user, port, path and a trailing dot.';
-GRANT EXECUTE ON FUNCTION private.host_of(text) TO answerscope_service;
-
--- function private.hosts_of(addresses text[])
-CREATE OR REPLACE FUNCTION private.hosts_of(addresses text[])
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE
- SET search_path TO ''
-AS $function$
-    SELECT coalesce(array_agg(host ORDER BY place), '{}')
-    FROM (SELECT private.host_of(address) AS host, min(ordinality) AS place
-          FROM unnest(addresses) WITH ORDINALITY AS u (address, ordinality)
-          WHERE btrim(address) <> ''
-          GROUP BY 1) AS hosts
-$function$;
-ALTER FUNCTION private.hosts_of(text[]) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.hosts_of(text[]) IS 'The hosts of addresses, each once, in their order; blanks are left out.';
-GRANT EXECUTE ON FUNCTION private.hosts_of(text[]) TO answerscope_service;
-
 -- function private.is_slug(slug text)
 CREATE OR REPLACE FUNCTION private.is_slug(slug text)
  RETURNS boolean
@@ -866,23 +1176,42 @@ COMMENT ON FUNCTION private.is_slug(text) IS 'Whether it can stand in a path and
 GRANT EXECUTE ON FUNCTION private.is_slug(text) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.is_slug(text) TO authenticated;
 
--- function private.keep_host()
-CREATE OR REPLACE FUNCTION private.keep_host()
+-- function private.keep_an_owner()
+CREATE OR REPLACE FUNCTION private.keep_an_owner()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 BEGIN
-    NEW.domain := private.host_of(NEW.domain);
+    PERFORM FROM public.organizations WHERE id = OLD.organization_id FOR NO KEY UPDATE;
+    IF FOUND AND NOT EXISTS (SELECT FROM public.members WHERE organization_id = OLD.organization_id AND role = 'owner') THEN
+        RAISE EXCEPTION 'the last owner of an organization stays: make another member an owner first'
+            USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.keep_an_owner() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_an_owner() IS NULL;
+
+-- function private.keep_domain()
+CREATE OR REPLACE FUNCTION private.keep_domain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.domain := private.domain_of(NEW.domain);
     RETURN NEW;
 END
 $function$;
-ALTER FUNCTION private.keep_host() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.keep_host() IS NULL;
+ALTER FUNCTION private.keep_domain() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_domain() IS NULL;
 
--- function private.keep_hosts()
-CREATE OR REPLACE FUNCTION private.keep_hosts()
+-- function private.keep_domains()
+CREATE OR REPLACE FUNCTION private.keep_domains()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -896,61 +1225,77 @@ BEGIN
     ELSIF NEW.domains IS NOT DISTINCT FROM OLD.domains AND NEW.domain IS DISTINCT FROM OLD.domain THEN
         NEW.domains := NEW.domain || rest[2:];
     END IF;
-    NEW.domains := private.hosts_of(NEW.domains);
+    NEW.domains := private.domains_of(NEW.domains);
     NEW.domain := NEW.domains[1];
     RETURN NEW;
 END
 $function$;
-ALTER FUNCTION private.keep_hosts() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.keep_hosts() IS NULL;
+ALTER FUNCTION private.keep_domains() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_domains() IS NULL;
 
--- function private.log_access(change text, organization uuid, subject text)
-CREATE OR REPLACE FUNCTION private.log_access(change text, organization uuid, subject text)
+-- function private.log_audit(action text, organization uuid, subject text, detail jsonb)
+CREATE OR REPLACE FUNCTION private.log_audit(action text, organization uuid, subject text, detail jsonb DEFAULT '{}'::jsonb)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
-    INSERT INTO private.access_log (actor, change, organization_id, subject)
-    VALUES (
+    WITH added AS (
+        INSERT INTO public.audit_log (organization_id, actor_id, action, subject, detail)
+        VALUES (organization, private.user_id(), action, left(subject, 1000), detail)
+        RETURNING id
+    )
+    INSERT INTO private.audit_origins (audit_id, actor)
+    SELECT
+        id,
         left(concat_ws(' through ',
             nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub',
-            coalesce(nullif(current_setting('answerscope.actor', true), ''), session_user)), 1000),
-        change, organization, left(subject, 1000))
+            coalesce(nullif(current_setting('answerscope.actor', true), ''), session_user)), 1000)
+    FROM added
 $function$;
-ALTER FUNCTION private.log_access(text,uuid,text) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.log_access(text,uuid,text) IS 'Adds a line to the access log.';
-GRANT EXECUTE ON FUNCTION private.log_access(text,uuid,text) TO answerscope_service;
+ALTER FUNCTION private.log_audit(text,uuid,text,jsonb) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_audit(text,uuid,text,jsonb) IS 'Adds a line to the audit log.';
+GRANT EXECUTE ON FUNCTION private.log_audit(text,uuid,text,jsonb) TO answerscope_service;
 
--- function private.log_access_of_row()
-CREATE OR REPLACE FUNCTION private.log_access_of_row()
+-- function private.log_audit_of_row()
+CREATE OR REPLACE FUNCTION private.log_audit_of_row()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 DECLARE
-    r    jsonb := to_jsonb(CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END);
-    verb text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END;
+    r      jsonb := to_jsonb(CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END);
+    verb   text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END;
+    detail jsonb := '{}';
 BEGIN
+    IF TG_OP = 'UPDATE' AND TG_TABLE_NAME <> 'users' THEN -- whose change may be that of a password's hash
+        detail := (
+            SELECT coalesce(jsonb_object_agg(key, jsonb_build_array(before.value, after.value)), '{}')
+            FROM jsonb_each(to_jsonb(OLD)) AS before
+            JOIN jsonb_each(r) AS after USING (key)
+            WHERE before.value <> after.value AND key NOT IN ('updated_at', 'revision'));
+    END IF;
     CASE TG_TABLE_NAME
         WHEN 'organizations' THEN
-            PERFORM private.log_access('organization ' || verb, (r ->> 'id')::uuid, r ->> 'slug');
+            PERFORM private.log_audit('organization ' || verb, (r ->> 'id')::uuid, r ->> 'slug', detail);
         WHEN 'users' THEN
-            PERFORM private.log_access('user ' || verb, NULL, r ->> 'email');
+            PERFORM private.log_audit('user ' || verb, NULL, r ->> 'email', detail);
         WHEN 'members' THEN
-            PERFORM private.log_access('member ' || verb, (r ->> 'organization_id')::uuid,
+            PERFORM private.log_audit('member ' || verb, (r ->> 'organization_id')::uuid,
                 coalesce((SELECT u.email::text FROM private.users AS u WHERE u.id = (r ->> 'user_id')::uuid), r ->> 'user_id')
-                    || ' as ' || (r ->> 'role'));
+                    || ' as ' || (r ->> 'role'), detail);
         WHEN 'api_keys' THEN
-            PERFORM private.log_access('key ' || CASE WHEN TG_OP = 'UPDATE' AND r ->> 'revoked_at' IS NOT NULL THEN 'revoked' ELSE verb END,
-                (r ->> 'organization_id')::uuid, (r ->> 'prefix') || '… ' || (r ->> 'name'));
+            PERFORM private.log_audit('key ' || CASE WHEN TG_OP = 'UPDATE' AND r ->> 'revoked_at' IS NOT NULL THEN 'revoked' ELSE verb END,
+                (r ->> 'organization_id')::uuid, (r ->> 'prefix') || '… ' || (r ->> 'name'), detail);
+        WHEN 'brands' THEN
+            PERFORM private.log_audit('brand ' || verb, (r ->> 'organization_id')::uuid, r ->> 'slug', detail);
     END CASE;
     RETURN NULL;
 END
 $function$;
-ALTER FUNCTION private.log_access_of_row() OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.log_access_of_row() IS NULL;
+ALTER FUNCTION private.log_audit_of_row() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_audit_of_row() IS NULL;
 
 -- function private.notify_sites()
 CREATE OR REPLACE FUNCTION private.notify_sites()
@@ -986,6 +1331,71 @@ $function$;
 ALTER FUNCTION private.org_id(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.org_id(text) IS 'The organization of the caller, if their role there is at_least or above; else null, which no policy lets pass.';
 GRANT EXECUTE ON FUNCTION private.org_id(text) TO authenticated;
+
+-- function private.punycode(label text)
+CREATE OR REPLACE FUNCTION private.punycode(label text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+DECLARE
+    points  int[] := ARRAY(SELECT ascii(c) FROM regexp_split_to_table(label, '') WITH ORDINALITY AS u (c, n) ORDER BY n);
+    encoded text := regexp_replace(label, '[^\x01-\x7f]', '', 'g');
+    basic   int := char_length(encoded);
+    done    int := basic;
+    least   int := 128;
+    delta   int := 0;
+    bias    int := 72;
+    next    int;
+    point   int;
+    q       int;
+    k       int;
+    digit   int;
+    digits  CONSTANT text := 'abcdefghijklmnopqrstuvwxyz0123456789';
+BEGIN
+    IF basic > 0 THEN
+        encoded := encoded || '-';
+    END IF;
+    WHILE done < cardinality(points) LOOP
+        next := (SELECT min(p) FROM unnest(points) AS p WHERE p >= least);
+        delta := delta + (next - least) * (done + 1);
+        least := next;
+        FOREACH point IN ARRAY points LOOP
+            IF point < least THEN
+                delta := delta + 1;
+            ELSIF point = least THEN
+                q := delta;
+                k := 36;
+                LOOP
+                    digit := greatest(1, least(26, k - bias));
+                    EXIT WHEN q < digit;
+                    encoded := encoded || substr(digits, 1 + digit + (q - digit) % (36 - digit), 1);
+                    q := (q - digit) / (36 - digit);
+                    k := k + 36;
+                END LOOP;
+                encoded := encoded || substr(digits, 1 + q, 1);
+                delta := CASE done WHEN basic THEN delta / 700 ELSE delta / 2 END;
+                delta := delta + delta / (done + 1);
+                k := 0;
+                WHILE delta > 455 LOOP
+                    delta := delta / 35;
+                    k := k + 36;
+                END LOOP;
+                bias := k + 36 * delta / (delta + 38);
+                delta := 0;
+                done := done + 1;
+            END IF;
+        END LOOP;
+        delta := delta + 1;
+        least := least + 1;
+    END LOOP;
+    RETURN 'xn--' || encoded;
+END
+$function$;
+ALTER FUNCTION private.punycode(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.punycode(text) IS 'A label of a host name that is not ASCII, encoded as RFC 3492 has it.';
+GRANT EXECUTE ON FUNCTION private.punycode(text) TO answerscope_service;
 
 -- function private.queue_rereads()
 CREATE OR REPLACE FUNCTION private.queue_rereads()
@@ -1034,7 +1444,7 @@ CREATE OR REPLACE FUNCTION private.refuse_move()
 AS $function$
 BEGIN
     RAISE EXCEPTION 'a row of % keeps its id and its owner', TG_TABLE_NAME
-        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+        USING ERRCODE = 'insufficient_privilege', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
 END
 $function$;
 ALTER FUNCTION private.refuse_move() OWNER TO answerscope_owner;
@@ -1142,6 +1552,7 @@ AS $function$
 $function$;
 ALTER FUNCTION private.user_id() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.user_id() IS 'The user of this transaction, by its claims.';
+GRANT EXECUTE ON FUNCTION private.user_id() TO authenticated;
 
 -- function private.write_brand_changes()
 CREATE OR REPLACE FUNCTION private.write_brand_changes()

@@ -23,11 +23,12 @@ END
 $$;
 
 -- Tables call this when a row's id, organization or brand would change: records and the warehouse name a row by them.
+-- The code is that of a policy, so that a client cannot learn which ids there are.
 CREATE FUNCTION private.refuse_move() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
     RAISE EXCEPTION 'a row of % keeps its id and its owner', TG_TABLE_NAME
-        USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+        USING ERRCODE = 'insufficient_privilege', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
 END
 $$;
 
@@ -62,37 +63,105 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.is_slug(text) IS 'Whether it can stand in a path and on a command line.';
 
-CREATE FUNCTION private.host_of(address text) RETURNS text
+CREATE FUNCTION private.punycode(label text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
 DECLARE
-    host text := lower(btrim(address, E' \t\r\n'));
+    points  int[] := ARRAY(SELECT ascii(c) FROM regexp_split_to_table(label, '') WITH ORDINALITY AS u (c, n) ORDER BY n);
+    encoded text := regexp_replace(label, '[^\x01-\x7f]', '', 'g');
+    basic   int := char_length(encoded);
+    done    int := basic;
+    least   int := 128;
+    delta   int := 0;
+    bias    int := 72;
+    next    int;
+    point   int;
+    q       int;
+    k       int;
+    digit   int;
+    digits  CONSTANT text := 'abcdefghijklmnopqrstuvwxyz0123456789';
 BEGIN
-    host := regexp_replace(host, '^([a-z][a-z0-9+.-]*:)?//', '');
+    IF basic > 0 THEN
+        encoded := encoded || '-';
+    END IF;
+    WHILE done < cardinality(points) LOOP
+        next := (SELECT min(p) FROM unnest(points) AS p WHERE p >= least);
+        delta := delta + (next - least) * (done + 1);
+        least := next;
+        FOREACH point IN ARRAY points LOOP
+            IF point < least THEN
+                delta := delta + 1;
+            ELSIF point = least THEN
+                q := delta;
+                k := 36;
+                LOOP
+                    digit := greatest(1, least(26, k - bias));
+                    EXIT WHEN q < digit;
+                    encoded := encoded || substr(digits, 1 + digit + (q - digit) % (36 - digit), 1);
+                    q := (q - digit) / (36 - digit);
+                    k := k + 36;
+                END LOOP;
+                encoded := encoded || substr(digits, 1 + q, 1);
+                delta := CASE done WHEN basic THEN delta / 700 ELSE delta / 2 END;
+                delta := delta + delta / (done + 1);
+                k := 0;
+                WHILE delta > 455 LOOP
+                    delta := delta / 35;
+                    k := k + 36;
+                END LOOP;
+                bias := k + 36 * delta / (delta + 38);
+                delta := 0;
+                done := done + 1;
+            END IF;
+        END LOOP;
+        delta := delta + 1;
+        least := least + 1;
+    END LOOP;
+    RETURN 'xn--' || encoded;
+END
+$$;
+COMMENT ON FUNCTION private.punycode(text) IS 'A label of a host name that is not ASCII, encoded as RFC 3492 has it.';
+
+CREATE FUNCTION private.domain_of(address text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = '' AS $$
+DECLARE
+    host text := btrim(address, E' \t\r\n');
+BEGIN
+    host := regexp_replace(host, '^([A-Za-z][A-Za-z0-9+.-]*:)?//', '');
     host := regexp_replace(host, '[/?#\\].*$', '');
     host := regexp_replace(host, '^.*@', '');
     host := regexp_replace(host, ':[0-9]*$', '');
-    RETURN regexp_replace(host, '\.$', '');
+    IF host ~ '[^\x01-\x7f]' AND char_length(host) <= 253 THEN
+        host := (SELECT string_agg(CASE WHEN label ~ '[^\x01-\x7f]' THEN private.punycode(label) ELSE label END, '.' ORDER BY n)
+                 FROM regexp_split_to_table(normalize(lower(normalize(host, NFKC)), NFC), '[.。]') WITH ORDINALITY AS u (label, n));
+    END IF;
+    host := regexp_replace(lower(host), '\.$', '');
+    host := regexp_replace(host, '^www\.(?=.*\.)', '');
+    IF NOT coalesce(private.are_hosts(ARRAY[host]), false) THEN
+        RAISE EXCEPTION 'domain "%": want a host such as example.com', left(address, 300) USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN host;
 END
 $$;
-COMMENT ON FUNCTION private.host_of(text) IS 'The host of an address: lower case, without scheme, user, port, path and a trailing dot.';
+COMMENT ON FUNCTION private.domain_of(text) IS
+    'The host of an address as domains are kept: lower case, punycode, without scheme, user, port, path, www. and a trailing dot.';
 
-CREATE FUNCTION private.hosts_of(addresses text[]) RETURNS text[]
+CREATE FUNCTION private.domains_of(addresses text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
-    SELECT coalesce(array_agg(host ORDER BY place), '{}')
-    FROM (SELECT private.host_of(address) AS host, min(ordinality) AS place
+    SELECT coalesce(array_agg(domain ORDER BY place), '{}')
+    FROM (SELECT private.domain_of(address) AS domain, min(ordinality) AS place
           FROM unnest(addresses) WITH ORDINALITY AS u (address, ordinality)
           WHERE btrim(address) <> ''
-          GROUP BY 1) AS hosts
+          GROUP BY 1) AS domains
 $$;
-COMMENT ON FUNCTION private.hosts_of(text[]) IS 'The hosts of addresses, each once, in their order; blanks are left out.';
+COMMENT ON FUNCTION private.domains_of(text[]) IS 'The domains of addresses, each once, in their order; blanks are left out.';
 
 CREATE FUNCTION private.are_hosts(hosts text[]) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
     SELECT cardinality(hosts) <= 100
-       AND coalesce(bool_and(coalesce(char_length(host) <= 253 AND host ~ '^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$', false)), true)
+       AND coalesce(bool_and(char_length(host) <= 253 AND host ~ '^(localhost|([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)$'), true)
     FROM unnest(hosts) AS host
 $$;
-COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name in lower case, an international one in punycode.';
+COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name with a dot, or localhost; in lower case, an international one in punycode.';
 
 CREATE FUNCTION private.are_words(words text[]) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
@@ -104,4 +173,5 @@ COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at m
 -- A check runs with the rights of the client that writes, so the functions that checks call use nothing of this schema.
 GRANT EXECUTE ON FUNCTION private.is_slug(text), private.are_hosts(text[]), private.are_words(text[])
     TO answerscope_service, authenticated;
-GRANT EXECUTE ON FUNCTION private.hosts_of(text[]), private.host_of(text) TO answerscope_service; -- add_brand_domains
+GRANT EXECUTE ON FUNCTION private.domains_of(text[]), private.domain_of(text), private.punycode(text)
+    TO answerscope_service; -- add_brand_domains

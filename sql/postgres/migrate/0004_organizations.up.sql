@@ -60,7 +60,7 @@ CREATE FUNCTION private.caller_rank() RETURNS int
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = '' AS $$
     SELECT private.rank(role) FROM public.members WHERE user_id = private.user_id()
 $$;
-GRANT EXECUTE ON FUNCTION private.org_id(text), private.caller_rank(), private.rank(text) TO authenticated;
+GRANT EXECUTE ON FUNCTION private.org_id(text), private.caller_rank(), private.rank(text), private.user_id() TO authenticated;
 
 CREATE FUNCTION private.fill_organization_slug() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
@@ -81,6 +81,19 @@ BEGIN
 END
 $$;
 
+-- An organization has an owner as long as it has members. Two owners that leave at once wait for each other.
+CREATE FUNCTION private.keep_an_owner() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    PERFORM FROM public.organizations WHERE id = OLD.organization_id FOR NO KEY UPDATE;
+    IF FOUND AND NOT EXISTS (SELECT FROM public.members WHERE organization_id = OLD.organization_id AND role = 'owner') THEN
+        RAISE EXCEPTION 'the last owner of an organization stays: make another member an owner first'
+            USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations
     FOR EACH ROW WHEN (coalesce(NEW.slug, '') = '') EXECUTE FUNCTION private.fill_organization_slug();
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations
@@ -96,6 +109,8 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.members
 CREATE TRIGGER stay BEFORE UPDATE ON public.members
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.user_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.user_id))
     EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER keep_an_owner AFTER UPDATE OF role OR DELETE ON public.members
+    FOR EACH ROW WHEN (OLD.role = 'owner') EXECUTE FUNCTION private.keep_an_owner();
 
 -- Only the service adds and deletes organizations, for the command line.
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
@@ -105,7 +120,7 @@ CREATE POLICY reads ON public.organizations FOR SELECT TO authenticated USING (i
 CREATE POLICY updates ON public.organizations FOR UPDATE TO authenticated
     USING (id = (SELECT private.org_id('admin'))) WITH CHECK (id = (SELECT private.org_id('admin')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.organizations TO answerscope_service;
-GRANT SELECT, UPDATE ON public.organizations TO authenticated;
+GRANT SELECT, UPDATE (name, time_zone) ON public.organizations TO authenticated; -- a taken slug would reveal another organization
 
 ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.users FORCE ROW LEVEL SECURITY;

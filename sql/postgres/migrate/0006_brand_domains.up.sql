@@ -13,13 +13,13 @@ CREATE TABLE public.brand_domains (
 );
 CREATE INDEX brand_domains_organization_id_idx ON public.brand_domains (organization_id);
 COMMENT ON TABLE public.brand_domains IS 'The hosts that are a brand''s own, with everything under them.';
-COMMENT ON COLUMN public.brand_domains.domain IS 'A host; of an address only its host is kept, in lower case. International names in punycode.';
+COMMENT ON COLUMN public.brand_domains.domain IS 'A host as private.domain_of has it; what is written may be any address of it.';
 COMMENT ON COLUMN public.brand_domains.organization_id IS 'The brand''s; filled.';
 
-CREATE FUNCTION private.keep_host() RETURNS trigger
+CREATE FUNCTION private.keep_domain() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
-    NEW.domain := private.host_of(NEW.domain);
+    NEW.domain := private.domain_of(NEW.domain);
     RETURN NEW;
 END
 $$;
@@ -31,8 +31,8 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER keep_host BEFORE INSERT OR UPDATE OF domain ON public.brand_domains
-    FOR EACH ROW EXECUTE FUNCTION private.keep_host();
+CREATE TRIGGER keep_domain BEFORE INSERT OR UPDATE OF domain ON public.brand_domains
+    FOR EACH ROW EXECUTE FUNCTION private.keep_domain();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains

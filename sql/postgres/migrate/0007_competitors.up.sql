@@ -16,11 +16,11 @@ CREATE TABLE public.competitors (
 CREATE INDEX competitors_organization_id_idx ON public.competitors (organization_id);
 COMMENT ON TABLE public.competitors IS 'What a brand is compared with.';
 COMMENT ON COLUMN public.competitors.domain IS 'The first of domains. Written alone, it replaces that one; null removes it.';
-COMMENT ON COLUMN public.competitors.domains IS 'Hosts; of addresses only their hosts are kept, in lower case, each once. International names in punycode.';
+COMMENT ON COLUMN public.competitors.domains IS 'Hosts as private.domain_of has them, each once; what is written may be any addresses of them.';
 COMMENT ON COLUMN public.competitors.organization_id IS 'The brand''s; filled.';
 
 -- domain is the first of domains. A client that writes only domain replaces the first.
-CREATE FUNCTION private.keep_hosts() RETURNS trigger
+CREATE FUNCTION private.keep_domains() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 DECLARE
     rest text[] := NEW.domains;
@@ -30,7 +30,7 @@ BEGIN
     ELSIF NEW.domains IS NOT DISTINCT FROM OLD.domains AND NEW.domain IS DISTINCT FROM OLD.domain THEN
         NEW.domains := NEW.domain || rest[2:];
     END IF;
-    NEW.domains := private.hosts_of(NEW.domains);
+    NEW.domains := private.domains_of(NEW.domains);
     NEW.domain := NEW.domains[1];
     RETURN NEW;
 END
@@ -59,8 +59,8 @@ CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors
 CREATE TRIGGER stay BEFORE UPDATE ON public.competitors
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
     EXECUTE FUNCTION private.refuse_move();
-CREATE TRIGGER keep_hosts BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors
-    FOR EACH ROW EXECUTE FUNCTION private.keep_hosts();
+CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public.competitors
+    FOR EACH ROW EXECUTE FUNCTION private.keep_domains();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors

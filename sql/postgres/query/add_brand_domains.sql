@@ -6,4 +6,4 @@ SELECT
     domain,
     place = 1,
     now() + place * INTERVAL '1 microsecond'
-FROM unnest(private.hosts_of($2)) WITH ORDINALITY AS given (domain, place)
+FROM unnest(private.domains_of($2)) WITH ORDINALITY AS given (domain, place)

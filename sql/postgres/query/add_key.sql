@@ -1,16 +1,24 @@
--- add_key: stores a key of a member of the organization.
+-- add_key: stores a key of a member of the organization, and its hash.
 WITH added AS (
-    INSERT INTO public.api_keys (organization_id, user_id, name, key_hash, prefix)
+    INSERT INTO public.api_keys (organization_id, user_id, name, prefix, scopes, expires_at)
     SELECT
         m.organization_id,
         m.user_id,
         $3::text,
-        $4::bytea,
-        $5::text
+        $5::text,
+        $6::text[],
+        $7::timestamptz
     FROM public.members AS m
     WHERE m.organization_id = $1::uuid
       AND m.user_id = $2::uuid
     RETURNING *
+),
+hashed AS (
+    INSERT INTO private.api_key_hashes (api_key_id, hash)
+    SELECT
+        k.id,
+        $4::bytea
+    FROM added AS k
 )
 SELECT
     k.id,
@@ -19,6 +27,7 @@ SELECT
     u.email::text AS email,
     k.name,
     k.prefix,
+    k.scopes,
     k.created_at,
     k.expires_at,
     k.last_used_at,

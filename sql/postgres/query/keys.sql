@@ -6,6 +6,7 @@ SELECT
     u.email::text AS email,
     k.name,
     k.prefix,
+    k.scopes,
     k.created_at,
     k.expires_at,
     k.last_used_at,

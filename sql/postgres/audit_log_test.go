@@ -9,7 +9,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Each change of access, whichever way it is made, is in the access log with its user, and the log only grows.
+// Each change of access, whichever way it is made, is in the audit log with its user, and the log only grows.
 func TestChangesOfAccessAreLogged(t *testing.T) {
 	t.Parallel()
 	first, dsn := migrated(t)
@@ -39,10 +39,10 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.LogAccess(t.Context(), "analyst added", acme.ID, "analyst_acme_ana"); err != nil {
+	if err := db.LogAudit(t.Context(), "analyst added", acme.ID, "analyst_acme_ana"); err != nil {
 		t.Fatal(err)
 	}
-	log, err := db.AccessLog(t.Context(), 100)
+	log, err := db.AuditLog(t.Context(), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 		if a.At.IsZero() || a.Address != "127.0.0.1" {
 			t.Errorf("%+v lacks when or from where", a)
 		}
-		lines = append(lines, a.Change+"|"+a.Organization+"|"+a.Subject+"|"+a.Actor)
+		lines = append(lines, a.Action+"|"+a.Organization+"|"+a.Subject+"|"+a.Actor)
 	}
 	const by = "|ana@laptop: answerscope key create"
 	want := []string{
@@ -66,7 +66,10 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the log has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
-	for _, forbidden := range []string{"UPDATE private.access_log SET actor = 'x'", "DELETE FROM private.access_log", "TRUNCATE private.access_log", "INSERT INTO private.access_log (actor, change, subject) VALUES ('x', 'x', 'x')"} {
+	for _, forbidden := range []string{
+		"UPDATE public.audit_log SET subject = 'x'", "DELETE FROM public.audit_log", "TRUNCATE public.audit_log CASCADE",
+		"INSERT INTO public.audit_log (action, subject) VALUES ('x', 'x')", "UPDATE private.audit_origins SET actor = 'x'", "DELETE FROM private.audit_origins",
+	} {
 		if _, err := db.Exec(t.Context(), forbidden); err == nil {
 			t.Errorf("the service did %s", forbidden)
 		}

@@ -1,0 +1,34 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// AuditLine is a line of the audit log: who changed what, when and from where.
+type AuditLine struct {
+	At           time.Time `db:"at" json:"at"`
+	Actor        string    `db:"actor" json:"actor"`
+	Address      string    `db:"address" json:"address"` // "": a local socket
+	Action       string    `db:"action" json:"action"`
+	Organization string    `db:"organization" json:"organization"` // its slug, its id once it is deleted, "": none
+	Subject      string    `db:"subject" json:"subject"`
+}
+
+var (
+	logAudit = query[none]("log_audit")
+	auditLog = query[AuditLine]("audit_log")
+)
+
+// LogAudit adds a line of what is no row of this database, such as "analyst added". The others are added with the change.
+func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUID, subject string) error {
+	_, err := logAudit.run(ctx, db, action, organization, subject)
+	return wrap(err, "log audit: %s %s", action, subject)
+}
+
+// AuditLog returns the newest lines of the audit log, the newest first.
+func (db *DB) AuditLog(ctx context.Context, limit int) ([]AuditLine, error) {
+	return auditLog.all(ctx, db, limit)
+}

@@ -1,0 +1,40 @@
+CREATE TABLE public.brand_platforms (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT brand_platforms_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    platform        text NOT NULL CONSTRAINT brand_platforms_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),
+    is_enabled      bool NOT NULL DEFAULT true,
+    check_frequency text NOT NULL DEFAULT 'daily'
+                    CONSTRAINT brand_platforms_check_frequency_is_known CHECK (check_frequency IN ('hourly', 'daily', 'weekly', 'monthly', 'manual')),
+    model           text CONSTRAINT brand_platforms_model_length CHECK (octet_length(model) BETWEEN 1 AND 2048),
+    last_checked_at timestamptz,
+    next_check_at   timestamptz,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT brand_platforms_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT brand_platforms_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE,
+    CONSTRAINT brand_platforms_brand_id_platform_model_key UNIQUE NULLS NOT DISTINCT (brand_id, platform, model)
+);
+CREATE INDEX brand_platforms_organization_id_idx ON public.brand_platforms (organization_id);
+COMMENT ON TABLE public.brand_platforms IS 'Where and how often a brand''s prompts are asked.';
+COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
+COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
+
+CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms
+    FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+
+ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.brand_platforms FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.brand_platforms TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.brand_platforms FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.brand_platforms FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.brand_platforms FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.brand_platforms FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.brand_platforms TO answerscope_service, authenticated;

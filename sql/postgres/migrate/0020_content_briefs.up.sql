@@ -1,0 +1,57 @@
+CREATE TABLE public.content_briefs (
+    id              uuid DEFAULT gen_random_uuid() CONSTRAINT content_briefs_pkey PRIMARY KEY,
+    brand_id        uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    suggestion_id   uuid,
+    title           text NOT NULL CONSTRAINT content_briefs_title_length CHECK (octet_length(title) <= 512 AND btrim(title) <> ''),
+    body            text NOT NULL DEFAULT '' CONSTRAINT content_briefs_body_length CHECK (octet_length(body) <= 262144),
+    evidence        jsonb NOT NULL DEFAULT '{}' CONSTRAINT content_briefs_evidence_length CHECK (octet_length(evidence::text) <= 65536),
+    status          text NOT NULL DEFAULT 'draft' CONSTRAINT content_briefs_status_is_known CHECK (status IN ('draft', 'sent', 'done')),
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT content_briefs_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES public.brands ON DELETE CASCADE,
+    CONSTRAINT content_briefs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations ON DELETE CASCADE,
+    CONSTRAINT content_briefs_suggestion_id_fkey FOREIGN KEY (suggestion_id) REFERENCES public.suggestions ON DELETE SET NULL
+);
+CREATE INDEX content_briefs_brand_id_idx ON public.content_briefs (brand_id);
+CREATE INDEX content_briefs_organization_id_idx ON public.content_briefs (organization_id);
+CREATE INDEX content_briefs_suggestion_id_idx ON public.content_briefs (suggestion_id);
+COMMENT ON TABLE public.content_briefs IS 'What is to be written so that answers name the brand.';
+COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled.';
+COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
+
+-- As private.fill_from_brand; the suggestion is the brand's.
+CREATE FUNCTION private.fill_content_brief() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    NEW.organization_id := coalesce(
+        (SELECT b.organization_id
+         FROM public.brands AS b
+         WHERE b.id = NEW.brand_id
+           AND (NEW.suggestion_id IS NULL
+                OR EXISTS (SELECT FROM public.suggestions AS s WHERE s.id = NEW.suggestion_id AND s.brand_id = b.id))),
+        '00000000-0000-0000-0000-000000000000');
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs
+    FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
+CREATE TRIGGER stamp BEFORE UPDATE ON public.content_briefs
+    FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs
+    FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))
+    EXECUTE FUNCTION private.refuse_move();
+CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs -- not when a deleted suggestion leaves null
+    FOR EACH ROW WHEN (OLD.suggestion_id IS DISTINCT FROM NEW.suggestion_id AND NEW.suggestion_id IS NOT NULL)
+    EXECUTE FUNCTION private.fill_content_brief();
+
+ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.content_briefs FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON public.content_briefs TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+CREATE POLICY reads ON public.content_briefs FOR SELECT TO authenticated USING (organization_id = (SELECT private.org_id()));
+CREATE POLICY inserts ON public.content_briefs FOR INSERT TO authenticated WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY updates ON public.content_briefs FOR UPDATE TO authenticated
+    USING (organization_id = (SELECT private.org_id('member'))) WITH CHECK (organization_id = (SELECT private.org_id('member')));
+CREATE POLICY deletes ON public.content_briefs FOR DELETE TO authenticated USING (organization_id = (SELECT private.org_id('member')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.content_briefs TO answerscope_service, authenticated;
