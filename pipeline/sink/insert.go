@@ -23,7 +23,7 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 		return err
 	}
 	rows := in.rows
-	if in.repeated && len(rows) > 0 {
+	if in.Repeated && len(rows) > 0 {
 		var err error
 		if rows, err = in.missingRows(ctx); err != nil {
 			return err

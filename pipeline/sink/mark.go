@@ -13,7 +13,7 @@ func (in *insertion[R]) mark(ctx context.Context) error {
 			return err
 		}
 	}
-	if in.repeated && len(in.rows) > 0 { // last, so that a comparison of the months then finds all rows of the batch
+	if in.Repeated && len(in.rows) > 0 { // last, so that a comparison of the months then finds all rows of the batch
 		if err := clickhouse.MarkSuspects(ctx, in.conn, in.topic.table.Name, in.position(in.First), monthsOf(in.rows)); err != nil {
 			return err
 		}
@@ -40,5 +40,5 @@ func (in *insertion[R]) progressToNote() (to int64, ok bool) {
 	if n := len(in.rows); n > 0 {
 		lastRow = in.rows[n-1].Offset()
 	}
-	return max(lastDead, lastRow), lastDead > lastRow || in.repeated && lastRow >= 0
+	return max(lastDead, lastRow), lastDead > lastRow || in.Repeated && lastRow >= 0
 }

@@ -31,10 +31,6 @@ func (in *insertion[R]) missingRows(ctx context.Context) (missing []R, err error
 	return missing, nil
 }
 
-func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
-	return clickhouse.LogPosition{Topic: in.Batch.Topic, Partition: in.Partition, Offset: offset}
-}
-
 // monthsOf are those of rows, each once.
 func monthsOf[R Row](rows []R) []clickhouse.Month {
 	months := map[clickhouse.Month]bool{}

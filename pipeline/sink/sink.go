@@ -81,7 +81,7 @@ func (s *Sink[R]) Land(ctx context.Context, b *consume.Batch[Item[R]], checkOwne
 	if err != nil {
 		return fmt.Errorf("batch %s: %w", b, err)
 	}
-	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership, repeated: b.Repeated}
+	in := insertion[R]{Sink: s, Batch: b, conn: conn, shard: s.shards[b.Plan.Shard], checkOwnership: checkOwnership}
 	for _, step := range []func(context.Context) error{in.dispose, in.deduplicate, in.insert, in.mark} {
 		if err := step(ctx); err != nil {
 			return err
@@ -97,7 +97,6 @@ type insertion[R Row] struct {
 	conn           *clickhouse.Conn // of the shard
 	shard          shard
 	checkOwnership func() error // is called before each insert
-	repeated       bool         // an earlier try may have inserted some of it
 
 	dispositions []disposition // of the items
 	deadLetters  []clickhouse.DeadLetter
@@ -109,6 +108,10 @@ type insertion[R Row] struct {
 // below hides the batch's own rows and those after it, so that a replay finds what the first try found.
 func (in *insertion[R]) below() clickhouse.Below {
 	return clickhouse.Below(in.position(in.First))
+}
+
+func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
+	return clickhouse.LogPosition{Topic: in.Batch.Topic, Partition: in.Partition, Offset: offset}
 }
 
 // LastOffset is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:
