@@ -148,23 +148,8 @@ func (r *request) admit(f *fiber.Ctx) error {
 	return nil
 }
 
-// limit counts the visits of each site at once. Of an array of several sites the first ones may have been counted when
-// a later one is over its limit: that costs them room, never a visit.
-func (r *request) limit() error {
-	for first := 0; first < len(r.sites); {
-		end := first + 1
-		for end < len(r.sites) && r.sites[end].BrandID == r.sites[first].BrandID {
-			end++
-		}
-		if r.wait = r.c.limits.take(r.sites[first].BrandID, r.address, end-first, r.at); r.wait > 0 {
-			return errLimit
-		}
-		first = end
-	}
-	return nil
-}
-
-// visits makes and encodes what is to be appended, and leaves its sites. It returns how many beacons are dropped, and why.
+// visits makes and encodes what is to be appended, and leaves its sites. It returns how many beacons are dropped, and
+// why.
 func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 	if reason := r.unwanted(f); reason != "" {
 		r.sites = r.sites[:0]
@@ -194,6 +179,22 @@ func (r *request) visits(f *fiber.Ctx) (reason string, dropped int, err error) {
 		begin = end
 	}
 	return dropNoSource, dropped, nil
+}
+
+// limit counts the visits of each site at once. Of an array of several sites the first ones may have been counted when
+// a later one is over its limit: that costs them room, never a visit.
+func (r *request) limit() error {
+	for first := 0; first < len(r.sites); {
+		end := first + 1
+		for end < len(r.sites) && r.sites[end].BrandID == r.sites[first].BrandID {
+			end++
+		}
+		if r.wait = r.c.limits.take(r.sites[first].BrandID, r.address, end-first, r.at); r.wait > 0 {
+			return errLimit
+		}
+		first = end
+	}
+	return nil
 }
 
 // append appends the visits.
