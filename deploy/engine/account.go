@@ -60,8 +60,8 @@ func chooseAccount(dir string, own int) (*account, error) {
 	return a, err
 }
 
-// us is ourselves instead of the account. The account becomes the owner of all data again if it is the account again.
-func (a *account) us() (*account, error) {
+// stayRoot is root in place of the account, which becomes the owner of all data again once it can be the account.
+func (a *account) stayRoot() (*account, error) {
 	err := os.Chown(filepath.Join(a.dir, "data"), 0, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil

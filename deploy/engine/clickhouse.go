@@ -155,7 +155,7 @@ func chooseClickHouseAccount(cfg ClickHouseConfig) (*account, error) {
 	}
 	cfg.Log.Warn("engine runs as root, with whom foreign SQL then runs", "engine", "clickhouse", "closed", a.closed,
 		"next", "chmod o+x "+a.closed+", or another --data-dir, so that it can be a user of its own")
-	return a.us()
+	return a.stayRoot()
 }
 
 // command chooses address and password, writes the configuration and returns the command of the server.

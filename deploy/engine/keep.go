@@ -24,65 +24,83 @@ type child interface {
 	lastLines() string                        // of its log
 }
 
-// keep starts the engine of running[i] again when it ends, and a ClickHouse also when its users have changed, a full disk has
-// damaged parts or a query has passed its limits. It closes lost when that does not help. Ends on a full disk do not count:
-// room will help.
+// keep starts the engine of running[i] again when it ends, and a ClickHouse also when it has to end. It closes lost when
+// that does not help.
 func (e *Engines) keep(ctx context.Context, i int, c child) {
 	look := time.NewTicker(usersInterval)
 	defer look.Stop()
-	pauses := backoff.NewExponentialBackOff()
-	pauses.MaxInterval = 15 * time.Second
-	var ends []time.Time // in the last endsWindow
-	failed := func(cause error) (lost bool) {
-		if full := e.room(); full != nil {
-			e.log.Error("engine ended; it is started again", "error", cause, "disk", full, "next", "make room on the disk")
-			return pause(ctx, pauses.NextBackOff()) != nil
-		}
-		ends = append(ends, time.Now())
-		for time.Since(ends[0]) > endsWindow {
-			ends = ends[1:]
-		}
-		if len(ends) == 1 {
-			pauses.Reset()
-		}
-		if len(ends) < maxEnds {
-			e.log.Error("engine ended; it is started again", "error", cause, "times", len(ends), "next", "read its log, which the error names")
-			return pause(ctx, pauses.NextBackOff()) != nil
-		}
-		e.lose(fmt.Errorf("%w, %d times in %s; the last lines of its log:\n%s", cause, maxEnds, endsWindow, c.lastLines()))
-		return true
-	}
+	r := restarts{Engines: e, pauses: backoff.NewExponentialBackOff()}
+	r.pauses.MaxInterval = 15 * time.Second
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.Done():
-			if failed(c.Err()) {
+			if !r.pauseAfter(ctx, c, c.Err()) {
 				return
 			}
 		case <-look.C:
 			clickhouse, ok := c.(*ClickHouse)
-			switch {
-			case !ok:
-				continue
-			case clickhouse.usersChanged(), clickhouse.isDamaged(ctx, e.room() != nil):
-				clickhouse.drain(ctx)
-			case !clickhouse.endRunaway(ctx):
+			if !ok || !clickhouse.endIfItMust(ctx, e.room() != nil) {
 				continue
 			}
 		}
-		for {
-			next, err := c.again(ctx)
-			if err == nil {
-				c = next
-				break
-			}
-			if ctx.Err() != nil || failed(err) {
-				return
-			}
+		if c = r.start(ctx, c); c == nil {
+			return
 		}
 		e.mu.Lock()
 		e.running[i] = c
 		e.mu.Unlock()
 	}
+}
+
+// endIfItMust ends the engine when its users have changed, a full disk has damaged parts, or a query has passed its limits.
+func (c *ClickHouse) endIfItMust(ctx context.Context, full bool) (ended bool) {
+	if c.usersChanged() || c.isDamaged(ctx, full) {
+		c.drain(ctx)
+		return true
+	}
+	return c.endRunaway(ctx)
+}
+
+// restarts are those of one engine.
+type restarts struct {
+	*Engines
+	pauses *backoff.ExponentialBackOff
+	ends   []time.Time // in the last endsWindow
+}
+
+// start starts an engine that has ended, as often as it takes; nil when that does not help, or ctx has ended.
+func (r *restarts) start(ctx context.Context, c child) child {
+	for {
+		next, err := c.again(ctx)
+		if err == nil {
+			return next
+		}
+		if ctx.Err() != nil || !r.pauseAfter(ctx, c, err) {
+			return nil
+		}
+	}
+}
+
+// pauseAfter waits until an engine that has ended, or did not start, is to be started; false when it is lost, or ctx has
+// ended. Ends on a full disk do not count: room will help.
+func (r *restarts) pauseAfter(ctx context.Context, c child, cause error) (again bool) {
+	if full := r.room(); full != nil {
+		r.log.Error("engine ended; it is started again", "error", cause, "disk", full, "next", "make room on the disk")
+		return pause(ctx, r.pauses.NextBackOff()) == nil
+	}
+	r.ends = append(r.ends, time.Now())
+	for time.Since(r.ends[0]) > endsWindow {
+		r.ends = r.ends[1:]
+	}
+	if len(r.ends) == 1 {
+		r.pauses.Reset()
+	}
+	if len(r.ends) < maxEnds {
+		r.log.Error("engine ended; it is started again", "error", cause, "times", len(r.ends), "next", "read its log, which the error names")
+		return pause(ctx, r.pauses.NextBackOff()) == nil
+	}
+	r.lose(fmt.Errorf("%w, %d times in %s; the last lines of its log:\n%s", cause, maxEnds, endsWindow, c.lastLines()))
+	return false
 }
