@@ -39,7 +39,7 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 		return nil, nil
 	case r.scope.Repair == RepairNothing:
 		return f, nil
-	case r.scope.Repair == RepairMissing && !slices.Contains(r.cleaned, landingMonth{c.topic, c.month}) && slices.ContainsFunc(f.Differences, func(d rollup.Difference) bool { return d.Have.Units > d.Want.Units }):
+	case r.scope.Repair == RepairMissing && f.hasMore() && !slices.Contains(r.cleaned, landingMonth{c.topic, c.month}):
 		f.State = Kept
 		return f, nil
 	}

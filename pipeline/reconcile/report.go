@@ -45,6 +45,11 @@ type Finding struct {
 	Cause       string              `json:"cause,omitempty"`
 }
 
+// hasMore says whether the rollup has more than its landing rows make.
+func (f *Finding) hasMore() bool {
+	return slices.ContainsFunc(f.Differences, func(d rollup.Difference) bool { return d.Have.Units > d.Want.Units })
+}
+
 // A WrongOffset is a partition of which log_progress has another offset than it should.
 type WrongOffset struct {
 	Topic     string `json:"topic"`
