@@ -106,7 +106,7 @@ type importing struct {
 	begun    time.Time // when batch had its first
 	summary  Summary
 	done     int  // line
-	fits     bool // a line was in the format; refusals are listed only then
+	reports  bool // refusals are reported one by one: a line was in the format, or that none was is reported
 }
 
 // found is a crawl with the line that it came from.
@@ -155,8 +155,8 @@ func (i *importing) take(line []byte) {
 		}
 		return
 	}
-	if !i.fits {
-		i.fits = true
+	if !i.reports {
+		i.reports = true
 		for _, refusal := range i.summary.Refusals {
 			i.report(refusal)
 		}
@@ -276,7 +276,7 @@ func (i *importing) refuse(line int, why error) {
 	if len(i.summary.Refusals) < listedRefusals {
 		refusal := lines.Refusal{Line: line, Reason: why.Error()}
 		i.summary.Refusals = append(i.summary.Refusals, refusal)
-		if i.fits {
+		if i.reports {
 			i.report(refusal)
 		}
 	}
@@ -284,10 +284,10 @@ func (i *importing) refuse(line int, why error) {
 
 // nameMisfit reports once that no line is in the format, in place of a refusal for each.
 func (i *importing) nameMisfit() {
-	if i.fits || i.summary.Refused == 0 {
+	if i.reports || i.summary.Refused == 0 {
 		return
 	}
-	i.fits = true
+	i.reports = true
 	first := i.summary.Refusals[0]
 	i.report(lines.Refusal{Line: first.Line, Reason: fmt.Sprintf("%s. None of %d lines is in the format %s: choose another by --format", first.Reason, i.summary.Refused, i.of.Format)})
 }

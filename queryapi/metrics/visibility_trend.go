@@ -61,20 +61,20 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	if err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter)); err != nil {
 		return nil, err
 	}
-	type place struct {
+	type groupBucket struct {
 		group  string
 		bucket time.Time
 	}
-	changed := map[place]bool{}
+	changed := map[groupBucket]bool{}
 	for _, c := range changes {
-		changed[place{c.Group, c.Bucket}] = true
+		changed[groupBucket{c.Group, c.Bucket}] = true
 	}
 	var groups []group[trendFigures]
 	for key, of := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
 		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(of))}}
 		for i, r := range of {
 			g.answers += r.Answers
-			g.figures.Buckets[i] = bucketOf(r, filter.Granularity, changed[place{key, r.Bucket}])
+			g.figures.Buckets[i] = bucketOf(r, filter.Granularity, changed[groupBucket{key, r.Bucket}])
 		}
 		groups = append(groups, g)
 	}
