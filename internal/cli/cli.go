@@ -101,7 +101,11 @@ func Main() int {
 	}
 	p.log = p.logger(slog.LevelWarn)
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	return report(p, chosen.Run(p, chosen))
+	err = chosen.Run(p, chosen)
+	if mistake, ok := errors.AsType[usageError](err); ok {
+		err = usageError{asGiven(chosen, mistake)}
+	}
+	return report(p, err)
 }
 
 // helpTexts are what --help of a command says beside its flags: a section a command.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -31,8 +33,9 @@ type setting struct {
 
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		return errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(),
-			errors.Join(config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))...))
+		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate())
+		unknown := config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
+		return errors.Join(asGiven(chosen, wrong), errors.Join(unknown...))
 	}
 	settings := effectiveSettings(chosen, p.settings.Outside)
 	if c.JSON {
@@ -67,6 +70,21 @@ func effectiveSettings(chosen *kong.Context, outside config.Outside) []setting {
 	}
 	slices.SortStableFunc(list, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// asGiven is err with the names of settings as they were given: of a flag of the command line --flag, else the variable.
+func asGiven(chosen *kong.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	given := map[string]string{}
+	for _, flag := range chosen.Flags() {
+		if len(flag.Envs) > 0 && from(chosen, flag) == "flag" {
+			given[flag.Envs[0]] = "--" + flag.Name
+		}
+	}
+	variable := regexp.MustCompile(`\b` + config.Prefix + `\w+`)
+	return errors.New(variable.ReplaceAllStringFunc(err.Error(), func(name string) string { return cmp.Or(given[name], name) }))
 }
 
 // from is the source of a flag's value.

@@ -55,6 +55,29 @@ ANSWERSCOPE_KAFKA_BROKER names no setting: did you mean ANSWERSCOPE_KAFKA_BROKER
 	}
 }
 
+// A mistake has the name that the person knows: the flag of a command line, the variable of an environment.
+func TestAMistakeNamesWhatWasGiven(t *testing.T) {
+	t.Parallel()
+	env := []string{"ANSWERSCOPE_LOG_FORMAT=xml", "ANSWERSCOPE_LISTEN=8080"}
+	for _, c := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"all", "--listen", ":99999", "--log-level", "loud", "--rate-limit=-1"}, exitUsage},
+		{[]string{"config", "--check", "--listen", ":99999", "--log-level", "loud", "--rate-limit=-1"}, exitFailed},
+	} {
+		r := run(t, env, "", c.args...)
+		want := `answerscope: --log-level is "loud": want debug, info, warn, error or auto
+ANSWERSCOPE_LOG_FORMAT is "xml": want text or json
+--listen is ":99999": want a port of 0 to 65535 after the colon, not "99999"
+--rate-limit is -1: want requests a second, 0 for no limit
+`
+		if r.status != c.status || r.stderr != want {
+			t.Errorf("%v: status %d, said\n%s\nwant\n%s", c.args, r.status, r.stderr, want)
+		}
+	}
+}
+
 func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	var g grammar
 	parser, err := newParser(&g)

@@ -30,7 +30,7 @@ type administered struct {
 const defaultAdmin = "127.0.0.1:9090"
 
 func (l listening) validate() error {
-	return errors.Join(checkAddress("LISTEN", l.Listen), l.administered.validate())
+	return errors.Join(checkAddress("LISTEN", l.Listen), l.answering.config().Validate(), l.administered.validate())
 }
 
 func (a administered) validate() error {

@@ -54,7 +54,7 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.at.config().Validate(), plan.takes.validate()); err != nil {
+	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
