@@ -340,10 +340,22 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 	}
 	must(t, env, "org", "add", "Acme")
 
+	// What is imported is on the log; status says how much of it no pipeline has counted yet.
+	answer := `{"platform":"chatgpt","prompt":"best lamp?","answered_at":"2026-03-02T09:05:00Z","text":"Lumen is best."}`
+	if r := run(t, env, answer, "import", "-", "--org", "acme", "--create", lampsFile(t, 1)); r.stdout != `{"imported":1,"skipped":0,"refused":0}`+"\n" {
+		t.Errorf("import: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if text := must(t, env, "status"); !strings.Contains(text, "1 records, 1 of them not landed yet") {
+		t.Errorf("status without a pipeline:\n%s", text)
+	}
+
 	split := serve(t, env, "pipeline")
 	if status, _ := fetch(t, split.url+"/healthz", ""); status != 200 {
 		t.Errorf("healthz of pipeline: %d", status)
 	}
+	wait.For(t, "the answer to land", func() bool {
+		return strings.Contains(must(t, env, "status"), "1 records, 0 of them not landed yet")
+	})
 	api := serve(t, env, "queryapi")
 	if status, _ := fetch(t, api.url+"/api/v1/whoami", "svc_nonsense"); status != 401 {
 		t.Errorf("whoami with no key: %d, want 401", status)
