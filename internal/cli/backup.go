@@ -184,8 +184,7 @@ func (c *restores) restore(ctx context.Context, p *process) (err error) {
 		e.disconnect()
 		err = errors.Join(err, e.close())
 	}()
-	none := func(int, int, migration.Step) {}
-	if err := e.restorePostgres(ctx, filepath.Join(c.Dir, backupPostgres), none); err != nil {
+	if err := e.restorePostgres(ctx, filepath.Join(c.Dir, backupPostgres)); err != nil {
 		return err
 	}
 	if err := e.connect(ctx, needs{ClickHouse: true}); err != nil {
@@ -201,9 +200,9 @@ func (c *restores) restore(ctx context.Context, p *process) (err error) {
 	return errors.Join(err, os.RemoveAll(engine.BackupDir(data, backupName)))
 }
 
-func (e *engines) restorePostgres(ctx context.Context, from string, report func(int, int, migration.Step)) error {
+func (e *engines) restorePostgres(ctx context.Context, from string) error {
 	migrator := e.migrator()
-	migrator.Report = report
+	migrator.Report = func(int, int, migration.Step) {} // what is restored is what is said
 	steps, err := migrator.Pending(ctx, onlyControl)
 	if err != nil {
 		return err

@@ -216,7 +216,7 @@ func keptDemoKey(ctx context.Context, s *service, organization postgres.Organiza
 	return key, nil
 }
 
-// renewDemoKey revokes the demo's last key and makes another: only its hash is kept, so it could not be shown again.
+// renewDemoKey revokes the last key of that name and makes another: the database has its hash alone.
 func renewDemoKey(ctx context.Context, s *service, organization postgres.Organization, email string) (string, error) {
 	list, err := s.db.ListKeys(ctx, organization.ID)
 	if err != nil {

@@ -213,14 +213,6 @@ func notFound[T any](what, name string, list []T, slug func(T) string, add strin
 	return fmt.Errorf("%s %q %w: want one of %s%s", what, name, postgres.ErrNotFound, strings.Join(slugs, ", "), more)
 }
 
-// hint says in an error of what was not found where to look for it.
-func hint(err error, next string) error {
-	if errors.Is(err, postgres.ErrNotFound) {
-		return fmt.Errorf("%w; %s", err, next)
-	}
-	return err
-}
-
 // endTimeout is how long a command has to end by itself once its engines are gone.
 const endTimeout = 7 * time.Second
 
