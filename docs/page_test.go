@@ -18,7 +18,7 @@ func TestProseIsWrapped(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("found %d pages, %v", len(pages), err)
 	}
-	for _, page := range append(pages, "../README.md", "../ARCHITECTURE.md", "../CONTRIBUTING.md") {
+	for _, page := range append(pages, "../README.md", "../ARCHITECTURE.md", "../CONTRIBUTING.md", "../SECURITY.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
