@@ -1,9 +1,9 @@
-// Package visitor owns what is known of a beacon's sender: the address behind trusted
-// proxies, its country, and a hash that distinguishes a day's visitors of a site.
+// Package visitor owns what is known of a beacon's sender: the address behind trusted proxies, its country, and a hash
+// that distinguishes a day's visitors of a site.
 //
-// An address is an argument here and in no field, file, log line or metric. The
-// hash's key is random, shared by all collectors through Postgres, kept by them in memory
-// alone, and forgotten an hour after its day: whose a hash was cannot be found out then.
+// An address is an argument here and in no field, file, log line or metric. The hash's key is random, shared by all
+// collectors through Postgres, kept by them in memory alone, and forgotten an hour after its day: then nobody can find out
+// whose a hash was.
 package visitor
 
 import (

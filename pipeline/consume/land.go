@@ -61,8 +61,8 @@ func (b *plannedBatch[T]) repeat(ctx context.Context, what string, do func(conte
 	})
 }
 
-// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: what the server
-// refuses it may still take a moment later.
+// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: a server may take
+// a moment later what it has refused.
 const maxRefusals = 7
 
 // attempt plans the batch and sends it to the target.

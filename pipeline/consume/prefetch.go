@@ -2,12 +2,12 @@ package consume
 
 import "context"
 
-// A prefetch passes batches from the goroutine that collects them to the one that lands them. The latter puts a token
-// into wanted when it waits for a batch, and takes it back once it has one. A batch that has lingered ends when the
-// token is there; until then it grows, up to its limits, so that inserts get larger under load.
+// A prefetch passes batches from the goroutine that collects them to the one that lands them. The latter puts a request
+// into wanted when it waits for a batch, and takes it back once it has one. A batch that has lingered ends when it is
+// requested; until then it grows, up to its limits, so that inserts get larger under load.
 type prefetch[T any] struct {
 	batches chan collected[T]
-	wanted  chan struct{} // of one token
+	wanted  chan struct{} // of one request
 }
 
 func newPrefetch[T any]() prefetch[T] {

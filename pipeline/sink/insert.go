@@ -41,9 +41,10 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 	return nil
 }
 
-// insertDeadLetters comes before the rows: a build that repeats the batch may decode a record that this one does not, and
-// its row is dropped where the month has the token by then. Other dead letters have another token, for the same reason.
-// So a record is in the landing table, in the dead letters, or in both, whichever build has inserted what of the batch.
+// insertDeadLetters inserts them before the rows. Another build may repeat the batch and decode a record that this one
+// could not: its row is then dropped where the month already has the batch's token, and the dead letter is what remains.
+// That build has other dead letters, so their token names them. In the end a record is in the landing table, among the
+// dead letters, or in both, never in neither.
 func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 	if len(in.deadLetters) == 0 {
 		return nil
