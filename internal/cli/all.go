@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"slices"
+
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // all runs every part in one process.
@@ -18,14 +20,14 @@ func (c *all) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan)
 }
 
-// sayNext says what to do first with an installation that tracks nothing.
+// sayNext says what to do first with an installation that tracks nothing but the demo.
 func sayNext(ctx context.Context, s *service) error {
 	list, err := s.db.ListOrganizations(ctx)
-	if err != nil || len(list) > 0 {
+	if err != nil || slices.ContainsFunc(list, func(o postgres.Organization) bool { return o.Slug != demoSlug }) {
 		return err
 	}
 	s.say(`
-Nothing is tracked yet. Next, in another terminal:
+Nothing of yours is tracked yet. Next, in another terminal:
 
   %[1]s org add "Acme"
   %[1]s user add you@example.org --org acme

@@ -202,6 +202,9 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 	if status, body := fetch(t, first.admin(t)+"/readyz", ""); status != 200 {
 		t.Errorf("readyz: %d %s", status, body)
 	}
+	if log := first.log.String(); !strings.Contains(log, "\n  "+os.Args[0]+" org add \"Acme\"\n") {
+		t.Errorf("an empty installation does not say what is next:\n%s", log)
+	}
 
 	organization := strings.Fields(must(t, env, "org", "add", "Acme Inc"))
 	if len(organization) != 2 || organization[1] != "acme-inc" {
@@ -342,10 +345,10 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 
 	// What is imported is on the log; status says how much of it no pipeline has counted yet.
 	answer := `{"platform":"chatgpt","prompt":"best lamp?","answered_at":"2026-03-02T09:05:00Z","text":"Lumen is best."}`
-	if r := run(t, env, answer, "import", "-", "--org", "acme", "--create", lampsFile(t, 1)); r.stdout != `{"imported":1,"skipped":0,"refused":0}`+"\n" {
+	if r := run(t, env, answer, "import", "-", "--org", "acme", "--create", written(t, "brands.json", []byte(lampsFile(t, 1)))); r.stdout != `{"imported":1,"skipped":0,"refused":0}`+"\n" {
 		t.Errorf("import: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
-	if text := must(t, env, "status"); !strings.Contains(text, "1 records, 1 of them not landed yet") {
+	if text := must(t, env, "status"); !strings.Contains(text, "1 records, 1 of them not landed yet") || strings.Contains(text, "MB free") {
 		t.Errorf("status without a pipeline:\n%s", text)
 	}
 

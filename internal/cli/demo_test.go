@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"syscall"
@@ -75,7 +76,7 @@ func TestTheDemoAnswersBothWaysAndResumes(t *testing.T) {
 func showsTheDemoAgain(t *testing.T, env []string, s *server, key string) {
 	t.Helper()
 	text := must(t, env, "status")
-	for _, want := range []string{s.url, key, key[:8] + "…", "topic answers", "0 of them not landed yet", pageLine.FindString(s.log.String())} {
+	for _, want := range []string{s.url, key, key[:8] + "…", "topic answers", "0 of them not landed yet", pageLine.FindString(s.log.String()), os.Args[0] + " analyst add ana --org demo\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status lacks %q:\n%s", want, text)
 		}

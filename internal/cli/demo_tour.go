@@ -97,10 +97,10 @@ func (d *demoSample) closing(s *service, api apiClient, page, question, score st
   SQL    %s
          is the API's aiVisibilityScore: %s
   key    %s
-  more   answerscope analyst add ana --org %s
+  more   %[9]s analyst add ana --org %[8]s
          gives a person SQL on this organization; docs/api.md and docs/sql.md have every question
 
-answerscope status shows these lines again.`, page, api.key, api.base, d.brand.Brand.ID, s.sqlClient(question), score, api.key, demoSlug)
+%[9]s status shows these lines again.`, page, api.key, api.base, d.brand.Brand.ID, s.sqlClient(question), score, api.key, demoSlug, os.Args[0])
 }
 
 // write writes the figures as tables.

@@ -23,7 +23,7 @@ type status struct {
 type state struct {
 	Build       build       `json:"build"`
 	DataDir     string      `json:"data_dir"`
-	DiskFree    int64       `json:"disk_free_bytes"`
+	DiskFree    *int64      `json:"disk_free_bytes"`   // null: there is no such directory, as beside engines elsewhere
 	Command     string      `json:"command,omitempty"` // that owns the embedded engines
 	PID         int         `json:"pid,omitempty"`
 	Address     string      `json:"address,omitempty"`
@@ -61,7 +61,9 @@ func (c *status) Run(ctx context.Context, p *process) error {
 		}
 		shown.Command, shown.PID, shown.Address = owner.Owner, owner.PID, owner.Address
 	}
-	shown.DiskFree, _ = disk.Free(p.settings.DataDir) // 0 of a directory that does not exist
+	if free, ok := disk.Free(p.settings.DataDir); ok {
+		shown.DiskFree = &free
+	}
 	err = p.with(ctx, everything, func(ctx context.Context, on *engines) error { return shown.read(ctx, on) })
 	if !c.JSON { // what is known without an engine that does not answer is shown, too
 		return errors.Join(shown.print(p), err)
@@ -109,7 +111,10 @@ func (s *state) read(ctx context.Context, on *engines) error {
 }
 
 func (s *state) print(p *process) error {
-	lines := []string{s.Build.String(), fmt.Sprintf("data directory\t%s, %d MB free", s.DataDir, s.DiskFree>>20)}
+	lines := []string{s.Build.String()}
+	if s.DiskFree != nil {
+		lines = append(lines, fmt.Sprintf("data directory\t%s, %d MB free", s.DataDir, *s.DiskFree>>20))
+	}
 	if s.Command != "" {
 		lines = append(lines, fmt.Sprintf("answerscope %s\t%s (pid %d)", s.Command, s.Address, s.PID))
 	}
