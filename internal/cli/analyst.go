@@ -215,7 +215,7 @@ func (c *analystRemove) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// logAnalyst adds a change of an analyst's access to the access log.
+// logAnalyst adds a change of an analyst's access to the audit log.
 func (e *engines) logAnalyst(ctx context.Context, change string, a schema.Analyst) error {
 	return e.db.LogAudit(ctx, change, uuid.UUID(a.OrganizationID), a.Login())
 }

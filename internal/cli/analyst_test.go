@@ -126,7 +126,7 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	log := must(t, env, "access", "--limit", "3", "--json")
 	for _, want := range []string{`"change":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`, `"change":"analyst added","organization":"globex"`, ": answerscope analyst remove\""} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the access log lacks %s:\n%s", want, log)
+			t.Errorf("the audit log lacks %s:\n%s", want, log)
 		}
 	}
 	if status, body := ana.ask(t, "SELECT 1"); status == http.StatusOK {

@@ -37,7 +37,7 @@ type grammar struct {
 	User     user     `cmd:"" help:"Add users."`
 	Key      key      `cmd:"" help:"Create, list and revoke API keys."`
 	Analyst  analyst  `cmd:"" help:"Give people access by SQL, each to one organization."`
-	Access   access   `cmd:"" help:"Show who gave or took access, when and from where."`
+	Access   access   `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
 	Import   imports  `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers crawlers `cmd:"" help:"Count the requests of AI crawlers."`
 	Pixel    pixel    `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
