@@ -43,8 +43,8 @@ func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
 	}
 }
 
-// sentFiles returns whether a file is sent to the image. It knows the patterns that our ignore file has: all but what is
-// named with an exclamation mark, and of that not what the lines with two asterisks name.
+// sentFiles returns whether a file is sent to the image. It knows the patterns that our ignore file has: all but what
+// is named with an exclamation mark, and of that not what the lines with two asterisks name.
 func sentFiles(t *testing.T) func(file string) bool {
 	t.Helper()
 	var named, left []string

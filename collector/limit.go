@@ -10,7 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limits bounds the beacons a second of each site, and of each address at a site; up to a second's worth may come at once.
+// limits bounds the beacons a second of each site, and of each address at a site; up to a second's worth may come at
+// once.
 type limits struct {
 	perSecond int
 	mu        sync.RWMutex

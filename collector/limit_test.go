@@ -63,8 +63,8 @@ func TestSitesThatComeAtOnceHaveOneLimitEach(t *testing.T) {
 	}
 }
 
-// One address has a fifth of a site's limit, so that it cannot use up that of others; a proxy's address, which visitors share,
-// has all of it.
+// One address has a fifth of a site's limit, so that it cannot use up that of others; a proxy's address, which visitors
+// share, has all of it.
 func TestAnAddressHasAFifthOfASitesLimit(t *testing.T) {
 	passed := func(l *limits, addresses ...string) (n int) {
 		for range 1000 {

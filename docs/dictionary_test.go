@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// The dictionary is what an analyst can read, as the server describes it: tables with their comments, views with the opening
-// comment of their file, their parameters and columns, and functions. Its section Words is written by hand and says what each
-// parameter and column of a view means.
+// The dictionary is what an analyst can read, as the server describes it: tables with their comments, views with the
+// opening comment of their file, their parameters and columns, and functions. Its section Words is written by hand and
+// says what each parameter and column of a view means.
 func TestDictionaryIsWhatAnAnalystCanRead(t *testing.T) {
 	s := setStage(t)
 	d := readDictionary(t)

@@ -37,7 +37,8 @@ func TestProseIsWrapped(t *testing.T) {
 	}
 }
 
-// ARCHITECTURE.md leads through the code file by file, so each file that it names exists. It may leave out leading folders.
+// ARCHITECTURE.md leads through the code file by file, so each file that it names exists. It may leave out leading
+// folders.
 func TestFilesThatArchitectureNamesExist(t *testing.T) {
 	var files [][]string
 	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {

@@ -10,8 +10,8 @@ import (
 // asked is a statement of sql.md with the table of its result, if it has one yet.
 var asked = regexp.MustCompile("(?m)^```sql\n((?:[^`\n][^\n]*\n|\n)*)```\n(?:\n((?:\\|[^\n]*\n)+))?")
 
-// What sql.md says that a statement gives is what it gives an analyst of the facts in testdata/lumen.txtar, whose comment has
-// the arithmetic.
+// What sql.md says that a statement gives is what it gives an analyst of the facts in testdata/lumen.txtar, whose
+// comment has the arithmetic.
 func TestEveryStatementGivesWhatSQLSays(t *testing.T) {
 	s := setStage(t)
 	s.play(t, "testdata/lumen.txtar")

@@ -98,7 +98,8 @@ func idOf(words ...string) uuid.UUID {
 	return id
 }
 
-// play lands the facts of a txtar file, section by section; those of the log through its codec, the extractor and the sink.
+// play lands the facts of a txtar file, section by section; those of the log through its codec, the extractor and the
+// sink.
 func (s *stage) play(t *testing.T, path string) {
 	t.Helper()
 	facts, err := txtar.ParseFile(path)

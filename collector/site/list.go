@@ -55,8 +55,8 @@ type list struct {
 	rows    []postgres.Site     // what it was made of
 }
 
-// newList leaves out domains that are no hosts, and public suffixes such as co.uk and github.io, under which anybody may
-// have a site.
+// newList leaves out domains that are no hosts, and public suffixes such as co.uk and github.io, under which anybody
+// may have a site.
 func newList(rows []postgres.Site) *list {
 	l := &list{sites: make(map[uuid.UUID]*Site, len(rows)), domains: map[string]struct{}{}, rows: rows}
 	for _, row := range rows {

@@ -33,8 +33,9 @@ type account struct {
 	closed string // the directory above dir that is closed to the account, so that dir is entered by us; "": none
 }
 
-// chooseAccount returns the account of an engine that keeps dir: our own user, or under root the one with id own, or whom
-// somebody has made the owner of dir. What the account writes, directory data, becomes its own; the rest stays ours.
+// chooseAccount returns the account of an engine that keeps dir: our own user, or under root the one with id own, or
+// whom somebody has made the owner of dir. What the account writes, directory data, becomes its own; the rest stays
+// ours.
 func chooseAccount(dir string, own int) (*account, error) {
 	if os.Getuid() != 0 {
 		return &account{uid: os.Getuid(), dir: dir}, nil
@@ -90,8 +91,8 @@ func (a *account) share(paths ...string) error {
 	return nil
 }
 
-// give makes the account the owner of a directory and of everything in it. The directory itself comes last: it says that
-// the rest is done.
+// give makes the account the owner of a directory and of everything in it. The directory itself comes last: it says
+// that the rest is done.
 func (a *account) give(dir string) error {
 	owner, err := ownerOf(dir)
 	if !a.root || owner == a.uid || errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +120,8 @@ func (a *account) give(dir string) error {
 	return nil
 }
 
-// named is the account, or if it has no name the user nobody with its group, for programs that want to know their user's name.
+// named is the account, or if it has no name the user nobody with its group, for programs that want to know their
+// user's name.
 func (a *account) named() *account {
 	if _, err := user.LookupId(strconv.Itoa(a.uid)); !a.root || err == nil {
 		return a
@@ -194,7 +196,8 @@ func (a *account) command(cmd *exec.Cmd, dir string, onDeath syscall.Signal) (*e
 	return cmd, nil
 }
 
-// engineEnv is the environment of every engine: none of our secrets, nor of the variables of its clients (PGDATA, PGPORT…).
+// engineEnv is the environment of every engine: none of our secrets, nor of the variables of its clients (PGDATA,
+// PGPORT…).
 func engineEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"} }
 
 func ownerOf(path string) (uid int, err error) {

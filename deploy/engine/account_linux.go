@@ -13,8 +13,9 @@ import (
 // entersClosed says that an account can work in a directory that it could not enter.
 const entersClosed = true
 
-// runExec becomes a program (its path, then its arguments from the zeroth on) of another user, in the present directory. SysProcAttr cannot do this: it changes the directory
-// as that user, to whom a directory above (/root, say) may be closed.
+// runExec becomes a program (its path, then its arguments from the zeroth on) of another user, in the present
+// directory. SysProcAttr cannot do this: it changes the directory as that user, to whom a directory above (/root, say)
+// may be closed.
 func runExec(as execAs, command []string) error {
 	// Each of these changes the calling thread only; exec makes it the process.
 	runtime.LockOSThread()

@@ -32,8 +32,9 @@ func status(t *testing.T, pid int) (uid, capabilities string) {
 	return string(ids[1]), string(effective[1]) + string(permitted[1])
 }
 
-// Under root each engine is a user of its own who may nothing more, and sees none of our secrets. Where a directory is closed
-// to them (an installation and a data directory below /root, say) only ClickHouse, which cannot be reached there, stays root.
+// Under root each engine is a user of its own who may nothing more, and sees none of our secrets. Where a directory is
+// closed to them (an installation and a data directory below /root, say) only ClickHouse, which cannot be reached
+// there, stays root.
 func TestEnginesRunAsUsersOfTheirOwn(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Log("not root: the engines are our own user")
@@ -92,8 +93,8 @@ func haveUsersOfTheirOwn(t *testing.T, e *Engines, open bool) {
 	}
 }
 
-// A data directory of an earlier release, whose ClickHouse ran as root and PostgreSQL as nobody, starts with all that is
-// in it.
+// A data directory of an earlier release, whose ClickHouse ran as root and PostgreSQL as nobody, starts with all that
+// is in it.
 func TestAnEarlierReleasesDirectoryIsTakenOver(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Log("not root: the engines are our own user")

@@ -27,8 +27,8 @@ func GiveBackup(dataDir string) error {
 	return a.give(backupsDir(clickHouseDir(dataDir)))
 }
 
-// CopyKafka copies the log of a data directory while the broker appends to it. What is copied is as after a power cut: each file
-// ends somewhere, and none refers to a later one. Credentials are left out.
+// CopyKafka copies the log of a data directory while the broker appends to it. What is copied is as after a power cut:
+// each file ends somewhere, and none refers to a later one. Credentials are left out.
 func CopyKafka(dataDir, to string) error {
 	from := filepath.Join(dataDir, "kafka", "data")
 	// Offsets that groups have committed go before the records below them, and an index before what it points to.

@@ -147,7 +147,8 @@ func (c *ClickHouse) keepTrail(ctx context.Context) error {
 	return nil
 }
 
-// chooseClickHouseAccount stays with root where the account could not reach the directory: the engine wants absolute names.
+// chooseClickHouseAccount stays with root where the account could not reach the directory: the engine wants absolute
+// names.
 func chooseClickHouseAccount(cfg ClickHouseConfig) (*account, error) {
 	a, err := chooseAccount(cfg.Dir, clickHouseUID)
 	if err != nil || a.closed == "" {

@@ -12,8 +12,8 @@ import (
 const damageInterval = 5 * time.Second
 
 // damage is what a full disk may have done to the parts of a ClickHouse: a merge may publish a part with an empty file.
-// Every query of its table then fails, until the next start puts the parts back that it was merged from. These are removed
-// after some minutes, so the parts are read at once.
+// Every query of its table then fails, until the next start puts the parts back that it was merged from. These are
+// removed after some minutes, so the parts are read at once.
 type damage struct {
 	since   time.Time       // about when the disk became full; zero: it is not
 	checked time.Time       // when last

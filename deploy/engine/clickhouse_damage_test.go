@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// A part that was written while the disk was full and cannot be read takes the engine down with it once, and the rows are
-// there again, from the parts that it was merged from.
+// A part that was written while the disk was full and cannot be read takes the engine down with it once, and the rows
+// are there again, from the parts that it was merged from.
 func TestAPartThatAFullDiskDamagedIsReplacedByItsSources(t *testing.T) {
 	t.Parallel()
 	dir := tempdir.Passable(t)

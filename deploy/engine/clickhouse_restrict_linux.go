@@ -35,9 +35,9 @@ func restrict(library string) error {
 	return nil
 }
 
-// boundMemory keeps the engine from taking what other processes need, whatever in it ignores its own limit of half of the
-// machine's memory: an allocation beyond three quarters fails. What is mapped privately, which this counts, is about 500 MB
-// more than what is used (measured: 2,186 MB at 1,597 MB resident; of addresses it has 5,559 MB).
+// boundMemory keeps the engine from taking what other processes need, whatever in it ignores its own limit of half of
+// the machine's memory: an allocation beyond three quarters fails. What is mapped privately, which this counts, is
+// about 500 MB more than what is used (measured: 2,186 MB at 1,597 MB resident; of addresses it has 5,559 MB).
 func boundMemory() error {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
@@ -50,12 +50,12 @@ func boundMemory() error {
 	return nil
 }
 
-// surviveConnections makes the engine outlive a connection that fails: by a wrong password, an unknown database, a killed
-// client, bytes that are no HTTP.
+// surviveConnections makes the engine outlive a connection that fails: by a wrong password, an unknown database, a
+// killed client, bytes that are no HTTP.
 //
-// The engine's command line has a Poco::ErrorHandler named KillingErrorHandler, which then ends the process; a server only
-// logs it. No option changes this and the class is not exported, so its methods are replaced in memory by those of the
-// base class, which do nothing. Tables of methods are found by the names of their types (Itanium C++ ABI, §2.9).
+// The engine's command line has a Poco::ErrorHandler named KillingErrorHandler, which then ends the process; a server
+// only logs it. No option changes this and the class is not exported, so its methods are replaced in memory by those of
+// the base class, which do nothing. Tables of methods are found by the names of their types (Itanium C++ ABI, §2.9).
 func (i *image) surviveConnections() error {
 	killing, err := i.methods("19KillingErrorHandler", 5)
 	if err != nil {
@@ -69,9 +69,10 @@ func (i *image) surviveConnections() error {
 	return overwrite(killing[2:5], base[2:5])
 }
 
-// refuseFiles makes the engine's function `file` fail for every user: in a command line it asks neither for a grant nor for
-// a path below user_files, so an analyst could read every organization's parts and the passwords. Its method is replaced
-// by that of arrayJoin, which fails with FUNCTION_IS_SPECIAL. (The table function of this name does ask for a grant.)
+// refuseFiles makes the engine's function `file` fail for every user: in a command line it asks neither for a grant nor
+// for a path below user_files, so an analyst could read every organization's parts and the passwords. Its method is
+// replaced by that of arrayJoin, which fails with FUNCTION_IS_SPECIAL. (The table function of this name does ask for a
+// grant.)
 func (i *image) refuseFiles() error {
 	file, err := i.methods("N2DB12FunctionFileE", 4)
 	if err != nil {
@@ -85,9 +86,9 @@ func (i *image) refuseFiles() error {
 	return overwrite(file[3:4], refusing[3:4])
 }
 
-// refuseEndless makes functions fail that nobody asks here and that take minutes and gigabytes for one row, past every limit
-// and KILL QUERY: unions, intersections and the like of polygons, distances and similarity of arrays. No grant, profile or
-// setting of the engine refuses a function. What else passes its limits ends with the engine (endRunaway).
+// refuseEndless makes functions fail that nobody asks here and that take minutes and gigabytes for one row, past every
+// limit and KILL QUERY: unions, intersections and the like of polygons, distances and similarity of arrays. No grant,
+// profile or setting of the engine refuses a function. What else passes its limits ends with the engine (endRunaway).
 func (i *image) refuseEndless() error {
 	refusing, err := i.methods("N2DB17FunctionArrayJoinE", 4)
 	if err != nil {
@@ -118,7 +119,8 @@ type image struct {
 	base   uintptr
 }
 
-// openImage opens a library that has the sections that are looked into. To its name may lead directories that are closed.
+// openImage opens a library that has the sections that are looked into. To its name may lead directories that are
+// closed.
 func openImage(library string) (*image, error) {
 	opened, err := os.Open(library)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 //go:embed clickhouse/runaway.sql
 var runawaySQL string
 
-// endRunaway ends the engine, which the caller starts again, if a query of another user has passed its own limits. The engine
-// looks at them between blocks of rows; some functions (of polygons, of the similarity of texts) take minutes and gigabytes
-// for one row, and nothing but the end of the process ends them.
+// endRunaway ends the engine, which the caller starts again, if a query of another user has passed its own limits. The
+// engine looks at them between blocks of rows; some functions (of polygons, of the similarity of texts) take minutes
+// and gigabytes for one row, and nothing but the end of the process ends them.
 func (c *ClickHouse) endRunaway(ctx context.Context) (ended bool) {
 	if c.users == "" {
 		return false

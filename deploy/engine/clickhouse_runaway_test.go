@@ -15,8 +15,8 @@ const limitedUser = `<clickhouse>
 	<profiles><limited><max_execution_time>2</max_execution_time><max_memory_usage>300000000</max_memory_usage></limited></profiles>
 </clickhouse>`
 
-// The engine looks at limits between blocks of rows. Each of these passed its two seconds by far, past KILL QUERY: by one
-// value of a function, and by all values of a block.
+// The engine looks at limits between blocks of rows. Each of these passed its two seconds by far, past KILL QUERY: by
+// one value of a function, and by all values of a block.
 var runaways = map[string]string{
 	"texts":   "SELECT editDistance(materialize(repeat('ab,c1 x/', 8000)), materialize(repeat('aX9.', 16000))) FROM numbers(4) FORMAT Null",
 	"a block": "SELECT sum(has(range(20000000), number + 20000000)) FROM numbers(65536)",

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// removeLostTokens drops the tokens of parts that are not there from the deduplication logs of every table below data, the
-// directory of a server that does not run. MergeTree writes a token and then renames the part into place: killed in
-// between, it would take the replay of that insert for a duplicate. Parts that left in another way are no danger: at most
-// the last insert of each writer is replayed.
+// removeLostTokens drops the tokens of parts that are not there from the deduplication logs of every table below data,
+// the directory of a server that does not run. MergeTree writes a token and then renames the part into place: killed in
+// between, it would take the replay of that insert for a duplicate. Parts that left in another way are no danger: at
+// most the last insert of each writer is replayed.
 func removeLostTokens(data string, log *slog.Logger) error {
 	logs, err := filepath.Glob(filepath.Join(data, "store", "*", "*", "deduplication_logs", "deduplication_log_*.txt"))
 	if err != nil {

@@ -24,9 +24,9 @@ func clickHouseDir(dataDir string) string { return filepath.Join(dataDir, "click
 
 func usersDir(dir string) string { return filepath.Join(dir, "users.d") }
 
-// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds users beside its own, one XML file each.
-// The owner of the engines restarts it within a second when a file there changes: this engine, unlike a server, reads
-// users only when it starts.
+// ClickHouseUsersDir is where the embedded ClickHouse of a data directory finds users beside its own, one XML file
+// each. The owner of the engines restarts it within a second when a file there changes: this engine, unlike a server,
+// reads users only when it starts.
 func ClickHouseUsersDir(dataDir string) string { return usersDir(clickHouseDir(dataDir)) }
 
 // usersChanged says whether users.d holds other files than c has read. Files that cannot be read, or are still being
@@ -44,8 +44,8 @@ func (c *ClickHouse) usersChanged() bool {
 	return true
 }
 
-// drain ends the engine, to start it again. One that does not end in time is killed: what was acknowledged is on the disk, and what was not
-// is sent again.
+// drain ends the engine, to start it again. One that does not end in time is killed: what was acknowledged is on the
+// disk, and what was not is sent again.
 func (c *ClickHouse) drain(ctx context.Context) {
 	c.cfg.Log.Info("restarting engine", "engine", "clickhouse")
 	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
@@ -60,8 +60,9 @@ func (c *ClickHouse) again(ctx context.Context) (child, error) { return StartCli
 // acceptedUsers keeps the listing of the files that the engine last started with.
 func acceptedUsers(dir string) string { return filepath.Join(dir, "users.accepted") }
 
-// startWithoutNewUsers starts an engine that has just failed to start, perhaps by a mistake in a file of users.d that it
-// has never started with. These get the suffix .refused, and their names back if it does not start without them either.
+// startWithoutNewUsers starts an engine that has just failed to start, perhaps by a mistake in a file of users.d that
+// it has never started with. These get the suffix .refused, and their names back if it does not start without them
+// either.
 func startWithoutNewUsers(ctx context.Context, cfg ClickHouseConfig, cause error) (*ClickHouse, error) {
 	dir := usersDir(cfg.Dir)
 	accepted, err := os.ReadFile(acceptedUsers(cfg.Dir))

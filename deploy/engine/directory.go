@@ -41,8 +41,8 @@ func (l *lock) Close() error { return l.file.Close() }
 // lockTimeout is how long a killed predecessor may take to leave a directory.
 const lockTimeout = 15 * time.Second
 
-// lockDir makes an engine's directory and locks it. The engine's process inherits the lock, so that it is held until that
-// has ended, whatever ended it.
+// lockDir makes an engine's directory and locks it. The engine's process inherits the lock, so that it is held until
+// that has ended, whatever ended it.
 func lockDir(ctx context.Context, dir string) (*lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func lockDir(ctx context.Context, dir string) (*lock, error) {
 	}
 }
 
-// lockDirs makes the directories of an engine and of its logs absolute, the second below the first unless it is given, and
-// locks the first.
+// lockDirs makes the directories of an engine and of its logs absolute, the second below the first unless it is given,
+// and locks the first.
 func lockDirs(ctx context.Context, dir, logs *string) (*lock, error) {
 	var err error
 	if *dir, err = filepath.Abs(*dir); err != nil {
@@ -117,12 +117,12 @@ func replaceFile(path string, content []byte, mode fs.FileMode) error {
 
 const host = "127.0.0.1"
 
-// Free ports are looked for below those that kernels give to outgoing connections, so that one which was chosen is likely to
-// be free after a restart.
+// Free ports are looked for below those that kernels give to outgoing connections, so that one which was chosen is
+// likely to be free after a restart.
 const lowPort, highPort = 20000, 30000
 
-// keptPort returns wanted, or if that is 0 the port that dir keeps under name when it is free, or else a free port, which
-// dir then keeps.
+// keptPort returns wanted, or if that is 0 the port that dir keeps under name when it is free, or else a free port,
+// which dir then keeps.
 func keptPort(dir, name string, wanted int) (int, error) {
 	if wanted != 0 {
 		if !portFree(wanted) {

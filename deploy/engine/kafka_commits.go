@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// repairCommits drops from the embedded broker's file of commits what is no whole entry. A full disk cuts an entry off, and
-// the broker appends the next ones behind it; but it reads the file only as far as its entries are whole.
+// repairCommits drops from the embedded broker's file of commits what is no whole entry. A full disk cuts an entry off,
+// and the broker appends the next ones behind it; but it reads the file only as far as its entries are whole.
 func repairCommits(path string) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,8 +33,8 @@ func repairCommits(path string) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// entrySize is the size of the entry that b begins with, 0 if it begins with none: four bytes have the length of what is
-// behind the next four, which have its checksum, a version of two bytes first.
+// entrySize is the size of the entry that b begins with, 0 if it begins with none: four bytes have the length of what
+// is behind the next four, which have its checksum, a version of two bytes first.
 func entrySize(b []byte) int {
 	if len(b) < 10 {
 		return 0

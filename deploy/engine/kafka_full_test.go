@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 )
 
-// The broker appends commits to a file. A commit that a full disk cuts off in it does not hide those that come after it from
-// the broker that reads the file after a crash.
+// The broker appends commits to a file. A commit that a full disk cuts off in it does not hide those that come after it
+// from the broker that reads the file after a crash.
 func TestCommitsAfterAFullDiskSurviveACrash(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t, "2m")

@@ -12,9 +12,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The embedded broker reads a request before it looks whether the client has logged in: it allocates as many bytes as the
-// request's first four say, and ends this process at a kind of request that it does not know. So what a client sends
-// before that is read here first.
+// The embedded broker reads a request before it looks whether the client has logged in: it allocates as many bytes as
+// the request's first four say, and ends this process at a kind of request that it does not know. So what a client
+// sends before that is read here first.
 const (
 	loginTimeout = 10 * time.Second
 	loginBytes   = 64 << 10 // of a request; those of a login have a few hundred

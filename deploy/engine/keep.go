@@ -8,8 +8,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// An engine that ends by itself is started again. One that ends maxEnds times in endsWindow is lost: more starts would not
-// repair it, and a supervisor, or a person, must see that.
+// An engine that ends by itself is started again. One that ends maxEnds times in endsWindow is lost: more starts would
+// not repair it, and a supervisor, or a person, must see that.
 const (
 	maxEnds    = 5
 	endsWindow = 10 * time.Minute
@@ -24,8 +24,8 @@ type child interface {
 	lastLines() string                        // of its log
 }
 
-// keep starts the engine of running[i] again when it ends, and a ClickHouse also when it has to end. It closes lost when
-// that does not help.
+// keep starts the engine of running[i] again when it ends, and a ClickHouse also when it has to end. It closes lost
+// when that does not help.
 func (e *Engines) keep(ctx context.Context, i int, c child) {
 	look := time.NewTicker(usersInterval)
 	defer look.Stop()
@@ -54,7 +54,8 @@ func (e *Engines) keep(ctx context.Context, i int, c child) {
 	}
 }
 
-// endIfItMust ends the engine when its users have changed, a full disk has damaged parts, or a query has passed its limits.
+// endIfItMust ends the engine when its users have changed, a full disk has damaged parts, or a query has passed its
+// limits.
 func (c *ClickHouse) endIfItMust(ctx context.Context, full bool) (ended bool) {
 	if c.usersChanged() || c.isDamaged(ctx, full) {
 		c.drain(ctx)
@@ -83,8 +84,8 @@ func (r *restarts) start(ctx context.Context, c child) child {
 	}
 }
 
-// pauseAfter waits until an engine that has ended, or did not start, is to be started; false when it is lost, or ctx has
-// ended. Ends on a full disk do not count: room will help.
+// pauseAfter waits until an engine that has ended, or did not start, is to be started; false when it is lost, or ctx
+// has ended. Ends on a full disk do not count: room will help.
 func (r *restarts) pauseAfter(ctx context.Context, c child, cause error) (again bool) {
 	if full := r.room(); full != nil {
 		r.log.Error("engine ended; it is started again", "error", cause, "disk", full, "next", "make room on the disk")

@@ -228,8 +228,8 @@ func (c *postgresCluster) checkVersion() error {
 	return nil
 }
 
-// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries, which an npm package cannot carry. The package's
-// install script, which is not run, would.
+// makeLibraryLinks makes the symbolic links between PostgreSQL's libraries, which an npm package cannot carry. The
+// package's install script, which is not run, would.
 func makeLibraryLinks(pkg string) error {
 	var links []struct{ Source, Target string }
 	if err := readJSON(filepath.Join(pkg, "native", "pg-symlinks.json"), &links); err != nil {

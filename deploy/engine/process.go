@@ -28,8 +28,8 @@ type process struct {
 	err   error         // the cause, valid after done
 }
 
-// startProcess starts cmd with its output appended to logs/<name>.log. When this process dies, however, the child gets the
-// signal onDeath. It inherits the lock of its directory.
+// startProcess starts cmd with its output appended to logs/<name>.log. When this process dies, however, the child gets
+// the signal onDeath. It inherits the lock of its directory.
 func startProcess(name, logs string, lock *lock, onDeath syscall.Signal, cmd *exec.Cmd) (*process, error) {
 	defer lock.Close()
 	p := &process{name: name, cmd: cmd, log: filepath.Join(logs, name+".log"), done: make(chan struct{})}

@@ -1,5 +1,5 @@
-// Command sbom writes a CycloneDX bill of materials: the Go modules that are linked into a binary, as it says itself, and the
-// packages of the engines' lock file.
+// Command sbom writes a CycloneDX bill of materials: the Go modules that are linked into a binary, as it says itself,
+// and the packages of the engines' lock file.
 //
 //	go run ./deploy/sbom bin/answerscope deploy/engine/package-lock.json > sbom.cdx.json
 package main

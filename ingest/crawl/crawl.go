@@ -1,8 +1,8 @@
 // Package crawl reads access logs and appends the requests of AI crawlers in them to the log (Kafka).
 //
-// Importing a file is idempotent for ever. A crawl's id is made of its site, its line and the line's ordinal among equal
-// lines of the file, so importing it again makes the same ids: those that have landed are skipped, and the sink drops one
-// that is appended twice. All crawls of a brand have one key, and so one partition.
+// Importing a file is idempotent for ever. A crawl's id is made of its site, its line and the line's ordinal among
+// equal lines of the file, so importing it again makes the same ids: those that have landed are skipped, and the sink
+// drops one that is appended twice. All crawls of a brand have one key, and so one partition.
 //
 // Memory is bounded: one batch of crawls, and how often each of the last distinct lines came.
 //

@@ -16,8 +16,8 @@ const leastRetry, mostRetry = time.Second, 30 * time.Second
 // finishTimeout is how long a follower that is stopped waits until Kafka has what it read.
 const finishTimeout = 10 * time.Second
 
-// Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress is
-// called with the bytes that were read of all files, retry before each pause because an engine is away.
+// Follow imports a file, and those that take its name when it is rotated, until ctx ends, which is no error. progress
+// is called with the bytes that were read of all files, retry before each pause because an engine is away.
 func (im *Importer) Follow(ctx context.Context, name string, of AccessLog, progress func(bytes int64), retry func(err error, pause time.Duration)) (Summary, error) {
 	all := Summary{Refusals: []lines.Refusal{}}
 	for before := int64(0); ; {

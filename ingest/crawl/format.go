@@ -45,8 +45,8 @@ type reader struct {
 	fields []string // of CloudFront's tab-separated lines
 }
 
-// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error says
-// why there is no User-Agent.
+// read returns the User-Agent of a line, and a function that reads the rest, which most lines do not need. The error
+// says why there is no User-Agent.
 func (r *reader) read(line []byte) (agent string, rest func() (request, error), err error) {
 	switch {
 	case r.format == Combined:
@@ -109,7 +109,8 @@ func (r *reader) combined(line []byte) (agent string, rest func() (request, erro
 }
 
 // hostAndAddress reads what is before the time: the requester's address or name, identity and user, and before them
-// perhaps the virtual host. Which of several addresses, as proxies write them with commas, is the requester's is not known.
+// perhaps the virtual host. Which of several addresses, as proxies write them with commas, is the requester's is not
+// known.
 func hostAndAddress(head []string) (host string, address netip.Addr) {
 	if len(head) == 0 || strings.Contains(head[0], ",") {
 		return "", netip.Addr{}

@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// Tail is a file that is written to while it is read. It ends when its name is another file's, as when logs are rotated,
-// or when the file was truncated.
+// Tail is a file that is written to while it is read. It ends when its name is another file's, as when logs are
+// rotated, or when the file was truncated.
 type Tail struct {
 	stop    context.Context //nolint:containedctx // a Reader has no other way to be stopped
 	file    *os.File

@@ -17,15 +17,15 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// brandSlugForm and slugLength are the store's rule for a slug that is given; the store makes an absent one from the name.
-// The length is no part of the expression: a hundred copies of the class take 25 ms of every process's start.
+// brandSlugForm and slugLength are the store's rule for a slug that is given; the store makes an absent one from the
+// name. The length is no part of the expression: a hundred copies of the class take 25 ms of every process's start.
 var brandSlugForm = regexp.MustCompile(`^[^\s\pC/?#%]+$`)
 
 const slugLength = 100
 
 // ReadBrands reads {"brands": [{name, slug, industry, region, language, aliases, domains, competitors: [{name, aliases,
-// domains}]}]} and normalises the domains. An unknown field is an error, since a misspelt one would silently leave out a
-// brand's domains. All errors are joined.
+// domains}]}]} and normalises the domains. An unknown field is an error, since a misspelt one would silently leave out
+// a brand's domains. All errors are joined.
 func ReadBrands(r io.Reader) ([]postgres.NewBrand, error) {
 	var file struct {
 		Brands []postgres.NewBrand `json:"brands"`

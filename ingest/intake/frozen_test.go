@@ -9,8 +9,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// A line of a month whose raw answers have expired is refused, with the month that would be right beside it; and so is a
-// record that was made already.
+// A line of a month whose raw answers have expired is refused, with the month that would be right beside it; and so is
+// a record that was made already.
 func TestLinesOfFrozenMonthsAreRefused(t *testing.T) {
 	e := newEnvironment(t)
 	stop, err := e.db.LockSinksExclusive(t.Context(), 0, time.Second)

@@ -206,8 +206,8 @@ func TestEachLineIsAppendedOnceForEachBrand(t *testing.T) {
 	}
 }
 
-// An import that is stopped anywhere and run again leaves every answer on the log; what was appended twice has the same id
-// and the same fields.
+// An import that is stopped anywhere and run again leaves every answer on the log; what was appended twice has the same
+// id and the same fields.
 func TestAnInterruptedImportIsContinued(t *testing.T) {
 	e := newEnvironment(t)
 	text := file(100)

@@ -48,8 +48,8 @@ var (
 // larger than one record may be. The topic is one of event.Topics. The values are copied: they may be used again.
 //
 // The errors are ErrTooLarge, ErrOverloaded, ErrNoRoom, ErrNotReady and ErrStopped (not sent), ErrAway (not known), the
-// broker's refusal (not appended), and the end of ctx (not known: a record that joined a batch is sent without ctx). With
-// a spool, ErrAway means that its disk fails too.
+// broker's refusal (not appended), and the end of ctx (not known: a record that joined a batch is sent without ctx).
+// With a spool, ErrAway means that its disk fails too.
 func (p *Producer) Append(ctx context.Context, topic string, values ...[]byte) error {
 	if len(values) == 0 {
 		return nil
@@ -108,9 +108,9 @@ func (p *Producer) join(ctx context.Context, topic string, values [][]byte) (b *
 }
 
 // AppendAll appends many records and returns how many of them are known to be on the log once that is decided for all.
-// Unlike Append it waits for room where too much is being sent, or on the disk, and never uses the spool. The records of
-// one key keep their order; a record that is too large keeps all from being sent. The error joins one reason for each
-// batch that failed, and those of Append.
+// Unlike Append it waits for room where too much is being sent, or on the disk, and never uses the spool. The records
+// of one key keep their order; a record that is too large keeps all from being sent. The error joins one reason for
+// each batch that failed, and those of Append.
 func (p *Producer) AppendAll(ctx context.Context, topic string, records []Record) (appended int, err error) {
 	for i := range records {
 		if err := fits(records[i].weight()); err != nil {

@@ -95,8 +95,8 @@ func Partitions(ctx context.Context, client *kafka.Client, topic string) (int, e
 	return len(meta.Topics[0].Partitions), nil
 }
 
-// CheckTopic says that a topic is gone, or which of its partitions has no leader. While Kafka does not answer nothing is
-// known to be wrong with the topic.
+// CheckTopic says that a topic is gone, or which of its partitions has no leader. While Kafka does not answer nothing
+// is known to be wrong with the topic.
 func CheckTopic(ctx context.Context, client *kafka.Client, topic string) error {
 	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {

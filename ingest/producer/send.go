@@ -161,8 +161,8 @@ func (q *queue) spillUnsent(b *batch, to *partitionSender) {
 	}
 }
 
-// put writes b to the spool and answers its appends; held, while b is being sent, keeps it from being drained. It returns
-// nil when the disk fails: then b has still to be sent.
+// put writes b to the spool and answers its appends; held, while b is being sent, keeps it from being drained. It
+// returns nil when the disk fails: then b has still to be sent.
 func (q *queue) put(b *batch, to *partitionSender, held bool) *spool.Ref {
 	ref, err := q.spill.put(to.partition, b, held)
 	q.mu.Lock()

@@ -18,8 +18,8 @@ import (
 var answersCount = 12_000
 
 // answers measures rows a second from the log through extract into the landing table and the targets of its views. Its
-// ceilings, in the same run, are reading the same topic alone, extracting the answers alone (one core), and inserting the
-// same answers, extracted beforehand, in batches of the same size.
+// ceilings, in the same run, are reading the same topic alone, extracting the answers alone (one core), and inserting
+// the same answers, extracted beforehand, in batches of the same size.
 func answers(ctx context.Context, _ Options, s *stack, r *Result) error {
 	records, err := s.appendAnswers(ctx, answersCount)
 	if err != nil {

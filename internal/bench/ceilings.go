@@ -143,8 +143,8 @@ func (c *ceilings) startCollector(ctx context.Context, parts collector.Parts) (a
 	return listener.Addr().String(), nil
 }
 
-// append writes as a plain program would with kafka-go: by one Writer for all requests, with acks of all replicas. A nil
-// writer appends nothing.
+// append writes as a plain program would with kafka-go: by one Writer for all requests, with acks of all replicas. A
+// nil writer appends nothing.
 func (c *ceilings) append(ctx context.Context, writer *kafka.Writer) (func(context.Context, string, ...[]byte) error, error) {
 	if writer == nil {
 		return func(context.Context, string, ...[]byte) error { return nil }, nil

@@ -20,9 +20,9 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// collecting is how beacons are sent: over how many connections, of how many sites, in how many rounds after how many that
-// do not count, and for how long each time. Over few connections most of them wait for the batch under way, and the figure
-// is how long a broker takes rather than how much a collector does.
+// collecting is how beacons are sent: over how many connections, of how many sites, in how many rounds after how many
+// that do not count, and for how long each time. Over few connections most of them wait for the batch under way, and
+// the figure is how long a broker takes rather than how much a collector does.
 var collecting = struct {
 	connections, sites, rounds, warm int
 	time                             time.Duration
@@ -31,8 +31,8 @@ var collecting = struct {
 // noLimit is the site limit of a bench, since all its beacons are of a few sites.
 const noLimit = 10_000_000
 
-// collectors measures beacons a second that answerscope collector, as a person starts it, answers with 204 because the log
-// has them, how long each takes, and the most memory that is resident of it.
+// collectors measures beacons a second that answerscope collector, as a person starts it, answers with 204 because the
+// log has them, how long each takes, and the most memory that is resident of it.
 //
 // Beside it, in every round, its ceilings are measured by the same requests over as many connections. The sender, the
 // collector and the ceilings are processes of their own; the embedded broker is in that of the bench.
@@ -169,8 +169,8 @@ func (c *contest) measure(ctx context.Context, round int, to, name string, rate 
 	return result, nil
 }
 
-// awaitLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own disk
-// for a moment come later, and one that was dropped would never.
+// awaitLog waits until the log has a visit of each beacon that was accepted: those that the collector had on its own
+// disk for a moment come later, and one that was dropped would never.
 func (c *contest) awaitLog(ctx context.Context, connection producer.Connection) error {
 	var n int64
 	limited, cancel := context.WithTimeout(ctx, time.Minute)

@@ -30,8 +30,8 @@ var flowing = struct {
 	every time.Duration
 }{5000, time.Minute, 25 * time.Millisecond}
 
-// freshness measures how long a record takes from the call that appends it until the API counts it, while 5,000 visits a
-// second flow: one visit after the other in /api/v1/ai-traffic, and beside them one answer after the other in
+// freshness measures how long a record takes from the call that appends it until the API counts it, while 5,000 visits
+// a second flow: one visit after the other in /api/v1/ai-traffic, and beside them one answer after the other in
 // /api/v1/visibility-summary.
 func freshness(ctx context.Context, o Options, s *stack, r *Result) error {
 	w, err := s.watch(ctx)

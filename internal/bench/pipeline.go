@@ -20,11 +20,11 @@ import (
 var streaming = struct{ visits, rounds int }{1_000_000, 3}
 
 // pipeline measures visits a second from a topic of six partitions into the landing table and the targets of its views,
-// and the most memory that it takes: of a process of its own, answerscope pipeline as a person starts it, from the moment
-// in which it has its partitions.
+// and the most memory that it takes: of a process of its own, answerscope pipeline as a person starts it, from the
+// moment in which it has its partitions.
 //
-// Beside it, in every round: the same rows, made beforehand, inserted by as many writers in batches of the same size; and
-// reading the topic alone. Doing one after the other would take the time of both: that is the ceiling.
+// Beside it, in every round: the same rows, made beforehand, inserted by as many writers in batches of the same size;
+// and reading the topic alone. Doing one after the other would take the time of both: that is the ceiling.
 func pipeline(ctx context.Context, o Options, s *stack, r *Result) error {
 	var all streamed
 	for round := range 1 + streaming.rounds {

@@ -55,8 +55,8 @@ func query(ctx context.Context, o Options, s *stack, r *Result) error {
 	return nil
 }
 
-// A stage is what is asked: a service over the warehouse that has a tenth of the samples, one over the whole one, and the
-// driver beside the latter.
+// A stage is what is asked: a service over the warehouse that has a tenth of the samples, one over the whole one, and
+// the driver beside the latter.
 type stage struct {
 	tenth, whole *service
 	driver       *clickhouse.Conn
@@ -158,9 +158,10 @@ func (st *stage) measure(ctx context.Context, r *Result, e endpoint) error {
 // A way of asking the i-th question.
 type way func(ctx context.Context, i int) error
 
-// alternate lets clients ask without a pause, one way for a time, then the next, some rounds of all of them, so that other
-// load of the machine meets all ways alike. It returns how long each call took, by way, sorted. Before them each way asks so
-// many first questions, that are not counted: what they read comes from disk on machines that take idle memory back.
+// alternate lets clients ask without a pause, one way for a time, then the next, some rounds of all of them, so that
+// other load of the machine meets all ways alike. It returns how long each call took, by way, sorted. Before them each
+// way asks so many first questions, that are not counted: what they read comes from disk on machines that take idle
+// memory back.
 func alternate(ctx context.Context, clients, first, rounds int, each time.Duration, ways ...way) ([][]time.Duration, error) {
 	took := make([][]time.Duration, len(ways))
 	asked := make([]atomic.Int64, len(ways))

@@ -131,9 +131,9 @@ type data struct {
 	brands, days, visits, samples int // visits a day of a brand, and as many crawls; they do not grow with samples
 }
 
-// fill inserts month by month, a month of a table at once, so that every view of answers, visits and crawls fills. Landing
-// tables, which no figure is read from, are left as inserted; the rest is merged to the end: the figures should not depend
-// on how far merges have come.
+// fill inserts month by month, a month of a table at once, so that every view of answers, visits and crawls fills.
+// Landing tables, which no figure is read from, are left as inserted; the rest is merged to the end: the figures should
+// not depend on how far merges have come.
 func fill(ctx context.Context, warehouse *clickhouse.Conn, d data, progress func(string, ...any)) error {
 	var tables []string
 	const question = `

@@ -114,8 +114,8 @@ type endpoint struct {
 
 func (e endpoint) name() string { return strings.TrimPrefix(e.path, api) }
 
-// learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench needs
-// no list of endpoints and of the views that they run.
+// learn asks every path every question over a recorder, and returns those that asked the warehouse, so that the bench
+// needs no list of endpoints and of the views that they run.
 func (s *stack) learn(ctx context.Context, db *postgres.DB, warehouse *clickhouse.Conn, all []question) ([]endpoint, error) {
 	r := &recorder{Server: warehouse.Server}
 	at, err := s.serve(ctx, db, &clickhouse.Conn{Server: r})

@@ -214,7 +214,8 @@ func consumeAll[T any](
 	return took, err
 }
 
-// beside runs do while run runs, and ends run after it. Where run ends first, the context of do ends for the same cause.
+// beside runs do while run runs, and ends run after it. Where run ends first, the context of do ends for the same
+// cause.
 func beside(ctx context.Context, run, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

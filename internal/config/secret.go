@@ -13,9 +13,9 @@ import (
 // mask stands wherever a secret would be printed.
 const mask = "****"
 
-// A Secret is a value that never shows itself: printed, logged or marshalled it is its masked text, and "" when it is not
-// set. The value sits behind a pointer, because fmt prints an unexported field of another package's struct without asking
-// its methods.
+// A Secret is a value that never shows itself: printed, logged or marshalled it is its masked text, and "" when it is
+// not set. The value sits behind a pointer, because fmt prints an unexported field of another package's struct without
+// asking its methods.
 type Secret struct {
 	value  *string
 	masked string
@@ -54,8 +54,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.Masked()), nil }
 // LogValue is Masked, for log/slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.Masked()) }
 
-// A DSN is the address of an engine with the credentials to enter it. Masked, it is a URL with **** for its password and
-// for every parameter that may hold a secret, or **** as a whole when it is no URL.
+// A DSN is the address of an engine with the credentials to enter it. Masked, it is a URL with **** for its password
+// and for every parameter that may hold a secret, or **** as a whole when it is no URL.
 type DSN struct{ Secret }
 
 // NewDSN hides what must be hidden of address; "" is none.

@@ -23,8 +23,8 @@ func (t Trust) validate(m *mistakes, engine string) {
 }
 
 // TLS is how a connection is made: TLS 1.2 or later, and a server whose certificate holds for the name that it was
-// called by. The files are read now, so that a wrong one is known at the start; the client certificate is read again for
-// each connection, so that a renewed one is used without a restart.
+// called by. The files are read now, so that a wrong one is known at the start; the client certificate is read again
+// for each connection, so that a renewed one is used without a restart.
 func (t Trust) TLS() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {

@@ -1,5 +1,5 @@
-// Package disk says whether the disks that hold the data have room: below a watermark nothing new is accepted, so that what
-// was accepted can still be counted.
+// Package disk says whether the disks that hold the data have room: below a watermark nothing new is accepted, so that
+// what was accepted can still be counted.
 package disk
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
-// lookInterval is how old an answer may be. A disk is filled from the watermark to its end in seconds at the soonest, and a
-// look costs a microsecond.
+// lookInterval is how old an answer may be. A disk is filled from the watermark to its end in seconds at the soonest,
+// and a look costs a microsecond.
 const lookInterval = 100 * time.Millisecond
 
-// Watermark compares the free space of directories with the least that they must have. It is safe for concurrent use. A nil
-// Watermark always has room.
+// Watermark compares the free space of directories with the least that they must have. It is safe for concurrent use. A
+// nil Watermark always has room.
 type Watermark struct {
 	dirs  []string
 	least int64

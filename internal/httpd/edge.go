@@ -162,8 +162,8 @@ func requestSeconds(metrics prometheus.Registerer) *prometheus.HistogramVec {
 // clientInterval is between two checks that a client is still connected. Most requests are done before the first.
 const clientInterval = 250 * time.Millisecond
 
-// watchClient calls gone when the client of conn has disconnected before ctx, that of its request, ends: so its query is
-// cancelled. fasthttp does not read a connection while it answers; a peek at the socket takes no bytes of the next
+// watchClient calls gone when the client of conn has disconnected before ctx, that of its request, ends: so its query
+// is cancelled. fasthttp does not read a connection while it answers; a peek at the socket takes no bytes of the next
 // request.
 func watchClient(ctx context.Context, conn net.Conn, gone func()) {
 	socket, ok := conn.(syscall.Conn)

@@ -2,9 +2,9 @@ package httpd
 
 import "bytes"
 
-// framed says whether the headers of a request say in one way where its body ends (RFC 9112 §6.3). fasthttp takes the last
-// of several lengths, and any transfer coding for chunked; a proxy before it may take another, and then what one of them
-// reads as the rest of a body the other reads as a request.
+// framed says whether the headers of a request say in one way where its body ends (RFC 9112 §6.3). fasthttp takes the
+// last of several lengths, and any transfer coding for chunked; a proxy before it may take another, and then what one
+// of them reads as the rest of a body the other reads as a request.
 func framed(headers []byte) bool {
 	var length []byte
 	chunked := false

@@ -1,7 +1,7 @@
 // Package httpd is the edge of every HTTP surface: the public server with our settings, and the admin listener.
 //
-// A surface adds its routes to the router that Server.Mount returns, and its handlers return errors; the edge gives each
-// request an id and a context, catches panics, turns an error into a body in the surface's shape, adds an ETag,
+// A surface adds its routes to the router that Server.Mount returns, and its handlers return errors; the edge gives
+// each request an id and a context, catches panics, turns an error into a body in the surface's shape, adds an ETag,
 // compresses, measures and logs. See edge.go and surface.go.
 package httpd
 

@@ -17,8 +17,8 @@ type CardFilter struct {
 	Role *string
 }
 
-// Cards are the rows of /api/v1/shopping-cards that pass, newest first. id gives the id of the card in that place, from 1,
-// of an answer: it is made by a hash.
+// Cards are the rows of /api/v1/shopping-cards that pass, newest first. id gives the id of the card in that place, from
+// 1, of an answer: it is made by a hash.
 func Cards(readings []Reading, f CardFilter, id func(answer uuid.UUID, place int) string) []Body {
 	cards := []Body{}
 	for _, r := range readings {

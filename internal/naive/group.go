@@ -24,8 +24,8 @@ func keyOf(r Reading, by string) string {
 }
 
 // Grouped adds to the body that figures makes of all readings the groups that group_by asks for: the same body, without
-// what it says of the question, of the readings of each. topics are those that live. At most 50 groups that have answers
-// come, by answers, then by key.
+// what it says of the question, of the readings of each. topics are those that live. At most 50 groups that have
+// answers come, by answers, then by key.
 func Grouped(readings []Reading, f Filter, by string, topics map[uuid.UUID]string, figures func([]Reading) Body) Body {
 	of, count := map[string][]Reading{}, map[string]int{}
 	for _, r := range f.runs(readings) {

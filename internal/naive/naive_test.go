@@ -60,7 +60,8 @@ func TestCitationsAsDefined(t *testing.T) {
 
 // Five prompts. Prompt 0 has two answers, of which the first names Brand at position 2 (two mentions, behind Rival),
 // cites it once among two URLs, positive: visibility 20 + 15 + round(7.5) + 15 = 58; points 60 + 25 + 7.5 = 92.5. All
-// else names none of them. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833, average visibility 58/6 =
+// else names none of them. So score = 92.5/6 = 15.4167 → 15.4, position factor = 0.5/6 = 0.0833, average visibility
+// 58/6 =
 // 9.667 → 9.7, visible 1 of 5 prompts. R = 15.41667; Σ(y−R·n)² = (92.5−30.83333)² + 4·15.41667² = 3802.778 + 950.694
 // = 4753.472; 1.96·√(5/4·4753.472)/6 = 25.180; so −9.8 and 40.6, clamped to 0 and 40.6. Rival: one mention first (60
 // + 15)/6 = 12.5; visibility 10 + 7 = 17, 17/6 = 2.8. Of platform "b" one of two runs was given up.

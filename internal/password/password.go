@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// cost is the least that OWASP advises for argon2id, about 30 ms and 19 MB. A hash has its own cost, so that raising this
-// one leaves old hashes valid.
+// cost is the least that OWASP advises for argon2id, about 30 ms and 19 MB. A hash has its own cost, so that raising
+// this one leaves old hashes valid.
 var cost = parameters{memory: 19 << 10, passes: 2, lanes: 1}
 
 // most bounds the cost of Verify.

@@ -19,8 +19,8 @@ const (
 	measured = 72
 )
 
-// Check refuses a password that is too short or easy to guess, also by who knows the words of its person, in one message
-// that has the whole rule.
+// Check refuses a password that is too short or easy to guess, also by who knows the words of its person, in one
+// message that has the whole rule.
 func Check(password string, least int, words ...string) error {
 	start := strings.ToLower(password[:min(len(password), measured)])
 	for _, word := range words {

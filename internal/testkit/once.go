@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Once returns what do returned to the first of all test binaries of a set of engines that asked by this name; the others
-// wait for it. It fails the test if do fails.
+// Once returns what do returned to the first of all test binaries of a set of engines that asked by this name; the
+// others wait for it. It fails the test if do fails.
 func Once(t testing.TB, name string, do func() ([]byte, error)) []byte {
 	t.Helper()
 	result, err := once(name, do)

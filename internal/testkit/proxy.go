@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// A Proxy is a TCP proxy in front of a server, which a test can cut. What was sent before the cut has arrived and nothing
-// passes after it, as when the client process is killed. It is safe for concurrent use.
+// A Proxy is a TCP proxy in front of a server, which a test can cut. What was sent before the cut has arrived and
+// nothing passes after it, as when the client process is killed. It is safe for concurrent use.
 type Proxy struct {
 	DSN string // the server's, through the proxy
 

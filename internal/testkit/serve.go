@@ -17,8 +17,8 @@ import (
 // sharedEnv names the directory with the addresses of the engines that test binaries share.
 const sharedEnv = "ANSWERSCOPE_TEST_ENGINES"
 
-// Serve starts every kind of engine, runs a command whose tests share them, stops the engines, and returns the command's
-// exit status.
+// Serve starts every kind of engine, runs a command whose tests share them, stops the engines, and returns the
+// command's exit status.
 func Serve(ctx context.Context, command []string) (status int, err error) {
 	defer func() { err = errors.Join(err, own.close()) }()
 	if err := errors.Join(saveTime(), startAll()); err != nil {
@@ -73,10 +73,10 @@ func readAddresses() (a addresses, err error) {
 	return a, nil
 }
 
-// saveTime makes tests and their engines keep files in memory, if a file system of it has room: a run of everything needs
-// less than a gigabyte at any time, but on a disk creating small files costs ClickHouse as much again as all else. What
-// the go tool builds stays where it was. And it keeps Java from optimizing what runs for seconds only, half of the CPU of
-// Apache Kafka's start.
+// saveTime makes tests and their engines keep files in memory, if a file system of it has room: a run of everything
+// needs less than a gigabyte at any time, but on a disk creating small files costs ClickHouse as much again as all
+// else. What the go tool builds stays where it was. And it keeps Java from optimizing what runs for seconds only, half
+// of the CPU of Apache Kafka's start.
 func saveTime() error {
 	const memory = "/dev/shm"
 	errs := []error{os.Setenv("JAVA_TOOL_OPTIONS", cmp.Or(os.Getenv("JAVA_TOOL_OPTIONS"), "-XX:TieredStopAtLevel=1"))}

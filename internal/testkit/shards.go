@@ -32,8 +32,8 @@ func ClickHouseShards(t testing.TB) (dsns []string) {
 	return dsns
 }
 
-// shards are the addresses of two ClickHouse servers of this test binary that form a cluster. Few packages need them, so
-// Serve does not share them.
+// shards are the addresses of two ClickHouse servers of this test binary that form a cluster. Few packages need them,
+// so Serve does not share them.
 var shards = sync.OnceValues(func() (servers []string, err error) {
 	dir, err := own.makeDir()
 	if err != nil {

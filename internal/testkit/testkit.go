@@ -1,6 +1,6 @@
-// Package testkit gives tests real engines: ClickHouse, PostgreSQL, the embedded Kafka broker and Apache Kafka. An engine
-// starts once per test binary, when a test first asks for it, and stops after the last test; a test whose engine is
-// missing fails. Under Serve all test binaries share one set of engines instead.
+// Package testkit gives tests real engines: ClickHouse, PostgreSQL, the embedded Kafka broker and Apache Kafka. An
+// engine starts once per test binary, when a test first asks for it, and stops after the last test; a test whose engine
+// is missing fails. Under Serve all test binaries share one set of engines instead.
 //
 // A package whose tests use them has
 //
@@ -168,8 +168,8 @@ func (e *engines) close() error {
 
 var notInName = regexp.MustCompile(`[^a-z0-9]`)
 
-// freshName returns a name for what a test owns on a shared engine: the test's name, so that a listing shows whose it is,
-// and a random suffix.
+// freshName returns a name for what a test owns on a shared engine: the test's name, so that a listing shows whose it
+// is, and a random suffix.
 func freshName(t testing.TB) string {
 	name := notInName.ReplaceAllLiteralString(strings.ToLower(t.Name()), "_")
 	return name[:min(len(name), 40)] + "_" + strconv.FormatUint(rand.Uint64()>>16, 36)

@@ -104,7 +104,8 @@ func TestOneProcessRunsATaskUntilAnotherTakesOver(t *testing.T) {
 	}
 }
 
-// A process that loses its connection loses its lead; the task that it runs must end, because another process may run it.
+// A process that loses its connection loses its lead; the task that it runs must end, because another process may run
+// it.
 func TestARunningTaskEndsWhenItsProcessLosesTheLead(t *testing.T) {
 	db := database(t)
 	begun, ended := make(chan struct{}, 100), make(chan error, 100)

@@ -1,7 +1,8 @@
 // Package tracing sends OpenTelemetry traces to a collector, over OTLP as HTTP and protobuf.
 //
-// Traces never delay the work: a span that the collector does not accept is dropped, and a warning says so at most every
-// five minutes. Nothing here is global: what opens spans is handed the provider, or finds its parent in the context.
+// Traces never delay the work: a span that the collector does not accept is dropped, and a warning says so at most
+// every five minutes. Nothing here is global: what opens spans is handed the provider, or finds its parent in the
+// context.
 package tracing
 
 import (

@@ -55,9 +55,9 @@ func Crawlers() []Crawler { return slices.Clone(crawlers) }
 //go:embed crawlers.tsv
 var crawlersFile string
 
-// crawlers are known by their names, in any case, where no letter, digit or underscore touches them. The longest name of
-// an agent counts: Applebot-Extended is not Applebot. Operators and purposes are those that the operators publish or,
-// where they do not, those of ai-robots-txt/ai.robots.txt. spellings are other names, each with the crawler's own.
+// crawlers are known by their names, in any case, where no letter, digit or underscore touches them. The longest name
+// of an agent counts: Applebot-Extended is not Applebot. Operators and purposes are those that the operators publish
+// or, where they do not, those of ai-robots-txt/ai.robots.txt. spellings are other names, each with the crawler's own.
 var crawlers, spellings = readCrawlers(crawlersFile)
 
 // readCrawlers reads rows of name, operator, platform, purpose and other spellings.

@@ -51,8 +51,8 @@ func served(seed uint64, model string, due time.Time) string {
 	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
 }
 
-// visibility is how likely an answer of model names the entity on that day: a share that differs by entity and model and
-// swings over seven to eighteen weeks.
+// visibility is how likely an answer of model names the entity on that day: a share that differs by entity and model
+// and swings over seven to eighteen weeks.
 func (s *Simulator) visibility(e event.Entity, model string, due time.Time) float64 {
 	own := chance(s.config.Seed, "visibility", e.Name)
 	share, swing, weeks, phase := 0.25+0.4*own.Float64(), 0.08+0.17*own.Float64(), 7+11*own.Float64(), own.Float64()

@@ -1,5 +1,5 @@
-// Package browser drives real browsers for tests: Debian's Chromium by its DevTools protocol, Firefox by WebDriver BiDi.
-// Both are JSON over a WebSocket, and a test needs four of their commands, so that there is no library between.
+// Package browser drives real browsers for tests: Debian's Chromium by its DevTools protocol, Firefox by WebDriver
+// BiDi. Both are JSON over a WebSocket, and a test needs four of their commands, so that there is no library between.
 //
 // A browser reaches the network only through a proxy of the test, which answers for every host.
 package browser

@@ -1,4 +1,5 @@
-// Package fulldisk fills the disks of tests. It imports no package of this module, so that tests inside any package can use it.
+// Package fulldisk fills the disks of tests. It imports no package of this module, so that tests inside any package can
+// use it.
 package fulldisk
 
 import (

@@ -1,5 +1,5 @@
-// Package logbuffer keeps what a tested process logs. It imports no package of this module, so that tests inside any package
-// can use it.
+// Package logbuffer keeps what a tested process logs. It imports no package of this module, so that tests inside any
+// package can use it.
 package logbuffer
 
 import (

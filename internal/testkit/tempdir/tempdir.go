@@ -1,5 +1,5 @@
-// Package tempdir makes directories for engines that tests start. It imports no package of this module, so that tests inside
-// any package can use it.
+// Package tempdir makes directories for engines that tests start. It imports no package of this module, so that tests
+// inside any package can use it.
 package tempdir
 
 import (

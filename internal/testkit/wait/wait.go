@@ -1,5 +1,5 @@
-// Package wait is how tests wait: on a condition, never by the clock. It imports no package of this module, so that tests inside
-// any package can use it.
+// Package wait is how tests wait: on a condition, never by the clock. It imports no package of this module, so that
+// tests inside any package can use it.
 package wait
 
 import (
