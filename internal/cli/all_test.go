@@ -258,6 +258,16 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 	if status, _ := fetch(t, again.url+"/api/v1/whoami", key); status != 401 {
 		t.Errorf("a revoked key: %d, want 401", status)
 	}
+	create := []string{"key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "tracker"}
+	tracker := must(t, env, append(create, "--scope", "tracking:write", "--expires", time.Now().UTC().Format(time.DateOnly))...)
+	if status, body := fetch(t, again.url+"/api/v1/whoami", tracker); status != 403 || !strings.Contains(body, "lacks the scope metrics:read") {
+		t.Errorf("whoami with a key for tracking: %d %s", status, body)
+	}
+	for _, wrong := range [][]string{{"--scope", "metrics"}, {"--expires", "2026-13-01"}, {"--expires", "2026-11-01"}} {
+		if r := run(t, env, "", append(create, wrong...)...); r.status != exitUsage || !strings.Contains(r.stderr, "want") {
+			t.Errorf("%q: status %d, %s", wrong, r.status, r.stderr)
+		}
+	}
 }
 
 // awaitResults polls the summary of the only brand until it counts so many answers, and returns it.

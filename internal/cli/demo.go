@@ -229,7 +229,7 @@ func renewDemoKey(ctx context.Context, s *service, organization postgres.Organiz
 			}
 		}
 	}
-	minted, _, err := s.mint(ctx, organization.Slug, email, demoKey)
+	minted, _, err := s.mint(ctx, organization.Slug, email, postgres.NewKey{Name: demoKey})
 	return minted.Text, err
 }
 

@@ -73,7 +73,7 @@ func (i *installation) organize(t *testing.T, slug string) (postgres.Organizatio
 	if _, err := i.db.AddUser(t.Context(), user); err != nil {
 		t.Fatal(err)
 	}
-	minted, _, err := (&engines{db: i.db}).mint(t.Context(), slug, user.Email, "test")
+	minted, _, err := (&engines{db: i.db}).mint(t.Context(), slug, user.Email, postgres.NewKey{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,23 @@ type keyCreate struct {
 	Org  string `required:"" placeholder:"SLUG" help:"Whose brands it may read."`
 	User string `required:"" placeholder:"EMAIL" help:"The user that it acts for."`
 	Name string `required:"" placeholder:"NAME" help:"What it is for."`
-	JSON bool   `name:"json" help:"One JSON document."`
+
+	Scope   []string `placeholder:"SCOPE" help:"metrics:read (ask /api/v1; the default), tracking:write (start tracking jobs); repeat it for both."`
+	Expires string   `placeholder:"DAY" help:"The last day, in UTC, on which it works, such as 2027-12-31; without it for ever."`
+
+	JSON bool `name:"json" help:"One JSON document."`
 }
 
 func (c *keyCreate) Run(ctx context.Context, p *process) error {
+	if err := apikey.CheckScopes(c.Scope); err != nil {
+		return usageError{err}
+	}
+	expires, err := endOf(c.Expires)
+	if err != nil {
+		return err
+	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		minted, kept, err := on.mint(ctx, c.Org, c.User, c.Name)
+		minted, kept, err := on.mint(ctx, c.Org, c.User, postgres.NewKey{Name: c.Name, Scopes: c.Scope, ExpiresAt: expires})
 		if err != nil {
 			return err
 		}
@@ -38,8 +49,21 @@ func (c *keyCreate) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// mint makes a key and keeps what proves it.
-func (e *engines) mint(ctx context.Context, slug, email, name string) (apikey.Key, postgres.Key, error) {
+// endOf is the end of a day; nil without one.
+func endOf(day string) (*time.Time, error) {
+	if day == "" {
+		return nil, nil
+	}
+	last, err := time.Parse(time.DateOnly, day)
+	end := last.AddDate(0, 0, 1)
+	if err != nil || !end.After(time.Now()) {
+		return nil, usageError{fmt.Errorf("--expires %q: want a day from today on, such as %d-12-31", day, time.Now().Year()+1)}
+	}
+	return &end, nil
+}
+
+// mint makes a key with a name, scopes and an end, and keeps what proves it.
+func (e *engines) mint(ctx context.Context, slug, email string, k postgres.NewKey) (apikey.Key, postgres.Key, error) {
 	organization, err := e.organization(ctx, slug)
 	if err != nil {
 		return apikey.Key{}, postgres.Key{}, err
@@ -52,9 +76,8 @@ func (e *engines) mint(ctx context.Context, slug, email, name string) (apikey.Ke
 		return apikey.Key{}, postgres.Key{}, err
 	}
 	minted := apikey.Mint()
-	kept, err := e.db.AddKey(ctx, postgres.NewKey{
-		OrganizationID: organization.ID, UserID: user.ID, Name: name, Hash: minted.Hash, Prefix: minted.Prefix,
-	})
+	k.OrganizationID, k.UserID, k.Hash, k.Prefix = organization.ID, user.ID, minted.Hash, minted.Prefix
+	kept, err := e.db.AddKey(ctx, k)
 	if errors.Is(err, postgres.ErrNotFound) { // a user of another organization
 		err = e.noUser(ctx, organization, email)
 	}
@@ -95,6 +118,8 @@ func keyLine(k postgres.Key) string {
 	switch {
 	case k.RevokedAt != nil:
 		state = "revoked " + k.RevokedAt.Format(time.DateOnly)
+	case k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()):
+		state = "expired " + k.ExpiresAt.Format(time.DateTime)
 	case k.LastUsedAt != nil:
 		state = "last used " + k.LastUsedAt.Format(time.DateTime)
 	}

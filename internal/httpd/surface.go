@@ -116,11 +116,12 @@ func PlainError(c *fiber.Ctx, err error) (status int, body any) {
 }
 
 var statuses = map[problem.Kind]int{
-	problem.Invalid:  http.StatusBadRequest,
-	problem.Unproven: http.StatusUnauthorized,
-	problem.Missing:  http.StatusNotFound,
-	problem.TooMany:  http.StatusTooManyRequests,
-	problem.Away:     http.StatusServiceUnavailable,
+	problem.Invalid:   http.StatusBadRequest,
+	problem.Unproven:  http.StatusUnauthorized,
+	problem.Forbidden: http.StatusForbidden,
+	problem.Missing:   http.StatusNotFound,
+	problem.TooMany:   http.StatusTooManyRequests,
+	problem.Away:      http.StatusServiceUnavailable,
 }
 
 // Explain is the status of an error, and the message that the caller may read: a problem's, or what the router and the

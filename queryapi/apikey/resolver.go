@@ -67,15 +67,20 @@ func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identit
 	}, nil
 }
 
-// Require lets only requests with a working key pass, with the key's user as their identity; the others end in a
-// problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate.
-func (r *Resolver) Require(c *fiber.Ctx) error {
-	caller, err := r.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
-	if err != nil {
-		return err
+// Require lets only requests with a working key of that scope pass, with the key's user as their identity; the others end
+// in a problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
+func (r *Resolver) Require(scope string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		caller, err := r.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
+		if err != nil {
+			return err
+		}
+		if !allows(caller.Scopes, scope) {
+			return problem.New(problem.Forbidden, "the key lacks the scope %s: want one that `answerscope key create --scope %s` makes", scope, scope)
+		}
+		c.SetUserContext(identity.NewContext(c.UserContext(), caller))
+		return c.Next()
 	}
-	c.SetUserContext(identity.NewContext(c.UserContext(), caller))
-	return c.Next()
 }
 
 // Run records when keys were used, to the minute and beside the requests, until ctx is cancelled. A use that cannot be

@@ -48,10 +48,12 @@ func newEnvironment(t *testing.T) *environment {
 	return &environment{db, apikey.New(db, slog.New(slog.NewTextHandler(&log, nil))), user, &log}
 }
 
-func (w *environment) key(t *testing.T) (apikey.Key, postgres.Key) {
+func (w *environment) key(t *testing.T, scopes ...string) (apikey.Key, postgres.Key) {
 	t.Helper()
 	key := apikey.Mint()
-	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix})
+	kept, err := w.db.AddKey(t.Context(), postgres.NewKey{
+		OrganizationID: w.user.OrganizationID, UserID: w.user.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +196,7 @@ func TestRequireAnswers401(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	server.App.Get("/who", w.keys.Require, func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
+	server.App.Get("/who", w.keys.Require(apikey.MetricsRead), func(c *fiber.Ctx) error { return c.SendString(identity.FromContext(c.UserContext()).Email) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -225,6 +227,10 @@ func TestRequireAnswers401(t *testing.T) {
 	const refusal = `{"error":"missing or invalid API key; send Authorization: Bearer svc_…"}`
 	ask("", 401, "Bearer", refusal)
 	ask("Bearer "+key.Text, 200, "", "ann@example.com")
+	reading, _ := w.key(t, apikey.TrackingWrite, apikey.MetricsRead)
+	ask("Bearer "+reading.Text, 200, "", "ann@example.com")
+	tracking, _ := w.key(t, apikey.TrackingWrite)
+	ask("Bearer "+tracking.Text, 403, "", "{\"error\":\"the key lacks the scope metrics:read: want one that `answerscope key create --scope metrics:read` makes\"}")
 	if err := w.db.RevokeKey(t.Context(), kept.ID); err != nil {
 		t.Fatal(err)
 	}

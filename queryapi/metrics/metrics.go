@@ -80,10 +80,10 @@ func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
 	if len(a.cfg.CORSOrigins) > 0 {
 		surface.Use(a.shared())
 	}
-	limit := apikey.Limit(a.cfg.RateLimit, time.Now)
+	keyed, limit := keys.Require(apikey.MetricsRead), apikey.Limit(a.cfg.RateLimit, time.Now)
 	surface.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
 	for _, e := range endpoints {
-		surface.Get(e.path, keys.Require, limit, func(c *fiber.Ctx) error { return a.serve(c, e) })
+		surface.Get(e.path, keyed, limit, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
 }
 

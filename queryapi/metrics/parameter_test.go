@@ -23,6 +23,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/queryapi/apikey"
 )
 
 // What the description says of requests, asked of a server.
@@ -303,6 +304,7 @@ func whatIsAbsentIsItsDefault(t *testing.T, s *stage) {
 
 // Every status that is described can be brought about, by a request as it says, and a key is wanted where it says so.
 func eachDescribedStatusHappens(t *testing.T, s *stage) {
+	tracking := s.mint(t, "acme", apikey.TrackingWrite)
 	closed := openPostgres(t)
 	broken := *s
 	broken.service = &service{url: serve(t, closed, s.warehouse), db: closed}
@@ -327,6 +329,7 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 			s.ask(t, http.MethodGet, s.target(o, "unknown"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen", "plattform", "openai"), s.bearer("acme")),
 			s.ask(t, http.MethodGet, s.target(o, "lumen")),
+			s.ask(t, http.MethodGet, s.target(o, "lumen"), "Authorization: Bearer "+tracking),
 			broken.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 			away.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme")),
 		} {

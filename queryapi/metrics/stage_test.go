@@ -93,14 +93,23 @@ func (s *stage) organization(t *testing.T, name string) uuid.UUID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := apikey.Mint()
-	if _, err := s.db.AddKey(t.Context(), postgres.NewKey{OrganizationID: o.ID, UserID: u.ID, Name: "test", Hash: key.Hash, Prefix: key.Prefix}); err != nil {
-		t.Fatal(err)
-	}
 	s.call(t, name, o.ID)
 	s.call(t, "ann-of-"+name, u.ID)
-	s.keys[name] = key.Text
+	s.keys[name] = s.mint(t, name)
 	return o.ID
+}
+
+// mint makes a key of an organization's user.
+func (s *stage) mint(t *testing.T, organization string, scopes ...string) string {
+	t.Helper()
+	key := apikey.Mint()
+	_, err := s.db.AddKey(t.Context(), postgres.NewKey{
+		OrganizationID: s.id(organization), UserID: s.id("ann-of-" + organization), Name: "test", Hash: key.Hash, Prefix: key.Prefix, Scopes: scopes,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.Text
 }
 
 // addBrand makes a brand with its competitors, known to the warehouse too.
