@@ -23,7 +23,8 @@ type Surface struct {
 	Compress  bool   // with br or gzip, as the client accepts
 
 	// Error gives an error its status and JSON body, and adds headers to c; nil is PlainError.
-	Error func(c *fiber.Ctx, err error) (status int, body any)
+	Error     func(c *fiber.Ctx, err error) (status int, body any)
+	ErrorType string // Content-Type of errors; "": application/json
 }
 
 // plain is the surface of all paths that no other one has.
@@ -72,7 +73,8 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	if errors.Is(err, fiber.ErrBadGateway) { // fiber's word for a connection that failed: it has no client to answer
 		return nil
 	}
-	render := s.surfaceOf(c.Path()).Error
+	surface := s.surfaceOf(c.Path())
+	render := surface.Error
 	if render == nil {
 		render = PlainError
 	}
@@ -82,7 +84,7 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	if status >= http.StatusInternalServerError {
 		s.logFailure(c, status, err)
 	}
-	return c.Status(status).JSON(body)
+	return c.Status(status).JSON(body, cmp.Or(surface.ErrorType, fiber.MIMEApplicationJSON))
 }
 
 func (s *Server) logFailure(c *fiber.Ctx, status int, err error) {
