@@ -18,6 +18,7 @@ var law = map[string][]string{
 	"ingest/event":          {},                                                     // the contract on the log imports nobody
 	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
 	"queryapi":              {"sql", "internal"},                                    // readers never see the log
+	"queryapi/rest":         {"internal"},                                           // it knows no table of ours, and serves any schema
 	"sql/clickhouse":        {},                                                     // connections, rows and questions
 	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},            // migrations, cluster layout, analysts
 	"sql/clickhouse/rollup": {"sql/clickhouse"},                                     // rollups compared and rebuilt
@@ -52,7 +53,7 @@ var dependencies = []dependency{
 	{"github.com/segmentio/kafka-go", []string{"ingest/producer", "pipeline/consume", "internal/bench", "internal/testkit"}, "the log's client: one writes, one reads"},
 	{"github.com/ClickHouse/clickhouse-go/v2", []string{"sql/clickhouse", "internal/bench", "internal/testkit"}, "the warehouse's driver"},
 	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
-	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver"},
+	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "queryapi/rest", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver, and that of the databases that /rest/v1 serves"},
 	{"github.com/golang-migrate/migrate/v4", []string{"sql/clickhouse"}, "runs the migrations of the warehouse"},
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "internal/bench"}, "public HTTP surfaces"},
 	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
@@ -76,9 +77,9 @@ var dependencies = []dependency{
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
 	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
-	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector"}, "strict JSON: the codec of the log, chosen by its benchmark; encoding/json/v2 of Go 1.27"},
+	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
-	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
+	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "queryapi/rest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "queryapi/apikey", "ingest/producer", "pipeline/consume", "internal/tracing"}, "limits of beacons, of requests and of log lines"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
@@ -86,6 +87,7 @@ var dependencies = []dependency{
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
+	{"github.com/golang-jwt/jwt/v5", []string{"queryapi/rest"}, "signatures of tokens"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 	{"github.com/wagslane/go-password-validator", []string{"internal/password"}, "how easily a password is guessed"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},

@@ -1,0 +1,176 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+)
+
+// An Authenticator finds who sends a request. An *Error is the answer; any other error is an internal one.
+type Authenticator func(c *fiber.Ctx) (Caller, error)
+
+// An API serves schemas of a database. It is safe for concurrent use.
+type API struct {
+	cfg   Config
+	pool  *pgxpool.Pool
+	who   Authenticator
+	log   *slog.Logger
+	cache atomic.Pointer[cache] // nil until it was read
+}
+
+// New returns an API over the database of a pool, whose login may take the roles of all callers. It answers 503 until
+// Run has read the schema.
+func New(cfg Config, pool *pgxpool.Pool, who Authenticator, log *slog.Logger) *API {
+	return &API{cfg: cfg, pool: pool, who: who, log: log}
+}
+
+// Mount adds the surface to a server. Everything below its prefix is answered in its own form, errors too.
+func (a *API) Mount(server *httpd.Server) {
+	surface := server.Mount(httpd.Surface{
+		Prefix: a.cfg.Prefix, BodyLimit: bodyLimit, ErrorType: mediaJSON.contentType(), Error: refusal,
+	})
+	surface.Use(a.serve)
+}
+
+func (a *API) serve(c *fiber.Ctx) error {
+	in, ok := a.incoming(c)
+	if !ok {
+		return fiber.ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(c.UserContext(), requestTimeout)
+	defer cancel()
+	out, err := a.answer(ctx, c, in)
+	if refused, ok := errors.AsType[*Error](err); ok {
+		a.logFailure(c, refused)
+		out = refused.response()
+	} else if err != nil {
+		return err
+	}
+	out.headers = append(out.headers, a.shared(in)...)
+	out.send(c)
+	return nil
+}
+
+// answer takes a request through all steps.
+func (a *API) answer(ctx context.Context, c *fiber.Ctx, in incoming) (*response, error) {
+	if in.preflight() {
+		return &response{status: http.StatusOK}, nil
+	}
+	known := a.cache.Load()
+	if known == nil {
+		e := refuse(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
+		e.headers = [][2]string{{"Retry-After", "1"}}
+		return nil, e
+	}
+	caller, err := a.who(c)
+	if err != nil {
+		return nil, err
+	}
+	request, refused := parse(in, a.cfg, known.timezones)
+	if refused != nil {
+		return nil, refused
+	}
+	plan, refused := known.plan(request, a.cfg)
+	if refused != nil {
+		return nil, refused
+	}
+	if request.action >= actionInfo {
+		return plan.inform(), nil
+	}
+	result, refused := a.run(ctx, known, plan, caller)
+	if refused != nil {
+		return nil, refused
+	}
+	out, refused := plan.respond(result)
+	if refused != nil {
+		return nil, refused
+	}
+	return out, nil
+}
+
+// incoming copies what a request says; false is one that is not below the prefix.
+func (a *API) incoming(c *fiber.Ctx) (incoming, bool) {
+	uri := c.Request().URI()
+	path, below := strings.CutPrefix(string(uri.PathOriginal()), strings.TrimSuffix(a.cfg.Prefix, "/"))
+	if !below || path != "" && path[0] != '/' {
+		return incoming{}, false
+	}
+	in := incoming{method: c.Method(), path: path, query: string(uri.QueryString()), body: c.BodyRaw()}
+	c.Request().Header.VisitAll(func(name, value []byte) {
+		in.headers = append(in.headers, [2]string{string(name), string(value)})
+	})
+	return in, true
+}
+
+// response is the answer that an error is.
+func (e *Error) response() *response {
+	out := &response{status: e.status, phrase: e.phrase, body: e.body()}
+	out.headers = append(out.headers, e.headers...)
+	out.add("Content-Type", mediaJSON.contentType())
+	out.add("Proxy-Status", "PostgREST; error="+e.code)
+	return out
+}
+
+// send writes a response.
+func (r *response) send(c *fiber.Ctx) {
+	c.Response().Header.SetNoDefaultContentType(true)
+	c.Status(r.status)
+	if phrase := onOneLine(r.phrase); phrase != "" {
+		c.Response().Header.SetStatusMessage([]byte(phrase))
+	}
+	for _, h := range r.headers {
+		c.Response().Header.Add(onOneLine(h[0]), onOneLine(h[1]))
+	}
+	if c.Method() != http.MethodHead {
+		c.Response().SetBodyRaw(r.body)
+	}
+}
+
+// onOneLine is text that may stand in a header, whoever wrote it.
+func onOneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// refusal is the answer to what the server itself refuses below the prefix: a body that is too large, a panic.
+func refusal(c *fiber.Ctx, err error) (status int, body any) {
+	status, message := httpd.Explain(err)
+	code := "PGRSTX00"
+	switch status {
+	case http.StatusNotFound:
+		code, message = "PGRST125", "Invalid path specified in request URL"
+	case http.StatusRequestEntityTooLarge:
+		code, message = "PGRST102", "The body is too large"
+	}
+	c.Set("Proxy-Status", "PostgREST; error="+code)
+	return status, json.RawMessage(refuse(status, code, message).body())
+}
+
+func (a *API) logFailure(c *fiber.Ctx, e *Error) {
+	if e.status < http.StatusInternalServerError {
+		return
+	}
+	a.log.Error("request failed", "request", c.GetRespHeader(fiber.HeaderXRequestID), "method", c.Method(), "path", c.Path(), "status", e.status,
+		"error", e, "next", "see whether the function or view that it names is right, and whether the database can be reached")
+}
+
+// Ready is nil once the schema has been read.
+func (a *API) Ready(context.Context) error {
+	if a.cache.Load() == nil {
+		return errors.New("schema not read yet")
+	}
+	return nil
+}

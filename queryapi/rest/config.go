@@ -1,0 +1,68 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says what is served, and to whom.
+type Config struct {
+	Prefix     string   // of the paths: /rest/v1, or / for all
+	Schemas    []string // exposed; the first is the one of requests that name none
+	AnonRole   string   // of callers without a token; "": they are refused
+	SearchPath []string // schemas beside the one of a request in which functions, operators and types are found
+	MaxRows    *int64   // of one result; nil: all
+	Aggregates bool     // whether sum(), count() and the like may be asked for
+	Origins    []string // of pages that may read answers with credentials; none: all may, without
+}
+
+// DefaultConfig needs schemas.
+func DefaultConfig() Config {
+	return Config{Prefix: "/", SearchPath: []string{"public"}}
+}
+
+// Validate returns everything that is wrong with c.
+func (c Config) Validate() error {
+	var errs []error
+	if !strings.HasPrefix(c.Prefix, "/") {
+		errs = append(errs, fmt.Errorf("rest prefix is %q: want a path, such as / or /rest/v1", c.Prefix))
+	}
+	if len(c.Schemas) == 0 || slices.Contains(c.Schemas, "") {
+		errs = append(errs, errors.New("rest schemas are missing: want the names of the schemas to expose, separated by commas"))
+	}
+	if c.MaxRows != nil && *c.MaxRows < 1 {
+		errs = append(errs, fmt.Errorf("rest max rows is %d: want at least 1, or none for all rows", *c.MaxRows))
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	bodyLimit        = 8 << 20          // bytes of a request's body
+	statementTimeout = 30 * time.Second // for all of a request's statements together
+	requestTimeout   = statementTimeout + 5*time.Second
+	acquireTimeout   = 10 * time.Second // for a connection that other requests have
+)
+
+// OpenPool opens connections to a database. Its login should be no superuser and inherit no rights, but may take the
+// roles of all callers.
+func OpenPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, errors.New("postgres dsn: want postgres://user:password@host:port/database")
+	}
+	cfg.MaxConns = max(cfg.MaxConns, minConns)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	return pool, nil
+}
+
+// minConns are connections at once, unless the address asks for more.
+const minConns = 10

@@ -1,0 +1,124 @@
+package rest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+)
+
+// Bodies are as they are: neither tagged nor compressed, and an empty one has no type.
+func TestTransport(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, c := range []struct {
+		line, rest, length, kind string
+		transfer                 []string
+	}{
+		{"GET /authors?select=id&id=eq.1", "Accept-Encoding: gzip, br\n", "10", "application/json; charset=utf-8", nil},
+		{"GET /rpc/numbers?n=2000", "Accept-Encoding: gzip, br\n", "10893", "application/json; charset=utf-8", nil},
+		{"POST /keyless", "\n{\"a\":1}", "0", "", nil},
+		{"PATCH /keyless?a=eq.1", "\n{\"a\":1}", "", "", nil},
+		{"HEAD /authors", "", "", "application/json; charset=utf-8", nil},
+		{"GET /nope", "Accept-Encoding: gzip\n", "114", "application/json; charset=utf-8", nil},
+	} {
+		r := s.send(t, c.line, c.rest)
+		if h := r.header; h.Get("Content-Length") != c.length || h.Get("Content-Type") != c.kind || h.Get("ETag")+h.Get("Content-Encoding")+h.Get("Vary") != "" {
+			t.Errorf("%s: %s %v", c.line, r.status, h)
+		}
+	}
+}
+
+// What the server refuses by itself has the form of the dialect too.
+func TestTheServersOwnRefusals(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for request, want := range map[string]string{
+		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 8388609\r\n\r\n":                         `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
+		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}":        `400 {"code":"PGRSTX00",`,
+		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                          `404 {"code":"PGRST125",`,
+		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n": `406 {"code":"PGRST107",`,
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte(request)); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := make([]byte, response.ContentLength)
+		if _, err := bufio.NewReader(response.Body).Read(body); err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		if got := response.Status[:4] + string(body); !strings.HasPrefix(got, want) || response.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
+			!strings.HasPrefix(response.Header.Get("Proxy-Status"), "PostgREST; error=PGRST") {
+			t.Errorf("%q: %s %v", request, got, response.Header)
+		}
+	}
+}
+
+// Until the schema has been read the answer is 503, and what fails inside is not shown.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpd.New(httpd.DefaultConfig(), listener, testkit.Log(t), prometheus.NewRegistry())
+	cfg := DefaultConfig()
+	cfg.Schemas, cfg.Prefix = []string{"api"}, "/data"
+	var fault error
+	api := New(cfg, nil, func(*fiber.Ctx) (Caller, error) {
+		if fault == nil {
+			panic("hunter2")
+		}
+		return Caller{}, fault
+	}, testkit.Log(t))
+	api.Mount(server)
+	t.Cleanup(testkit.Start(t, server.Run))
+	wait.For(t, "the server", func() bool { return server.Ready(context.Background()) == nil })
+	s := &site{url: server.URL()}
+	check := func(line string, code int, body string) {
+		t.Helper()
+		if r := s.send(t, line, ""); r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") {
+			t.Errorf("%s: %s %s", line, r.status, r.body)
+		}
+	}
+	check("GET /data/a", 503, `{"code":"PGRST002","details":null,"hint":null,"message":"Could not query the database for the schema cache. Retrying."}`)
+	check("GET /other/a", 404, `{"error":`)
+	check("GET /database", 404, `{"`)
+	api.cache.Store(&cache{})
+	check("GET /data/a", 500, `{"code":"PGRSTX00",`)
+	fault = errors.New("hunter2")
+	check("GET /data/a", 500, `{"code":"PGRSTX00",`)
+	fault = badToken("PGRST301", "no")
+	check("GET /data/a", 401, `{"code":"PGRST301",`)
+}
+
+// A database that is away is 503, and comes back by itself.
+func TestADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	execute(t, s.owner, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	wait.For(t, "an answer", func() bool { return s.send(t, "GET /authors?select=id", "").code == 200 })
+	execute(t, s.owner, `CREATE TABLE api.later (id int); GRANT SELECT ON api.later TO rest_anon`)
+	wait.For(t, "the listener", func() bool {
+		execute(t, s.owner, `NOTIFY pgrst`)
+		return s.send(t, "GET /later", "").code == 200
+	})
+}

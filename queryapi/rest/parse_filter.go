@@ -1,0 +1,168 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A filter compares a field with values.
+type filter struct {
+	field
+	negated  bool
+	operator string   // eq, in, is, fts, …
+	each     string   // any, all or "": how a list of values is compared
+	language string   // of a full-text search
+	value    string   // of is: null, not_null, true, false or unknown
+	list     []string // of in
+}
+
+// A condition is a filter, or others combined.
+type condition struct {
+	*filter      // nil: parts are combined
+	negated bool // not(parts)
+	or      bool // else: and
+	parts   []condition
+}
+
+// parseFilter reads the value of a parameter that filters a field: not.eq.1. Without an operator, where that may be, it
+// is an argument of a function, and reads as false.
+func parseFilter(value string, argument bool) (filter, bool, *Error) {
+	s := &scanner{text: value}
+	var f filter
+	if s.operation(&f, s.rest)() {
+		return f, true, nil
+	}
+	if argument && s.pos == 0 {
+		return f, false, nil
+	}
+	return f, false, s.refusal("filter (" + value + ")")
+}
+
+// parsePath reads the name of a parameter: embed.embed.column->key.
+func parsePath(key string) (path []string, f field, err *Error) {
+	s := &scanner{text: key}
+	if !all(s.names(&path), s.jsonPath(&f.path))() {
+		return nil, f, s.refusal("tree path (" + key + ")")
+	}
+	f.name = path[len(path)-1]
+	return path[:len(path)-1], f, nil
+}
+
+// names reads names separated by dots.
+func (s *scanner) names(into *[]string) step {
+	return s.list(s.delimiter(), collect(into, s.fieldName))
+}
+
+func (s *scanner) delimiter() step { return s.called("delimiter (.)", '.') }
+
+// operation reads not.operator.value; the value is read by value.
+func (s *scanner) operation(f *filter, value func(*string) step) step {
+	dot, negated, language, each := s.delimiter(), "", "", ""
+	named := func(operator string, behind step) step {
+		return all(then(s.try(s.word(operator), dot), func() { f.operator = operator }), behind)
+	}
+	search := all(s.anyWord(&f.operator, "fts", "plfts", "phfts", "wfts"),
+		s.maybe(s.char('('), s.identifier(&language), s.char(')')), dot, value(&f.value))
+	plain := all(s.anyWord(&f.operator, "neq", "cs", "cd", "ov", "sl", "sr", "nxr", "nxl", "adj"), dot, value(&f.value))
+	listed := all(s.anyWord(&f.operator, "eq", "gte", "gt", "lte", "lt", "like", "ilike", "match", "imatch"),
+		s.maybe(s.char('('), s.anyWord(&each, "any", "all"), s.char(')')), dot, value(&f.value))
+	operation := s.label("operator (eq, gt, ...)", s.either(
+		named("in", s.valueList(&f.list)), named("is", s.truth(&f.value)), named("isdistinct", value(&f.value)),
+		s.try(search), s.try(plain), s.try(listed),
+	))
+	return then(all(s.maybe(s.kept(all(s.word("not"), dot), &negated)), operation), func() {
+		f.negated, f.language, f.each = negated == "not.", language, each
+	})
+}
+
+// truth reads what may stand behind is, in any case.
+func (s *scanner) truth(into *string) step {
+	var steps []step
+	for _, word := range []string{"null", "not_null", "true", "false", "unknown"} {
+		var letters []step
+		for _, c := range word {
+			letters = append(letters, s.either(s.char(c), s.char(unicode.ToUpper(c))))
+		}
+		steps = append(steps, then(s.try(letters...), func() { *into = word }))
+	}
+	return s.label("isVal: (null, not_null, true, false, unknown)", s.either(steps...))
+}
+
+// rest reads everything.
+func (s *scanner) rest(into *string) step {
+	return func() bool {
+		*into, s.pos = s.text[s.pos:], len(s.text)
+		return true
+	}
+}
+
+// valueList reads (a,b,"c").
+func (s *scanner) valueList(into *[]string) step {
+	element := func(into *string) step {
+		return s.either(s.quotedValue(into), s.noneOf(",)", into))
+	}
+	return all(s.padded('('), s.list(s.char(','), collect(into, element)), s.padded(')'))
+}
+
+// quotedValue reads a value in quotes that ends with them.
+func (s *scanner) quotedValue(into *string) step {
+	return s.try(s.quoted(into), func() bool {
+		r, size := s.peek()
+		return size == 0 || r == ',' || r == ')'
+	})
+}
+
+// parseLogic reads a parameter whose name is [path.][not.]and or or.
+func parseLogic(key, value string) (path []string, c condition, err *Error) {
+	s := &scanner{text: key}
+	var names []string
+	if !s.names(&names)() {
+		return nil, c, s.refusal("logic path (" + key + ")")
+	}
+	operator, embeds := names[len(names)-1], names[:len(names)-1]
+	path = slices.DeleteFunc(slices.Clone(embeds), func(name string) bool { return name == "not" })
+	if len(path) < len(embeds) {
+		operator = "not." + operator
+	}
+	s = &scanner{text: operator + value}
+	if !s.condition(&c, 0)() {
+		return nil, c, s.refusal("logic tree (" + value + ")")
+	}
+	return path, c, nil
+}
+
+// condition reads column.operator.value, or [not.]and(condition,condition).
+func (s *scanner) condition(c *condition, depth int) step {
+	return func() bool {
+		if depth > maxDepth {
+			return s.fail(tooDeep)
+		}
+		var f filter
+		single := then(all(s.field(&f.field), s.delimiter(), s.operation(&f, s.logicValue)), func() { c.filter = &f })
+		part := func(inner *condition) step { return s.condition(inner, depth+1) }
+		combined := all(s.negation(&c.negated), s.logicOperator(&c.or),
+			s.padded('('), s.list(s.padded(','), collect(&c.parts, part)), s.padded(')'))
+		return s.either(s.try(single), combined)()
+	}
+}
+
+func (s *scanner) negation(into *bool) step {
+	return s.label("negation operator (not)", s.maybe(then(all(s.word("not"), s.delimiter()), func() { *into = true })))
+}
+
+func (s *scanner) logicOperator(or *bool) step {
+	return s.label("logic operator (and, or)", s.either(s.try(s.word("and")), then(s.word("or"), func() { *or = true })))
+}
+
+// logicValue reads a value inside a logical expression: "…", {…}, or what stands before the next comma or bracket.
+func (s *scanner) logicValue(into *string) step {
+	var inner string
+	array := s.kept(all(s.word("{"), s.noneOf("{}", &inner), s.word("}")), into)
+	return s.either(s.quotedValue(into), s.try(array), s.noneOf(",)", into))
+}
+
+// endsIn is whether the last of a key's names is one of words.
+func endsIn(key string, words ...string) bool {
+	return slices.Contains(words, key[strings.LastIndexByte(key, '.')+1:])
+}

@@ -1,0 +1,49 @@
+package rest
+
+// An orderTerm is column.desc.nullslast, or relation(column).desc.
+type orderTerm struct {
+	relation string // an embed; "": a field of this relation
+	field
+	direction string // asc, desc or ""
+	nulls     string // nullsfirst, nullslast or ""
+}
+
+// parseOrder reads the value of a parameter order.
+func parseOrder(text string) ([]orderTerm, *Error) {
+	s := &scanner{text: text}
+	var terms []orderTerm
+	term := func(t *orderTerm) step {
+		var related orderTerm
+		nested := then(all(s.fieldName(&related.relation), s.char('('), s.field(&related.field), s.char(')'), s.orderEnd(&related)),
+			func() { *t = related })
+		return all(s.spaces, s.either(s.try(nested), all(s.field(&t.field), s.orderEnd(t))), s.spaces)
+	}
+	if !s.list(s.char(','), collect(&terms, term))() {
+		return nil, s.refusal("order (" + text + ")")
+	}
+	return terms, nil
+}
+
+// orderEnd reads .desc.nullslast, and that the term ends there.
+func (s *scanner) orderEnd(t *orderTerm) step {
+	return all(s.suffix(&t.direction, "asc", "desc"), s.suffix(&t.nulls, "nullsfirst", "nullslast"),
+		s.either(s.ahead(s.char(',')), s.end))
+}
+
+// suffix reads a dot and one of two words, if they are there.
+func (s *scanner) suffix(into *string, one, other string) step {
+	word := func(text string) step {
+		return then(s.try(s.delimiter(), s.word(text)), func() { *into = text })
+	}
+	return s.option(s.either(word(one), word(other)))
+}
+
+// parseNames reads a list of columns.
+func parseNames(what, text string) ([]string, *Error) {
+	s := &scanner{text: text}
+	var names []string
+	if !s.list(s.padded(','), collect(&names, s.fieldName))() {
+		return nil, s.refusal(what + " parameter (" + text + ")")
+	}
+	return names, nil
+}

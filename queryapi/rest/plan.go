@@ -1,0 +1,276 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// A plan is a request whose names have been found in the cache.
+type plan struct {
+	*request
+	relation *relation // of everything but a call
+	function *function // of a call
+	read     *node     // what is answered
+	media    mediaType
+	readOnly bool
+	maxRows  *int64
+
+	columns  []*column // that are written
+	conflict []*column // the key by which rows are merged or ignored
+	where    []*test   // which rows are updated, deleted or put
+	returned []*column // that read needs of what was written; nil is all
+	unread   bool      // nothing of what was written is answered
+	casts    []string  // names of types, to be found in the database
+}
+
+// planner finds names of one request.
+type planner struct {
+	*plan
+	cache    *cache
+	cfg      Config
+	laterals int // subqueries so far
+}
+
+func (c *cache) plan(r *request, cfg Config) (*plan, *Error) {
+	p := &planner{plan: &plan{request: r, maxRows: cfg.MaxRows, readOnly: r.method == http.MethodGet || r.method == http.MethodHead}, cache: c, cfg: cfg}
+	switch r.action {
+	case actionInfoRoot:
+		return p.plan, nil
+	case actionCall, actionInfoCall:
+		return p.plan, p.planCall()
+	}
+	if p.relation = c.relations[qualified{r.schema, r.name}]; p.relation == nil {
+		return nil, c.noTable(r.schema, r.name)
+	}
+	if r.action == actionInfo {
+		return p.plan, nil
+	}
+	if err := p.planTable(); err != nil {
+		return nil, err
+	}
+	return p.plan, nil
+}
+
+func (p *planner) planTable() *Error {
+	root := &node{relation: p.relation, label: p.relation.name, ref: p.relation.sql(), from: p.relation.sql(), span: p.request.span}
+	if p.action.writes() {
+		root.source(p.relation.name)
+		root.span = everything
+	}
+	if err := p.planTree(root); err != nil {
+		return err
+	}
+	if p.action.writes() {
+		if err := p.planWrite(); err != nil {
+			return err
+		}
+		if err := p.prefer.check(); err != nil {
+			return err
+		}
+	}
+	var err *Error
+	if p.media, err = negotiate(p.accept); err != nil {
+		return err
+	}
+	if err := p.prefer.check(); err != nil {
+		return err
+	}
+	if p.action.writes() {
+		return p.planReturning()
+	}
+	return p.resolve(p.read)
+}
+
+// planTree makes the tree of what is read: embeds, what filters, sorts and bounds each, and how they relate.
+func (p *planner) planTree(root *node) *Error {
+	p.read = root
+	root.grow(p.query.selection, p.cfg.MaxRows)
+	for _, f := range p.query.filters {
+		if len(f.path) == 0 && p.action.writes() {
+			continue // it says what is written
+		}
+		if err := root.at(f.path, func(n *node) { n.conditions = append(n.conditions, condition{filter: &f.what}) }); err != nil {
+			return err
+		}
+	}
+	for _, o := range slices.Backward(p.query.orders) {
+		if err := root.at(o.path, func(n *node) { n.orderTerms = o.what }); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.query.spans {
+		bounded := s.what.capped(p.cfg.MaxRows)
+		if p.action.writes() {
+			bounded = everything
+		}
+		if err := root.at(s.path, func(n *node) { n.span = bounded }); err != nil {
+			return err
+		}
+	}
+	if !p.action.writes() {
+		root.span = root.span.capped(p.cfg.MaxRows)
+	}
+	for _, c := range p.query.conditions {
+		if len(c.path) == 0 && p.action.writes() {
+			continue
+		}
+		if err := root.at(c.path, func(n *node) { n.conditions = append(n.conditions, c.what) }); err != nil {
+			return err
+		}
+	}
+	if err := p.link(root); err != nil {
+		return err
+	}
+	if err := root.planOrder(); err != nil {
+		return err
+	}
+	return p.checkAggregates(root)
+}
+
+// noTable says that a relation is not exposed, and which one may be meant.
+func (c *cache) noTable(schema, name string) *Error {
+	var names []string
+	for of := range c.relations {
+		if of.schema == schema {
+			names = append(names, of.name)
+		}
+	}
+	e := refuse(http.StatusNotFound, "PGRST205", "Could not find the table '"+schema+"."+name+"' in the schema cache")
+	if near := nearest(name, names, sureOfName); near != "" {
+		e.hint = "Perhaps you meant the table '" + schema + "." + near + "'"
+	}
+	return e
+}
+
+// planWrite finds the columns that are written, and the rows.
+func (p *planner) planWrite() *Error {
+	if p.action == actionUpsert {
+		if err := p.checkPut(); err != nil {
+			return err
+		}
+	}
+	if p.action != actionDelete {
+		for _, key := range p.payload.keys {
+			column := p.relation.byName[key]
+			if column == nil || !slices.Contains(p.relation.columns, column) {
+				return refuse(statusBadRequest, "PGRST204", "Could not find the '"+key+"' column of '"+p.relation.name+"' in the schema cache")
+			}
+			p.columns = append(p.columns, column)
+		}
+	}
+	return nil
+}
+
+// checkPut wants every column of the primary key to equal something, and nothing else.
+func (p *planner) checkPut() *Error {
+	var names []string
+	for _, c := range p.relation.key {
+		names = append(names, c.name)
+	}
+	keys := slices.Compact(slices.Sorted(slices.Values(p.query.keys)))
+	slices.Sort(names)
+	right := len(names) > 0 && slices.Equal(names, keys) && !slices.ContainsFunc(p.query.conditions, func(c placed[condition]) bool { return len(c.path) == 0 })
+	for _, f := range p.query.filters {
+		right = right && len(f.path) == 0 && f.what.operator == "eq" && !f.what.negated && f.what.each == ""
+	}
+	if !right {
+		return refuse(http.StatusMethodNotAllowed, "PGRST105", "Filters must include all and only primary key columns with 'eq' operators")
+	}
+	return nil
+}
+
+// planReturning finds the key of an upsert, the rows that are written, and what of them is needed afterwards.
+func (p *planner) planReturning() *Error {
+	target := &node{relation: p.relation, label: p.relation.name, ref: p.relation.sql()}
+	if p.action == actionUpsert {
+		target.label, target.ref = "pgrst_body", quote("pgrst_body")
+	}
+	if err := p.planConflict(); err != nil {
+		return err
+	}
+	for _, f := range p.query.filters {
+		if len(f.path) == 0 {
+			target.conditions = append(target.conditions, condition{filter: &f.what})
+		}
+	}
+	for _, c := range p.query.conditions {
+		if len(c.path) == 0 {
+			target.conditions = append(target.conditions, c.what)
+		}
+	}
+	if p.action != actionInsert {
+		if err := p.resolveWhere(target); err != nil {
+			return err
+		}
+		p.where = target.where
+	}
+	p.unread = p.prefer.returns == "" || p.prefer.returns == "minimal"
+	if p.prefer.returns != "representation" {
+		p.returned = p.relation.key
+		return nil
+	}
+	if err := p.resolve(p.read); err != nil {
+		return err
+	}
+	p.returned = p.read.needs(p.relation.key)
+	return nil
+}
+
+func (p *planner) planConflict() *Error {
+	switch {
+	case p.action == actionUpsert:
+		p.conflict = p.relation.key
+	case p.action != actionInsert || p.prefer.resolution == "":
+	case p.query.onConflict == nil:
+		p.conflict = p.relation.key
+	default:
+		for _, name := range p.query.onConflict {
+			column := p.relation.byName[name]
+			if column == nil {
+				return refuse(statusBadRequest, "42703", `column "`+name+`" does not exist`)
+			}
+			p.conflict = append(p.conflict, column)
+		}
+	}
+	return nil
+}
+
+// needs are the columns that a result must have for everything that is read of it; nil is all.
+func (n *node) needs(key []*column) []*column {
+	columns := slices.Clone(key)
+	for _, o := range n.outputs {
+		if o.star {
+			return nil
+		}
+		columns = append(columns, o.column)
+	}
+	for _, o := range n.order {
+		if o.embed == nil {
+			columns = append(columns, o.column)
+		}
+	}
+	for _, t := range n.where {
+		columns = t.columns(columns)
+	}
+	for _, e := range n.embeds {
+		r := e.relationship
+		if r.function != nil {
+			return nil
+		}
+		for _, pair := range r.columns {
+			columns = append(columns, pair.from)
+		}
+		if r.junction != nil {
+			for _, pair := range r.junction.sourceCols {
+				columns = append(columns, pair.from)
+			}
+		}
+	}
+	slices.SortFunc(columns, func(a, b *column) int { return strings.Compare(a.name, b.name) })
+	columns = slices.Compact(columns)
+	if len(columns) == 0 && len(n.outputs) == 0 && len(n.embeds) == 0 {
+		return nil
+	}
+	return columns
+}

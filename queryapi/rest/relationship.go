@@ -1,0 +1,273 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+type cardinality int
+
+// The order is that in which PostgREST lists relationships between two relations.
+const (
+	oneToMany cardinality = iota
+	manyToOne
+	oneToOne
+	manyToMany
+)
+
+var cardinalities = map[cardinality]string{
+	oneToMany: "one-to-many", manyToOne: "many-to-one", oneToOne: "one-to-one", manyToMany: "many-to-many",
+}
+
+// A relationship leads from the rows of a relation to those of another one.
+type relationship struct {
+	from, to    *relation
+	cardinality cardinality
+	constraint  string // the foreign key; "": of a function, or through a junction
+	columns     []columnPair
+	junction    *junction
+	function    *qualified // that returns the rows
+	one         bool       // of a function: one row
+	parent      bool       // of a one-to-one: the foreign key is the other's
+}
+
+// columnPair is a column of from and the one of to that it equals.
+type columnPair struct{ from, to *column }
+
+// A junction is a table whose foreign keys lead to both relations of a relationship.
+type junction struct {
+	table                  *relation
+	source, target         string       // constraints
+	sourceCols, targetCols []columnPair // from a side's column to the junction's
+}
+
+func (r *relationship) toOne() bool {
+	return r.one || r.function == nil && (r.cardinality == manyToOne || r.cardinality == oneToOne)
+}
+
+func (r *relationship) self() bool { return r.from == r.to }
+
+// A constraint is a primary key, a unique one or a foreign key.
+type constraint struct {
+	name, kind      string // p, u or f
+	table, other    int64
+	columns, others []int16
+}
+
+func (l *loader) loadRelationships(ctx context.Context) error {
+	constraints, err := l.constraints(ctx)
+	if err != nil {
+		return err
+	}
+	origins, err := l.viewColumns(ctx)
+	if err != nil {
+		return err
+	}
+	l.findKeys(constraints, origins)
+	unique := map[int64][][]int16{}
+	for _, c := range constraints {
+		if c.kind != "f" {
+			unique[c.table] = append(unique[c.table], slices.Sorted(slices.Values(c.columns)))
+		}
+	}
+	var found []*relationship
+	for _, c := range constraints {
+		if c.kind != "f" || l.byOID[c.table] == nil || l.byOID[c.other] == nil {
+			continue
+		}
+		kind := manyToOne
+		if slices.ContainsFunc(unique[c.table], func(key []int16) bool { return slices.Equal(key, slices.Sorted(slices.Values(c.columns))) }) {
+			kind = oneToOne
+		}
+		found = append(found, l.ofForeignKey(c, kind, origins)...)
+	}
+	for _, r := range slices.Clone(found) {
+		found = append(found, r.inverse())
+	}
+	found = append(found, junctions(found)...)
+	for _, r := range found {
+		l.relationships[r.from.qualified] = append(l.relationships[r.from.qualified], r)
+	}
+	return nil
+}
+
+func (l *loader) constraints(ctx context.Context) ([]constraint, error) {
+	rows, err := l.tx.Query(ctx, statement("constraints"))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c constraint, err error) {
+		err = row.Scan(&c.name, &c.kind, &c.table, &c.other, &c.columns, &c.others)
+		return c, err
+	})
+}
+
+// A side is a table, or a view with its columns, that stands for the columns of a key.
+type side struct {
+	relation *relation
+	columns  []*column
+}
+
+// ofForeignKey are the relationships of a foreign key: between its tables, and views that have its columns.
+func (l *loader) ofForeignKey(c constraint, kind cardinality, origins viewOrigins) (list []*relationship) {
+	for _, from := range l.sides(c.table, c.columns, origins) {
+		for _, to := range l.sides(c.other, c.others, origins) {
+			r := &relationship{from: from.relation, to: to.relation, cardinality: kind, constraint: c.name}
+			for i := range from.columns {
+				r.columns = append(r.columns, columnPair{from.columns[i], to.columns[i]})
+			}
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// sides are a table and all views that show these columns of it, once for each choice of columns that do.
+func (l *loader) sides(table int64, numbers []int16, origins viewOrigins) []side {
+	of := l.byOID[table]
+	list := []side{{relation: of}}
+	for _, n := range numbers {
+		list[0].columns = append(list[0].columns, of.byNumber[n])
+	}
+	for _, view := range origins.views {
+		choices := []side{{relation: view}}
+		for _, n := range numbers {
+			var next []side
+			for _, chosen := range choices {
+				for _, c := range origins.columns[view][origin{table, n}] {
+					next = append(next, side{view, append(slices.Clip(chosen.columns), c)})
+				}
+			}
+			choices = next
+		}
+		list = append(list, choices...)
+	}
+	return list
+}
+
+// inverse is the same relationship seen from the other side.
+func (r *relationship) inverse() *relationship {
+	back := &relationship{from: r.to, to: r.from, cardinality: oneToMany, constraint: r.constraint}
+	if r.cardinality == oneToOne {
+		back.cardinality, back.parent = oneToOne, true
+	}
+	for _, pair := range r.columns {
+		back.columns = append(back.columns, columnPair{pair.to, pair.from})
+	}
+	return back
+}
+
+// junctions are the many-to-many relationships: a relation whose primary key holds two foreign keys.
+func junctions(found []*relationship) (list []*relationship) {
+	byTable := map[*relation][]*relationship{}
+	for _, r := range found {
+		if r.cardinality == manyToOne {
+			byTable[r.from] = append(byTable[r.from], r)
+		}
+	}
+	inKey := func(r *relationship) bool {
+		return !slices.ContainsFunc(r.columns, func(p columnPair) bool { return !slices.Contains(r.from.key, p.from) })
+	}
+	for table, ways := range byTable {
+		for _, source := range ways {
+			for _, target := range ways {
+				if source.constraint == target.constraint || !inKey(source) || !inKey(target) {
+					continue
+				}
+				list = append(list, &relationship{from: source.to, to: target.to, cardinality: manyToMany, junction: &junction{
+					table: table, source: source.constraint, target: target.constraint,
+					sourceCols: source.inverse().columns, targetCols: target.inverse().columns,
+				}})
+			}
+		}
+	}
+	return list
+}
+
+// findKeys sets the primary keys of tables, and of views the columns that show one.
+func (l *loader) findKeys(constraints []constraint, origins viewOrigins) {
+	for _, c := range constraints {
+		table := l.byOID[c.table]
+		if c.kind != "p" || table == nil {
+			continue
+		}
+		for _, n := range slices.Sorted(slices.Values(c.columns)) {
+			table.key = append(table.key, table.byNumber[n])
+		}
+		for _, view := range origins.views {
+			var key []*column
+			for _, n := range c.columns {
+				if shown := origins.columns[view][origin{c.table, n}]; len(shown) > 0 {
+					key = append(key, shown[0])
+				}
+			}
+			if len(key) == len(c.columns) {
+				view.key = append(view.key, key...)
+			}
+		}
+	}
+}
+
+// loadComputed finds functions of one row of a relation: computed columns, and relationships to the rows they return.
+func (l *loader) loadComputed(ctx context.Context) error {
+	rows, err := l.tx.Query(ctx, statement("computed"), append(slices.Clone(l.cfg.Schemas), l.cfg.SearchPath...))
+	if err != nil {
+		return err
+	}
+	var name qualified
+	var from, to int64
+	var set, one bool
+	var typ string
+	computed := map[qualified][]*relationship{}
+	_, err = pgx.ForEachRow(rows, []any{&name.schema, &name.name, &from, &to, &set, &one, &typ}, func() error {
+		of := l.byOID[from]
+		if of == nil {
+			return nil
+		}
+		if target := l.byOID[to]; target != nil {
+			function := name
+			computed[of.qualified] = append(computed[of.qualified], &relationship{from: of, to: target, function: &function, one: one})
+		}
+		if _, taken := of.byName[name.name]; !set && !taken {
+			of.byName[name.name] = &column{name: name.name, typ: typ}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for from, list := range computed {
+		// A function of the name of a relation takes the place of the relationships to that one.
+		known := slices.DeleteFunc(l.relationships[from], func(r *relationship) bool {
+			return slices.ContainsFunc(list, func(c *relationship) bool { return *c.function == r.to.qualified })
+		})
+		l.relationships[from] = append(known, list...)
+	}
+	for _, list := range l.relationships {
+		slices.SortStableFunc(list, byOrderOfPostgREST)
+	}
+	return nil
+}
+
+func byOrderOfPostgREST(a, b *relationship) int {
+	return cmp.Or(
+		strings.Compare(a.to.schema, b.to.schema), strings.Compare(a.to.name, b.to.name),
+		int(a.cardinality)-int(b.cardinality), strings.Compare(a.constraint, b.constraint),
+		slices.CompareFunc(a.columns, b.columns, func(x, y columnPair) int {
+			return cmp.Or(strings.Compare(x.from.name, y.from.name), strings.Compare(x.to.name, y.to.name))
+		}),
+		compareJunctions(a.junction, b.junction),
+	)
+}
+
+func compareJunctions(a, b *junction) int {
+	if a == nil || b == nil {
+		return 0
+	}
+	return cmp.Or(strings.Compare(a.table.schema, b.table.schema), strings.Compare(a.table.name, b.table.name),
+		strings.Compare(a.source, b.source), strings.Compare(a.target, b.target))
+}

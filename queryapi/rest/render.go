@@ -1,0 +1,140 @@
+package rest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// sqlText is SQL under construction. Identifiers come from the cache; what a request says goes into the parameters.
+type sqlText struct {
+	strings.Builder
+	values [][]byte
+	types  []uint32
+	casts  map[string]string // SQL of the types that casts name
+}
+
+// Types of parameters, by their numbers in every PostgreSQL; those of unknown type are inferred.
+const (
+	typeUnknown   uint32 = 0
+	typeBytea     uint32 = 17
+	typeJSON      uint32 = 114
+	typeTextArray uint32 = 1009
+	typeJSONB     uint32 = 3802
+)
+
+func (s *sqlText) write(parts ...string) *sqlText {
+	for _, part := range parts {
+		s.WriteString(part)
+	}
+	return s
+}
+
+// value adds a parameter.
+func (s *sqlText) value(text string) *sqlText { return s.typed([]byte(text), typeUnknown) }
+
+func (s *sqlText) typed(value []byte, typ uint32) *sqlText {
+	s.values, s.types = append(s.values, value), append(s.types, typ)
+	return s.write("$", strconv.Itoa(len(s.values)))
+}
+
+// list writes items with a separator between them.
+func list[T any](s *sqlText, separator string, items []T, item func(T)) {
+	for i, one := range items {
+		if i > 0 {
+			s.write(separator)
+		}
+		item(one)
+	}
+}
+
+// render makes the one statement of a plan.
+func (p *plan) render(casts map[string]string) *sqlText {
+	s := &sqlText{casts: casts}
+	s.write("WITH ", sourceName, " AS (")
+	switch {
+	case p.action == actionCall:
+		s.call(p)
+	case p.action.writes():
+		s.mutation(p)
+	default:
+		s.read(p.read)
+	}
+	s.write(")")
+	total := "NULL::bigint"
+	if p.prefer.counted() && !p.action.writes() {
+		s.write(", pgrst_source_count AS (")
+		s.count(p.read)
+		if p.prefer.count == "estimated" && p.maxRows != nil {
+			s.write(" LIMIT ").value(strconv.FormatInt(*p.maxRows+1, 10))
+		}
+		s.write(")")
+		total = "(SELECT pg_catalog.count(*) FROM pgrst_source_count)"
+	}
+	s.write(" SELECT ", total, ", pg_catalog.count(_postgrest_t), ")
+	s.body(p)
+	s.write(", nullif(current_setting('response.headers', true), ''), nullif(current_setting('response.status', true), ''), ")
+	s.location(p)
+	s.write(", nullif(current_setting('pgrst.inserted', true), '') FROM (")
+	switch {
+	case p.action == actionRead, p.action.writes() && p.prefer.returns != "representation":
+		s.write("SELECT * FROM ", sourceName)
+	default:
+		s.read(p.read)
+	}
+	s.write(") _postgrest_t")
+	return s
+}
+
+// body writes the expression that makes the body of all rows.
+func (s *sqlText) body(p *plan) {
+	if p.method == "HEAD" || p.action.writes() && p.prefer.returns != "representation" {
+		s.write("''")
+		return
+	}
+	row, first, none := "_postgrest_t", false, "[]"
+	if f := p.function; f != nil {
+		if !f.composite {
+			row += "." + scalarName
+		}
+		first = !f.set
+	}
+	if p.media == mediaCSV {
+		s.write("(SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(r)) AS k FROM (SELECT * FROM ",
+			sourceName, " LIMIT 1) AS r) AS keys) || E'\\n' || ",
+			"coalesce(string_agg(substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2), E'\\n'), '')")
+		return
+	}
+	if p.media.single() {
+		first = true
+		if f := p.function; f != nil && f.set {
+			row = "_postgrest_t"
+		}
+	}
+	rows := "json_agg(" + row + ")"
+	if first {
+		rows, none = rows+"->0", "null"
+	}
+	if p.media == mediaStripped || p.media == mediaBareObject {
+		rows = "json_strip_nulls(" + rows + ")"
+	}
+	s.write("coalesce(", rows, ", '", none, "')")
+}
+
+// location writes the expression of the primary key of a single inserted row, as filters.
+func (s *sqlText) location(p *plan) {
+	if p.action != actionInsert || p.prefer.returns != "headers-only" || len(p.relation.key) == 0 {
+		s.write("NULL")
+		return
+	}
+	s.write("CASE WHEN pg_catalog.count(_postgrest_t) = 1 THEN (SELECT json_agg(json_build_array(f.key, f.value)) FROM ",
+		"(SELECT row_to_json(r) AS row FROM ", sourceName, " AS r LIMIT 1) AS one, json_each_text(one.row) AS f)::text END")
+}
+
+// typedColumns writes a name and its type for each column.
+func (s *sqlText) typedColumns(columns []*column) {
+	list(s, ", ", columns, func(c *column) { s.write(quote(c.name), " ", c.typ) })
+}
+
+func (s *sqlText) names(prefix string, columns []*column) {
+	list(s, ", ", columns, func(c *column) { s.write(prefix, quote(c.name)) })
+}
