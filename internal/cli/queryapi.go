@@ -12,6 +12,7 @@ import (
 // queryapi answers questions.
 type queryapi struct {
 	listening `embed:""`
+	anyREST   `embed:"" prefix:"rest-"`
 }
 
 // answering are the flags of /api/v1.
@@ -25,6 +26,9 @@ func (a answering) config() metrics.Config {
 }
 
 func (c *queryapi) Run(ctx context.Context, p *process) error {
+	if c.Schemas != "" {
+		return c.serve(ctx, p, c.listening)
+	}
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
 		assemble: []assembly{openStores, assembleQueryAPI},

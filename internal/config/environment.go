@@ -18,6 +18,7 @@ type Outside struct {
 	KafkaUsername string // of SASL
 	KafkaPassword Secret
 	JWTSecret     Secret // signs and verifies the tokens of /rest/v1 and /api
+	RESTSecret    Secret // verifies the tokens of a database that is served alone
 	AnonKey       Secret // the public key that clients of /rest/v1 send
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
 	Traces        Collector
@@ -48,7 +49,7 @@ func FromEnvironment(environ []string) Outside {
 		ClickHouse: NewDSN(env[Prefix+"CLICKHOUSE_DSN"]), Shards: NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
 		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
 		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), JWTSecret: NewSecret(env[Prefix+"JWT_SECRET"]),
-		AnonKey: NewSecret(env[Prefix+"ANON_KEY"]), CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
+		RESTSecret: NewSecret(env[Prefix+"REST_JWT_SECRET"]), AnonKey: NewSecret(env[Prefix+"ANON_KEY"]), CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
 		Platforms: platforms(env),
 	}
 }
@@ -62,6 +63,7 @@ func (o Outside) Variables() []Variable {
 		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
 		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
 		{Prefix + "JWT_SECRET", o.JWTSecret.Masked()},
+		{Prefix + "REST_JWT_SECRET", o.RESTSecret.Masked()},
 		{Prefix + "ANON_KEY", o.AnonKey.Masked()},
 		{"CRON_SECRET", o.CronSecret.Masked()},
 	}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/queryapi/rest"
+)
+
+// anyREST are the flags with which queryapi serves any database in the dialect of PostgREST, and nothing else. An empty
+// value is none. Names of schemas may hold anything but a comma.
+type anyREST struct {
+	Prefix            string `default:"/" placeholder:"PATH" help:"Path below which the schemas are served (default /)."`
+	Schemas           string `placeholder:"NAME,…" help:"Serve these schemas of the database of ANSWERSCOPE_POSTGRES_DSN, any database, and nothing else; the first is that of requests that name none."`
+	AnonRole          string `placeholder:"ROLE" help:"Role of PostgreSQL for requests without a token; none refuses them."`
+	ExtraSearchPath   string `default:"public" placeholder:"NAME,…" help:"Schemas where functions, operators and types are found too (default public)."`
+	MaxRows           string `placeholder:"N" help:"Rows of one result at most; none is all."`
+	AggregatesEnabled bool   `help:"Allow sum(), avg(), count(), max() and min() in select."`
+	JWTAud            string `name:"jwt-aud" placeholder:"NAME" help:"Audience that tokens must be for, if they name one. Their secret is ANSWERSCOPE_REST_JWT_SECRET."`
+	CORSOrigins       string `name:"cors-origins" placeholder:"ORIGIN,…" help:"Origins of pages that may send credentials; none lets all pages ask without."`
+}
+
+func (r anyREST) config() (rest.Config, error) {
+	cfg := rest.DefaultConfig()
+	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = r.Prefix, listOf(r.Schemas), r.AnonRole, r.AggregatesEnabled
+	cfg.SearchPath, cfg.Origins = listOf(r.ExtraSearchPath), listOf(r.CORSOrigins)
+	if r.MaxRows != "" {
+		rows, err := strconv.ParseInt(r.MaxRows, 10, 64)
+		if err != nil {
+			return cfg, fmt.Errorf("ANSWERSCOPE_REST_MAX_ROWS is %q: want a number of rows", r.MaxRows)
+		}
+		cfg.MaxRows = &rows
+	}
+	return cfg, cfg.Validate()
+}
+
+func listOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// serve serves a database that is not ours: it needs no other engine, brings up no schema and knows no key.
+func (r anyREST) serve(ctx context.Context, p *process, at listening) error {
+	cfg, err := r.config()
+	if !p.settings.Postgres.IsSet() {
+		err = errors.Join(err, errors.New("ANSWERSCOPE_POSTGRES_DSN is missing: want the database of --rest-schemas, postgres://USER:PASSWORD@HOST:PORT/DATABASE"))
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	tokens := rest.Tokens{Secret: []byte(p.settings.RESTSecret.Reveal()), Audience: r.JWTAud, AnonRole: r.AnonRole, Now: time.Now}
+	return p.serve(ctx, plan{requires: []string{"rest"}, at: at, assemble: []assembly{func(ctx context.Context, s *service) error {
+		pool, err := rest.OpenPool(ctx, s.postgresConfig.DSN)
+		if err != nil {
+			return err
+		}
+		s.part("connections", func(ctx context.Context) error {
+			<-ctx.Done()
+			pool.Close()
+			return nil
+		})
+		api := rest.New(cfg, pool, tokens.Caller, s.log)
+		s.part("schema cache", api.Run)
+		s.ready.Provide("rest", api.Ready)
+		listener := httpd.DefaultConfig()
+		listener.Name = "queryapi"
+		api.Mount(s.public(listener))
+		return nil
+	}}})
+}
