@@ -30,13 +30,13 @@ type API struct {
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	now       func() time.Time
-	turns     turns
+	slots     slots
 }
 
 // New returns an API over the brands of db and the answers of warehouse. The clock decides which days are meant where
 // a request names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
-	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, turns: turns{of: map[uuid.UUID]*turn{}}}
+	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}}}
 }
 
 // prefix is the version of the interface: every path below it keeps its meaning.
@@ -122,11 +122,11 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), queryTimeout)
 	defer cancel()
 	caller := identity.FromContext(c.UserContext())
-	done, err := a.turns.take(ctx, caller.OrganizationID)
+	release, err := a.slots.acquire(ctx, caller.OrganizationID)
 	if err != nil {
 		return problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
 	}
-	defer done()
+	defer release()
 	body, err := e.answer(a, ctx, caller, q)
 	if err != nil {
 		return err

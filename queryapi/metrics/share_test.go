@@ -41,39 +41,39 @@ func TestAKeyHasItsShare(t *testing.T) {
 }
 
 // Of an organization's forty requests four are answered at once, and another's does not wait for them.
-func TestAnOrganizationHasItsTurns(t *testing.T) {
+func TestAnOrganizationHasItsSlots(t *testing.T) {
 	t.Parallel()
-	turns := turns{of: map[uuid.UUID]*turn{}}
+	slots := slots{of: map[uuid.UUID]*organizationSlots{}}
 	busy, other := uuid.UUID{1}, uuid.UUID{2}
 	var asking sync.WaitGroup
 	entered, leave := make(chan bool, 40), make(chan bool)
 	for range 40 {
 		asking.Go(func() {
-			done, err := turns.take(t.Context(), busy)
+			release, err := slots.acquire(t.Context(), busy)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			entered <- true
 			<-leave
-			done()
+			release()
 		})
 	}
 	for range requestsAtOnce {
 		<-entered
 	}
-	done, err := turns.take(t.Context(), other)
+	release, err := slots.acquire(t.Context(), other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	done()
+	release()
 	if len(entered) > 0 {
 		t.Errorf("%d more than %d are answered at once", len(entered), requestsAtOnce)
 	}
 	close(leave)
 	asking.Wait()
-	if len(turns.of) > 0 {
-		t.Errorf("%d organizations are kept after their last request", len(turns.of))
+	if len(slots.of) > 0 {
+		t.Errorf("%d organizations are kept after their last request", len(slots.of))
 	}
 }
 
