@@ -5,12 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 )
 
 func TestAllStopsLastToFirst(t *testing.T) {
@@ -40,6 +42,21 @@ func TestAllStopsLastToFirst(t *testing.T) {
 			t.Errorf("stopped %v, want %v", stopped, want)
 		}
 	})
+}
+
+// Of an All inside another's part only the outer one says why all stops.
+func TestAStopIsLoggedOnce(t *testing.T) {
+	var log logbuffer.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	waiting := lifecycle.Part{Name: "listener", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	err := lifecycle.All(ctx, logger, lifecycle.Part{Name: "service", Run: func(ctx context.Context) error {
+		return lifecycle.All(ctx, logger, waiting)
+	}})
+	if lines := log.String(); err != nil || strings.Count(lines, "stopping") != 1 || !strings.Contains(lines, "interrupt signal received") {
+		t.Errorf("All() = %v, and logged\n%s", err, lines)
+	}
 }
 
 func TestAllReturnsTheFailure(t *testing.T) {
