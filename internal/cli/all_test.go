@@ -190,7 +190,8 @@ const (
 `
 )
 
-// The whole of a first hour: start, join, make a key, bring answers in, ask, be refused a second owner, stop, come back.
+// The whole of a first hour: start, join, make a key, bring answers in, ask, be refused a second owner, stop, come
+// back.
 func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)

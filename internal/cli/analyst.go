@@ -151,7 +151,8 @@ func (e *engines) explainLogin(added analystShown) {
 		added.Login, secret, e.running.ClickHouseHTTP(), e.clickhouseConfig.Database(), firstQuestion)
 }
 
-// firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were given up.
+// firstQuestion is a query whose figures are those of the API: the answers of each platform, without runs that were
+// given up.
 const firstQuestion = "SELECT platform, sum(answers) AS answers FROM answer_daily GROUP BY platform ORDER BY platform"
 
 // analystShown is an analyst as printed; what is secret is shown once, when they are added.

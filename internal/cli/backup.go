@@ -76,8 +76,8 @@ func isWithin(path, dir string) bool {
 	return errors.Join(errPath, errDir, err) == nil && filepath.IsLocal(below)
 }
 
-// stopSinks takes the exclusive sink lock at a moment when no batch is planned, so that the log's positions and the rows of the
-// warehouse belong together. What is appended meanwhile waits in the log.
+// stopSinks takes the exclusive sink lock at a moment when no batch is planned, so that the log's positions and the
+// rows of the warehouse belong together. What is appended meanwhile waits in the log.
 func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, error) {
 	lock, err := backoff.Retry(ctx, func() (*postgres.ExclusiveSinkLock, error) {
 		lock, err := e.db.LockSinksExclusive(ctx, 0, 10*time.Second)
@@ -95,8 +95,8 @@ func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, e
 	return lock, nil
 }
 
-// copyTo copies one part after the other. A record that moves on meanwhile is in two parts and never in none, and is counted
-// once: the spool goes before the log, which takes its records, and the log before the stores.
+// copyTo copies one part after the other. A record that moves on meanwhile is in two parts and never in none, and is
+// counted once: the spool goes before the log, which takes its records, and the log before the stores.
 func (e *engines) copyTo(ctx context.Context, dir string) error {
 	data := e.settings.DataDir
 	for _, part := range []struct {

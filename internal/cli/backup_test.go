@@ -14,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// A backup that was made under traffic comes back elsewhere: every body of /api/v1 is the same, visits that were accepted before it
-// are counted once, later ones at most once, and the restored installation goes on.
+// A backup that was made under traffic comes back elsewhere: every body of /api/v1 is the same, visits that were
+// accepted before it are counted once, later ones at most once, and the restored installation goes on.
 func TestABackupComesBack(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
@@ -111,7 +111,8 @@ func bodiesOf(t *testing.T, s *server, key, brand string) map[string]string {
 	return bodies
 }
 
-// refusesDamage restores copies of a backup that something happened to, each of which is refused before anything is written.
+// refusesDamage restores copies of a backup that something happened to, each of which is refused before anything is
+// written.
 func refusesDamage(t *testing.T, env []string, whole, fresh string) {
 	t.Helper()
 	brands := filepath.Join("postgres", "public.brands")

@@ -75,7 +75,8 @@ type reached struct {
 	Currency string
 }
 
-// From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts short, and nothing else is.
+// From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts
+// short, and nothing else is.
 func TestABeaconIsAFigure(t *testing.T) {
 	t.Parallel()
 	h := installed(t, "ANSWERSCOPE_SITE_LIMIT=100000")

@@ -97,7 +97,8 @@ func (c *crawlerImport) log(ctx context.Context, on *engines) (of crawl.AccessLo
 	return of, nil
 }
 
-// take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no failure.
+// take imports a file to its end or, with --follow, it and those that take its name until ctx ends, which is no
+// failure.
 func (c *crawlerImport) take(ctx context.Context, p *process, importer *crawl.Importer, of crawl.AccessLog) (err error) {
 	var summary crawl.Summary
 	if c.Follow {

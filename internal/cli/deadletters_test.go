@@ -16,7 +16,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A view that throws on some answers stops the pipeline, which says so. Once the view is dropped, a restart counts them all.
+// A view that throws on some answers stops the pipeline, which says so. Once the view is dropped, a restart counts them
+// all.
 func TestAViewThatThrowsStopsThePipelineUntilItIsRepaired(t *testing.T) {
 	t.Parallel()
 	h := installed(t)

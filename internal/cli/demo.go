@@ -188,8 +188,8 @@ func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simul
 	return asked, nil
 }
 
-// keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on working; a
-// new one where that is not valid any more.
+// keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on
+// working; a new one where that is not valid any more.
 func keptDemoKey(ctx context.Context, s *service, organization postgres.Organization) (string, error) {
 	path := filepath.Join(s.settings.DataDir, "demo.key")
 	text, err := os.ReadFile(path)

@@ -150,8 +150,8 @@ func (d *demoSample) question() string {
 		d.organization.ID, d.brand.Brand.ID, d.until.AddDate(0, 0, -29).Format(time.DateOnly), d.until.Format(time.DateOnly))
 }
 
-// sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the client of
-// the server's operator.
+// sqlClient is a command that asks the warehouse a question: by curl where the engine is embedded, and else by the
+// client of the server's operator.
 func (s *service) sqlClient(question string) string {
 	if s.settings.HasWarehouse() {
 		return fmt.Sprintf("clickhouse client --query %q   # on %s", question, s.settings.ClickHouse.Masked()+s.settings.Shards.Masked())

@@ -25,7 +25,8 @@ var (
 	bothStores  = needs{ClickHouse: true, Postgres: true} // PostgreSQL has the lock under which an embedded schema is brought up
 )
 
-// engines are how a command reaches those that it needs: at given addresses, joined, or its own; and clients of its stores.
+// engines are how a command reaches those that it needs: at given addresses, joined, or its own; and clients of its
+// stores.
 type engines struct {
 	*process
 
@@ -40,8 +41,8 @@ type engines struct {
 	warehouse *clickhouse.Conn
 }
 
-// open finds the engines. Those without an address are joined or started under the data directory; exclusive starts them
-// for a service at an address, and never joins.
+// open finds the engines. Those without an address are joined or started under the data directory; exclusive starts
+// them for a service at an address, and never joins.
 func (p *process) open(ctx context.Context, need needs, exclusive bool, address string) (*engines, error) {
 	if err := p.settings.Validate(); err != nil {
 		return nil, usageError{err}
@@ -216,9 +217,9 @@ func notFound[T any](what, name string, list []T, slug func(T) string, add strin
 // endTimeout is how long a command has to end by itself once its engines are gone.
 const endTimeout = 7 * time.Second
 
-// with runs a short command on the engines that it needs, with up-to-date schemas, and closes them. When engines that it
-// has joined go away, the command is cancelled and returns what it has achieved as its error; one that does not return
-// is left behind, because the process ends anyway.
+// with runs a short command on the engines that it needs, with up-to-date schemas, and closes them. When engines that
+// it has joined go away, the command is cancelled and returns what it has achieved as its error; one that does not
+// return is left behind, because the process ends anyway.
 func (p *process) with(ctx context.Context, need needs, do func(context.Context, *engines) error) error {
 	e, err := p.open(ctx, need, false, "")
 	if err != nil {

@@ -82,7 +82,8 @@ func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
 	second.importElsewhere(t, visits+crawls, lumen, want)
 }
 
-// importElsewhere imports the traffic of another organization's brand: it is theirs, and nothing of it is the first one's.
+// importElsewhere imports the traffic of another organization's brand: it is theirs, and nothing of it is the first
+// one's.
 func (i *installation) importElsewhere(t *testing.T, traffic, brand string, want map[string]string) {
 	t.Helper()
 	other, _ := i.organize(t, "other")

@@ -19,8 +19,9 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// A disk that another program fills to the last byte under beacons and an import: new beacons are answered with 503, /readyz
-// and the import say "disk". When there is room again all goes on by itself, and what was accepted is counted once.
+// A disk that another program fills to the last byte under beacons and an import: new beacons are answered with 503,
+// /readyz and the import say "disk". When there is room again all goes on by itself, and what was accepted is counted
+// once.
 func TestAFullDiskIsSaidAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t, 320<<20)
@@ -111,7 +112,8 @@ func smallDisk(t *testing.T, size int) string {
 	return dir
 }
 
-// triedBeacons are beacons by what they were answered with: 204, 503, or 500, of which it is not known whether they count.
+// triedBeacons are beacons by what they were answered with: 204, 503, or 500, of which it is not known whether they
+// count.
 type triedBeacons struct {
 	accepted, refused, unknown atomic.Int64
 	end                        func()

@@ -6,8 +6,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract/near"
 )
 
-// listedNear is how many names an import lists that were not counted. searchedNear answers are searched for them: enough
-// to find what is frequent, and a second of CPU.
+// listedNear is how many names an import lists that were not counted. searchedNear answers are searched for them:
+// enough to find what is frequent, and a second of CPU.
 const (
 	listedNear   = 10
 	searchedNear = 20_000

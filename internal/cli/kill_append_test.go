@@ -20,8 +20,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// visitsALine is how many visits each brand's site has for a line: of a round so many that a partition, which is that of
-// two brands or more, gets more than fit in one part of an insert, also where they come as two batches.
+// visitsALine is how many visits each brand's site has for a line: of a round so many that a partition, which is that
+// of two brands or more, gets more than fit in one part of an insert, also where they come as two batches.
 const visitsALine = 60
 
 // crawlsALine is how many requests AI crawlers make of each brand's site for a line.
@@ -144,8 +144,8 @@ func (k *killing) appendAll(t *testing.T) {
 	}
 }
 
-// onlySmall says how large the inserts of visits were, unless one was of more rows than are sent as one, and has become one
-// part all the same.
+// onlySmall says how large the inserts of visits were, unless one was of more rows than are sent as one, and has become
+// one part all the same.
 func onlySmall(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
 	var largest uint64

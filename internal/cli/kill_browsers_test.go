@@ -15,7 +15,8 @@ import (
 	"github.com/answerscope/answerscope/collector"
 )
 
-// A browserLoad is browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each was answered.
+// A browserLoad is browsers on the site of Acme. They send beacons, each of a session of its own, and remember how each
+// was answered.
 type browserLoad struct {
 	brand    string
 	each     int // beacons of a request

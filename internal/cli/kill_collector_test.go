@@ -33,9 +33,9 @@ func leastOutage() outage {
 	return outage{300, 3 * time.Second}
 }
 
-// Beacons come all the time. Kafka is stopped, the collector is killed twice and started again meanwhile, and Kafka comes
-// back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that was
-// refused is; and one without an answer, because the collector died, at most once.
+// Beacons come all the time. Kafka is stopped, the collector is killed twice and started again meanwhile, and Kafka
+// comes back. Each beacon that was answered 204 is then counted once, in the landing table and by the API; none that
+// was refused is; and one without an answer, because the collector died, at most once.
 func TestKilledCollectorEachAcceptedBeaconIsCountedOnce(t *testing.T) {
 	parallelUnlessLong(t)
 	kinds := []string{"kafka"}
@@ -98,7 +98,8 @@ func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
 	t.Log(c.browserLoad)
 }
 
-// A collectorTest is a collector and a broker, which are killed and stopped; pipeline and API beside them are left alone.
+// A collectorTest is a collector and a broker, which are killed and stopped; pipeline and API beside them are left
+// alone.
 type collectorTest struct {
 	broker      string // kafka or apache
 	dir         string

@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
-// An embedded engine that is killed is started again. Meanwhile every beacon is answered with 204, /readyz names the engine
-// and the API answers with 503; afterwards each beacon is counted once, and the process is still the same.
+// An embedded engine that is killed is started again. Meanwhile every beacon is answered with 204, /readyz names the
+// engine and the API answers with 503; afterwards each beacon is counted once, and the process is still the same.
 func TestAKilledEngineComesBack(t *testing.T) {
 	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t), "ANSWERSCOPE_SITE_LIMIT=100000", "ANSWERSCOPE_KAFKA_PARTITIONS=2"}

@@ -19,8 +19,8 @@ type standingAnswer struct {
 	reading string
 }
 
-// writtenOtherwise says where prompt_results are not what stands in the warehouse: every answer, but of the old ones only the
-// newest of each prompt and platform.
+// writtenOtherwise says where prompt_results are not what stands in the warehouse: every answer, but of the old ones
+// only the newest of each prompt and platform.
 func (k *killing) writtenOtherwise(t *testing.T, warehouse *clickhouse.Conn) string {
 	t.Helper()
 	want, newest := k.standing(t, warehouse), map[string]string{}

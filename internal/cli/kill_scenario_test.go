@@ -141,9 +141,9 @@ func (k *killing) wait(t *testing.T, s *server) {
 	}
 }
 
-// rebalance has a second pipeline join the groups and die in them. In one turn of three what goes on is left alone until
-// it has inherited the partitions, which is when the session of the dead one is over, and has landed what was appended
-// meanwhile.
+// rebalance has a second pipeline join the groups and die in them. In one turn of three what goes on is left alone
+// until it has inherited the partitions, which is when the session of the dead one is over, and has landed what was
+// appended meanwhile.
 func (k *killing) rebalance(t *testing.T, s *server) {
 	t.Helper()
 	second := launch(t, k.env, "pipeline")
@@ -162,8 +162,8 @@ func (k *killing) rebalance(t *testing.T, s *server) {
 	<-time.After(time.Duration(k.random.Int64N(int64(2 * time.Second))))
 }
 
-// inherit imports more while s waits for the partitions of a dead one, until its log, from an index on, says that it has all
-// of them, and all has landed.
+// inherit imports more while s waits for the partitions of a dead one, until its log, from an index on, says that it
+// has all of them, and all has landed.
 func (k *killing) inherit(t *testing.T, s *server, from int) {
 	t.Helper()
 	k.lines += linesARound

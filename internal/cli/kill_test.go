@@ -51,7 +51,8 @@ func TestKilledUnderImportEachAnswerIsCountedOnce(t *testing.T) {
 	}
 }
 
-// parallelUnlessLong runs a test beside others, but not in a long run: kills come at random moments of an undisturbed round.
+// parallelUnlessLong runs a test beside others, but not in a long run: kills come at random moments of an undisturbed
+// round.
 func parallelUnlessLong(t *testing.T) {
 	if !longRun() {
 		t.Parallel()
@@ -103,8 +104,8 @@ func killedUnderImport(t *testing.T, kind string) {
 // summed are the kills on all brokers so far.
 var summed atomic.Int64
 
-// fewKills are enough for every run of the tests: the scenarios come in another order each time, and Apache Kafka keeps the
-// partitions of a killed member for the session timeout. mostMore follow while no kill has left a batch to replay.
+// fewKills are enough for every run of the tests: the scenarios come in another order each time, and Apache Kafka keeps
+// the partitions of a killed member for the session timeout. mostMore follow while no kill has left a batch to replay.
 var fewKills = map[string]int{"kafka": 3, "apache": 2}
 
 const mostMore = 12
@@ -186,8 +187,8 @@ func newKilling(t *testing.T, kind string) *killing {
 	return k
 }
 
-// undisturbedRound has a first round without a kill, takes the time, and sees that it is what a round is to be: of several
-// batches of answers, and with visits that are sent in parts.
+// undisturbedRound has a first round without a kill, takes the time, and sees that it is what a round is to be: of
+// several batches of answers, and with visits that are sent in parts.
 func (k *killing) undisturbedRound(t *testing.T) {
 	t.Helper()
 	s := serve(t, k.env, "all")

@@ -20,7 +20,8 @@ func (b scenario) armedAt() fault.Point {
 	return b.all
 }
 
-// note counts a turn of a scenario, before anything is killed from outside, and says whether the process died by itself.
+// note counts a turn of a scenario, before anything is killed from outside, and says whether the process died by
+// itself.
 func (k *killing) note(b scenario, s *server) (own bool) {
 	switch {
 	case b.importer != "":
@@ -57,7 +58,8 @@ func (s *server) shot() bool {
 	}
 }
 
-// manyTurns of every scenario make a run a long one, in which each point and what else is left to chance must have been met.
+// manyTurns of every scenario make a run a long one, in which each point and what else is left to chance must have been
+// met.
 const manyTurns = 3
 
 // met says what the rounds have met, and fails a long run that has missed something.

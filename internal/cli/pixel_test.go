@@ -16,9 +16,9 @@ import (
 
 const shopsFile = `{"brands":[{"name":"Chromium Shop","slug":"chromium","domains":["shop.example"]},{"name":"Firefox Shop","slug":"firefox","domains":["shop.example"]}]}`
 
-// The snippet that is printed, on a shop's pages, in real browsers: a visitor who comes from an AI platform, looks at two
-// pages of an application, goes back to the first page and orders is in the figures; another visitor is not, and a page of
-// another domain with the same snippet is not, either.
+// The snippet that is printed, on a shop's pages, in real browsers: a visitor who comes from an AI platform, looks at
+// two pages of an application, goes back to the first page and orders is in the figures; another visitor is not, and a
+// page of another domain with the same snippet is not, either.
 func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	t.Parallel()
 	s := installed(t)
@@ -49,8 +49,8 @@ func TestThePixelFromASnippetToTheFigures(t *testing.T) {
 	}
 }
 
-// startProxy starts a proxy: the collector and the shop on origins of their own, a page of another site with the same snippet, and
-// hosts that have a link to the shop.
+// startProxy starts a proxy: the collector and the shop on origins of their own, a page of another site with the same
+// snippet, and hosts that have a link to the shop.
 func startProxy(t *testing.T, served, snippet string) string {
 	t.Helper()
 	address, err := url.Parse(served)
@@ -78,7 +78,8 @@ func startProxy(t *testing.T, served, snippet string) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// visitsShop makes two sessions: four views and a goal by a referrer, one view by utm_source; and two that do not count.
+// visitsShop makes two sessions: four views and a goal by a referrer, one view by utm_source; and two that do not
+// count.
 func visitsShop(t *testing.T, b *webbrowser.Browser) {
 	t.Helper()
 	click := func(page *webbrowser.Page, path string) {
@@ -104,8 +105,8 @@ func visitsShop(t *testing.T, b *webbrowser.Browser) {
 	page.Visit(t, "http://shop.example.evil.example/asked?utm_source=chatgpt.com")
 }
 
-// awaitTraffic waits until the figures are those of visitsShop. What is refused was answered before, so that it would be
-// among them.
+// awaitTraffic waits until the figures are those of visitsShop. What is refused was answered before, so that it would
+// be among them.
 func awaitTraffic(t *testing.T, url, key, brand string) {
 	t.Helper()
 	want := `{"total_visits":5,"platform_breakdown":[{"platform":"deepseek","visits":4},{"platform":"chatgpt","visits":1}],` +

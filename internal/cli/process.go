@@ -27,8 +27,8 @@ type process struct {
 	log            *slog.Logger
 }
 
-// logger writes at the level that is set, or from quiet on when none is: what serves logs its course, what runs once only
-// its warnings.
+// logger writes at the level that is set, or from quiet on when none is: what serves logs its course, what runs once
+// only its warnings.
 func (p *process) logger(quiet slog.Level) *slog.Logger {
 	level := quiet
 	if p.settings.LogLevel != config.LevelAuto {

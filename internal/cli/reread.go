@@ -88,8 +88,8 @@ func rereadLine(s postgres.RereadState) string {
 	return fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", s.Organization, s.Brand, s.State, s.Done, s.Total, days, since.Format(time.DateTime), s.LastError)
 }
 
-// assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's where
-// both are in one process.
+// assembleReread adds what reads kept answers again, and the producer of the pipeline, which is also the collector's
+// where both are in one process.
 func assembleReread(s *service) (err error) {
 	if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
 		return err

@@ -41,8 +41,8 @@ func compared(t *testing.T, s *server, key string, b int, brand string, lines in
 	return ""
 }
 
-// A competitor added to a running system is in every answer that landed before, within seconds; so is one that was added
-// before the process was killed under the reread, once it runs again.
+// A competitor added to a running system is in every answer that landed before, within seconds; so is one that was
+// added before the process was killed under the reread, once it runs again.
 func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
 	t.Parallel()
 	const lines = 1500 // several pages of a reread, and enough to be killed under

@@ -13,7 +13,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled and exported.
+// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled and
+// exported.
 func TestEverythingOnTwoShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,8 +15,8 @@ type collected[T any] struct {
 // errAbandoned ends the trace of a batch that was collected but not planned.
 var errAbandoned = errors.New("the partition went to another consumer before the batch was planned")
 
-// collect reads ahead: while one batch lands, the next is fetched and decoded. At most two batches of a partition are in
-// memory, beside what the reader has fetched.
+// collect reads ahead: while one batch lands, the next is fetched and decoded. At most two batches of a partition are
+// in memory, beside what the reader has fetched.
 func (p *partition[T]) collect(ctx context.Context, next int64, to prefetch[T]) {
 	f, err := p.open(next)
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *partition[T]) collect(ctx context.Context, next int64, to prefetch[T]) 
 // idleCheck is how long a partition may be silent before its log is checked.
 const idleCheck = 30 * time.Second
 
-// collectBatch waits for a first record for idleCheck, after which there is no batch, and for further ones until the batch
-// is full, or has lingered and is wanted.
+// collectBatch waits for a first record for idleCheck, after which there is no batch, and for further ones until the
+// batch is full, or has lingered and is wanted.
 func (p *partition[T]) collectBatch(ctx context.Context, f *fetcher, b *builder[T], to prefetch[T]) collected[T] {
 	b.batch.Plan.ExtractVersion = p.target.Version()
 	b.batch.Plan.Shard = ShardOf(p.id, p.cfg.Shards)
@@ -86,8 +86,8 @@ func (p *partition[T]) collectBatch(ctx context.Context, f *fetcher, b *builder[
 	return b.end(nil)
 }
 
-// checkLog stops a partition whose log ends before the next offset: once the log has grown past it again, the reader would
-// go on unnoticed. Where the log begins after it, the record has expired unread.
+// checkLog stops a partition whose log ends before the next offset: once the log has grown past it again, the reader
+// would go on unnoticed. Where the log begins after it, the record has expired unread.
 func (p *partition[T]) checkLog(ctx context.Context, next int64) error {
 	first, end, err := p.offsets.bounds(ctx)
 	switch {

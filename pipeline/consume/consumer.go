@@ -2,15 +2,16 @@
 // whatever crashes.
 //
 // Kafka delivers at least once. So a batch is planned before it is inserted: its end is committed as metadata of the
-// offset where it begins. The next consumer of the partition repeats exactly that batch, and the target knows a repeated
-// batch by its token.
+// offset where it begins. The next consumer of the partition repeats exactly that batch, and the target knows a
+// repeated batch by its token.
 //
 //  1. plan: commit offset first with metadata {last, shard, extract_version}
 //  2. land: the target takes the batch under Batch.Token
 //  3. commit: offset last+1 with empty metadata
 //
 // A crash before 1 leaves nothing. After a crash between 1 and 3 the same batch is replayed under the same token. A
-// consumer that has lost its partition cannot plan; one that loses it after its plan lands the same rows as its successor.
+// consumer that has lost its partition cannot plan; one that loses it after its plan lands the same rows as its
+// successor.
 //
 // A batch is a contiguous range of offsets of one partition, bounded in records and bytes, of at most maxMonths months.
 package consume
@@ -146,8 +147,8 @@ func New[T any](cfg Config, target Target[T], registerer prometheus.Registerer, 
 	}, nil
 }
 
-// Run reads the partitions that the group assigns to this member until ctx is cancelled. While the broker or the target is
-// away it tries again.
+// Run reads the partitions that the group assigns to this member until ctx is cancelled. While the broker or the target
+// is away it tries again.
 func (c *Consumer[T]) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID:                c.cfg.Group,
@@ -199,8 +200,8 @@ func (c *Consumer[T]) serve(g *kafka.Generation) {
 	g.Start(func(ctx context.Context) { c.watch(ctx, ids) })
 }
 
-// read returns only when the generation has ended: returning earlier would end it, and a partition that has stopped must
-// not take the others along.
+// read returns only when the generation has ended: returning earlier would end it, and a partition that has stopped
+// must not take the others along.
 func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	p := &partition[T]{
 		Consumer: c,
@@ -220,8 +221,8 @@ func (c *Consumer[T]) read(ctx context.Context, g *kafka.Generation, id int) {
 	<-ctx.Done()
 }
 
-// Ready is nil once the group was joined, while the topic is there with all its leaders, no partition has stopped and none
-// has failed to land its batch for a minute.
+// Ready is nil once the group was joined, while the topic is there with all its leaders, no partition has stopped and
+// none has failed to land its batch for a minute.
 func (c *Consumer[T]) Ready(ctx context.Context) error {
 	if err := producer.CheckTopic(ctx, c.client, c.cfg.Topic); err != nil {
 		return err

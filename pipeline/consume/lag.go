@@ -59,8 +59,8 @@ func (p *progress) of(partition int) (next nextRecord, known bool) {
 	return next, known
 }
 
-// watch looks after the topic until the generation ends. It ends the generation itself, by returning, when the topic has
-// another number of partitions: the next one then has them all, or none of a topic that is gone.
+// watch looks after the topic until the generation ends. It ends the generation itself, by returning, when the topic
+// has another number of partitions: the next one then has them all, or none of a topic that is gone.
 func (c *Consumer[T]) watch(ctx context.Context, assigned []int) {
 	ends := map[int]kafka.PartitionOffsets{}
 	for known := -1; ; {
@@ -78,8 +78,8 @@ func (c *Consumer[T]) watch(ctx context.Context, assigned []int) {
 	}
 }
 
-// countPartitions is how many partitions the topic has: none when it is gone, -1 while Kafka does not say. What is wrong
-// with the topic is logged when that changes.
+// countPartitions is how many partitions the topic has: none when it is gone, -1 while Kafka does not say. What is
+// wrong with the topic is logged when that changes.
 func (c *Consumer[T]) countPartitions(ctx context.Context) int {
 	switch wrong := producer.CheckTopic(ctx, c.client, c.cfg.Topic); {
 	case wrong != nil && wrong.Error() != c.wrong:
@@ -96,8 +96,8 @@ func (c *Consumer[T]) countPartitions(ctx context.Context) int {
 	return count
 }
 
-// setLags asks the broker itself where the log ends, because a partition that has stopped or whose target is away fetches
-// nothing.
+// setLags asks the broker itself where the log ends, because a partition that has stopped or whose target is away
+// fetches nothing.
 func (c *Consumer[T]) setLags(ctx context.Context, partitions []int, ends map[int]kafka.PartitionOffsets) {
 	answered, err := logOffsets(ctx, c.client, c.cfg.Topic, partitions, kafka.LastOffsetOf)
 	if err != nil && ctx.Err() == nil {

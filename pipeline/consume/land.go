@@ -23,8 +23,8 @@ type plannedBatch[T any] struct {
 	refusals int       // how often the target has refused the batch
 }
 
-// land takes the sink lock, plans, lands and commits one batch. A planned batch is finished, for a bounded time, even if the
-// partition is being taken away: that saves the next consumer a replay.
+// land takes the sink lock, plans, lands and commits one batch. A planned batch is finished, for a bounded time, even
+// if the partition is being taken away: that saves the next consumer a replay.
 func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 	defer func() { b.trace.end(err) }()
 	planned := plannedBatch[T]{partition: p, batch: b, began: time.Now()}
@@ -61,8 +61,8 @@ func (b *plannedBatch[T]) repeat(ctx context.Context, what string, do func(conte
 	})
 }
 
-// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: a server may take
-// a moment later what it has refused.
+// maxRefusals is how often a batch is refused before its partition stops, some 6 s after the first time: a server may
+// take a moment later what it has refused.
 const maxRefusals = 7
 
 // attempt plans the batch and sends it to the target.
@@ -80,9 +80,9 @@ func (b *plannedBatch[T]) attempt(ctx context.Context) error {
 	return err
 }
 
-// checkOwnership runs before each insert: it retakes a lost sink lock, renews a plan that is old, and rejects a plan made
-// while the lock was lost. A rebuild looks for open plans once it has the lock, and would have missed that one; the batch
-// then waits until the rebuild ends.
+// checkOwnership runs before each insert: it retakes a lost sink lock, renews a plan that is old, and rejects a plan
+// made while the lock was lost. A rebuild looks for open plans once it has the lock, and would have missed that one;
+// the batch then waits until the rebuild ends.
 func (b *plannedBatch[T]) checkOwnership(ctx context.Context) error {
 	if err := b.lock(ctx); err != nil {
 		return err
@@ -128,8 +128,9 @@ func (b *plannedBatch[T]) lock(ctx context.Context) error {
 	})
 }
 
-// unlock releases the sink lock, and has the batch planned again before it is inserted: a consumer that lost the lock may
-// have lost the partition as well, and a machine that was asleep does not see by its own clock that the plan is old.
+// unlock releases the sink lock, and has the batch planned again before it is inserted: a consumer that lost the lock
+// may have lost the partition as well, and a machine that was asleep does not see by its own clock that the plan is
+// old.
 func (b *plannedBatch[T]) unlock() {
 	if b.batch.Lock != nil {
 		b.batch.Lock.Release()

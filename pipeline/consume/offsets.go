@@ -91,8 +91,8 @@ func storedOffsets(ctx context.Context, client *kafka.Client, group, topic strin
 	return answer.Topics[topic], nil
 }
 
-// logOffsets are offsets of each partition's log: its first, the one after its last, or both. With an error it has those
-// of the partitions that answered.
+// logOffsets are offsets of each partition's log: its first, the one after its last, or both. With an error it has
+// those of the partitions that answered.
 func logOffsets(ctx context.Context, client *kafka.Client, topic string, partitions []int, which ...func(partition int) kafka.OffsetRequest) (map[int]kafka.PartitionOffsets, error) {
 	var requests []kafka.OffsetRequest
 	for _, id := range partitions {

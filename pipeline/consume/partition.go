@@ -19,8 +19,8 @@ type partition[T any] struct {
 	log     *slog.Logger
 }
 
-// run reads until the partition is taken away, which is no error, or stops with a StoppedError. A planned batch is landed
-// first, within finishTimeout.
+// run reads until the partition is taken away, which is no error, or stops with a StoppedError. A planned batch is
+// landed first, within finishTimeout.
 func (p *partition[T]) run(ctx context.Context) error {
 	began := time.Now()
 	var at startPoint
@@ -157,8 +157,8 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 	return batch, nil
 }
 
-// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs the
-// attempts 1, 2, 4, 8 and so on.
+// retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs
+// the attempts 1, 2, 4, 8 and so on.
 func (p *partition[T]) retry(ctx context.Context, what string, do func() error) error {
 	failed := 0
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {

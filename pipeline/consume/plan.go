@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Plan is what the batch that begins at a committed offset is. It is the metadata of that commit until the batch has landed.
+// Plan is what the batch that begins at a committed offset is. It is the metadata of that commit until the batch has
+// landed.
 type Plan struct {
 	Last           int64 `json:"last"`
 	Shard          int   `json:"shard"`

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A StoppedError is why a partition is not read any further until an operator has looked at it. The other partitions go on.
+// A StoppedError is why a partition is not read any further until an operator has looked at it. The other partitions go
+// on.
 type StoppedError struct {
 	Topic     string
 	Partition int32

@@ -40,8 +40,8 @@ func awaitReady(t *testing.T, c *consume.Consumer[string], says string) {
 	})
 }
 
-// A topic that is deleted while it is read is named by Ready. The consumer stays a calm member of its group: it joins again
-// to have no partition, and then sends its heartbeats, where it once joined nine hundred times a second.
+// A topic that is deleted while it is read is named by Ready. The consumer stays a calm member of its group: it joins
+// again to have no partition, and then sends its heartbeats, where it once joined nine hundred times a second.
 func TestATopicThatIsGoneIsNamedAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	broker, cfg := ownBroker(t)

@@ -14,8 +14,8 @@ import (
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/answerscope/answerscope/pipeline/consume"
 
-// batchTrace is the trace of one batch, from its first record to its commit. Of a batch that is not sampled its spans do
-// nothing.
+// batchTrace is the trace of one batch, from its first record to its commit. Of a batch that is not sampled its spans
+// do nothing.
 type batchTrace struct {
 	root       trace.Span
 	collecting trace.Span
@@ -72,7 +72,8 @@ func (t *batchTrace) replayed() {
 	t.root.SetAttributes(attribute.Bool("answerscope.batch.replay", true))
 }
 
-// end ends the trace at the commit of the batch, or with the reason why there is none. It is nil before the first record.
+// end ends the trace at the commit of the batch, or with the reason why there is none. It is nil before the first
+// record.
 func (t *batchTrace) end(err error) {
 	if t == nil {
 		return

@@ -116,8 +116,8 @@ func (c *careful) Land(ctx context.Context, b *consume.Batch[string], checkOwner
 	return c.counter.Land(ctx, b, checkOwnership)
 }
 
-// A machine that was asleep and lost the sink lock may have lost its partition too, and by its clock the plan is fresh. So
-// the batch is planned again, which a group refuses to a consumer that has lost the partition.
+// A machine that was asleep and lost the sink lock may have lost its partition too, and by its clock the plan is fresh.
+// So the batch is planned again, which a group refuses to a consumer that has lost the partition.
 func TestABatchThatLostItsLockIsPlannedAgain(t *testing.T) {
 	t.Parallel()
 	control := store.ControlPlane(t)

@@ -32,8 +32,8 @@ func compoundOf(sentence string) int64 {
 	return int64(math.Round(vader().PolarityScores(strings.Join(words, " ")).Compound * 10_000))
 }
 
-// hasValence reports whether a word may count: it is in the lexicon, with or without the punctuation around it, or has an
-// emoji, which VADER replaces by its description.
+// hasValence reports whether a word may count: it is in the lexicon, with or without the punctuation around it, or has
+// an emoji, which VADER replaces by its description.
 func hasValence(word string) bool {
 	for _, r := range word {
 		if r >= utf8.RuneSelf && vader().EmojiDict[string(r)] != "" {

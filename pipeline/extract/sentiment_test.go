@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The words are looked up before the library is asked: what it would say of sentences without valence is 0, and of others it is
-// asked. So every sentence has the library's own compound.
+// The words are looked up before the library is asked: what it would say of sentences without valence is 0, and of
+// others it is asked. So every sentence has the library's own compound.
 func TestCompoundIsTheLibrarys(t *testing.T) {
 	lexicon := []string{"just enough", "the", "of", "AND", "laptop", "!", "!!!", "??", "but", "never", "least", "kind of", "", "–", "42", "\xff"}
 	for word := range vader().Lexicon {

@@ -118,9 +118,9 @@ func (m *Migrator) Migrate(ctx context.Context, in Stores, pending []Step) error
 	})
 }
 
-// suspectOpenBatches marks the months in which batches have rows that were planned and not committed, before rollups are
-// rebuilt: a rebuild counts those rows, and their replay adds them to a rollup that lacks the batch's token. Once they are
-// replayed their months are reconciled.
+// suspectOpenBatches marks the months in which batches have rows that were planned and not committed, before rollups
+// are rebuilt: a rebuild counts those rows, and their replay adds them to a rollup that lacks the batch's token. Once
+// they are replayed their months are reconciled.
 func (m *Migrator) suspectOpenBatches(ctx context.Context, pending []Step) error {
 	var names []string
 	for _, s := range pending {

@@ -17,8 +17,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// A process that repairs is killed after each of its writes to the warehouse, beside sinks that continue as soon as they
-// may: the rollup is as it was found or as it should be, and no row is lost.
+// A process that repairs is killed after each of its writes to the warehouse, beside sinks that continue as soon as
+// they may: the rollup is as it was found or as it should be, and no row is lost.
 func TestKilledWhileRepairing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

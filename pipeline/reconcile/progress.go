@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// progress compares log_progress. It has no months, and rightly still has rows that were purged or have expired: for each
-// partition it must have no less than the landing rows, and no more than its consumer group has inserted.
+// progress compares log_progress. It has no months, and rightly still has rows that were purged or have expired: for
+// each partition it must have no less than the landing rows, and no more than its consumer group has inserted.
 func (r *run) progress(ctx context.Context) (*Finding, error) {
 	f := &Finding{RollupMonth: RollupMonth{Table: "log_progress"}, State: Differs}
 	for range 2 {

@@ -265,8 +265,8 @@ func (c *Reconciler) settle(ctx context.Context, scope Scope, suspects []clickho
 	return clickhouse.ClearSuspects(ctx, c.warehouse, reconciled)
 }
 
-// Nightly compares everything and repairs what only lacks something: what a rollup has too much of may be all that is left
-// of lost landing rows, and waits for a person. It is an error if a difference is left.
+// Nightly compares everything and repairs what only lacks something: what a rollup has too much of may be all that is
+// left of lost landing rows, and waits for a person. It is an error if a difference is left.
 func (c *Reconciler) Nightly(ctx context.Context) error {
 	return c.task(ctx, Scope{Repair: RepairMissing})
 }

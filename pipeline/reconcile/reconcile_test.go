@@ -20,8 +20,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// A difference planted in any rollup is found, in its month and of its brand, and is gone once it was repaired; nothing else
-// is found or changed. The nightly run repairs only what takes nothing away.
+// A difference planted in any rollup is found, in its month and of its brand, and is gone once it was repaired; nothing
+// else is found or changed. The nightly run repairs only what takes nothing away.
 func TestPlantedDifferencesAreFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -69,8 +69,8 @@ func (r *run) verify(ctx context.Context, c *cell, expected, made *rollup.Checks
 	return err
 }
 
-// replaceLocked replaces something in the warehouse while the sinks stand still, until the server has done so or says that
-// it will not: a batch inserted in between would be lost with what is replaced. It continues when ctx ends.
+// replaceLocked replaces something in the warehouse while the sinks stand still, until the server has done so or says
+// that it will not: a batch inserted in between would be lost with what is replaced. It continues when ctx ends.
 func (r *run) replaceLocked(ctx context.Context, lock *postgres.ExclusiveSinkLock, replace func(context.Context) error) (err error) {
 	if err := lock.Held(ctx); err != nil {
 		return err

@@ -171,8 +171,8 @@ func (e *editing) run(brand, n int) *event.Answer {
 	return named(a, brand, e.revisions[brand])
 }
 
-// next is a record of a brand: a new answer, one again, or a reread, with the names of now, of before, or of an answer that
-// was never recorded.
+// next is a record of a brand: a new answer, one again, or a reread, with the names of now, of before, or of an answer
+// that was never recorded.
 func (e *editing) next(brand int) *event.Answer {
 	var known []*event.Answer
 	for _, a := range e.recorded {
@@ -241,8 +241,8 @@ func (w *environment) stands(t *testing.T, question string) []string {
 // targets are what an insert of answers feeds one after the other.
 var targets = []string{"answers", "answer_daily", "entity_prompt_daily", "citations", "citation_daily", "shopping_cards", "log_progress"}
 
-// Any records and rereads, cut into any batches, which fail at any table and are landed again by the same process or another,
-// make the same figures as the answers with their final names in an empty warehouse.
+// Any records and rereads, cut into any batches, which fail at any table and are landed again by the same process or
+// another, make the same figures as the answers with their final names in an empty warehouse.
 func TestCorrectionsComeToTheFinalNames(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())

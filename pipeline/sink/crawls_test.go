@@ -137,8 +137,8 @@ func TestABatchOfCrawlsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparal
 	}
 }
 
-// A consumer of crawls that ends between its plan and its insert leaves a plan that its successor lands, once; garbage among
-// them is kept with its reason.
+// A consumer of crawls that ends between its plan and its insert leaves a plan that its successor lands, once; garbage
+// among them is kept with its reason.
 func TestACrashedBatchOfCrawlsIsReplayed(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)

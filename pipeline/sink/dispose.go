@@ -81,8 +81,8 @@ func (in *insertion[R]) tombstones(ctx context.Context, brands, organizations []
 	return lock.Tombstones(ctx, in.topic.name, brands, organizations)
 }
 
-// collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes of
-// the latter are read from the log once more, since rows do not keep them.
+// collectDeadLetters keeps the records that could not be decoded and those of frozen months, in their order. The bytes
+// of the latter are read from the log once more, since rows do not keep them.
 func (in *insertion[R]) collectDeadLetters(ctx context.Context, ofFrozen []int64) error {
 	for i := range in.Items {
 		if in.dispositions[i] == undecodable {

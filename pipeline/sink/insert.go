@@ -42,9 +42,9 @@ func (in *insertion[R]) insert(ctx context.Context) error {
 }
 
 // insertDeadLetters inserts them before the rows. Another build may repeat the batch and decode a record that this one
-// could not: its row is then dropped where the month already has the batch's token, and the dead letter is what remains.
-// That build has other dead letters, so their token names them. In the end a record is in the landing table, among the
-// dead letters, or in both, never in neither.
+// could not: its row is then dropped where the month already has the batch's token, and the dead letter is what
+// remains. That build has other dead letters, so their token names them. In the end a record is in the landing table,
+// among the dead letters, or in both, never in neither.
 func (in *insertion[R]) insertDeadLetters(ctx context.Context) error {
 	if len(in.deadLetters) == 0 {
 		return nil

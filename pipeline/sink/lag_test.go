@@ -34,8 +34,8 @@ func gauge(t *testing.T, registry *prometheus.Registry, name string) float64 {
 	return -1
 }
 
-// The metrics show how many records have not landed, and for how long they have been on the log, though the target hangs, or
-// nothing could be fetched yet; and that all has landed.
+// The metrics show how many records have not landed, and for how long they have been on the log, though the target
+// hangs, or nothing could be fetched yet; and that all has landed.
 func TestLagIsMeasured(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.ApacheKafka(t), 1)

@@ -45,8 +45,8 @@ func (w *environment) lockExclusive(t *testing.T) *postgres.ExclusiveSinkLock {
 	return stop
 }
 
-// While another process holds the sink lock exclusively, nothing is planned and nothing lands. It cannot take the lock in the
-// middle of a batch.
+// While another process holds the sink lock exclusively, nothing is planned and nothing lands. It cannot take the lock
+// in the middle of a batch.
 func TestStoppedSinksPlanNothing(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
@@ -107,8 +107,8 @@ func (h *halting[T]) Land(ctx context.Context, b *consume.Batch[T], checkOwnersh
 	return h.Target.Land(ctx, b, checkOwnership)
 }
 
-// A sink lock that is lost before the plan lets another process take it exclusively, which sees no plan. The batch that is
-// planned meanwhile is inserted only after that process has released it.
+// A sink lock that is lost before the plan lets another process take it exclusively, which sees no plan. The batch that
+// is planned meanwhile is inserted only after that process has released it.
 func TestABatchWhoseLockWasLostWaits(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
@@ -201,8 +201,8 @@ func read(t *testing.T, s *sink.Visits, n int, brand uuid.UUID, at time.Time) si
 	return item
 }
 
-// A record of a frozen month is kept with its reason, byte for byte, whether its id has landed or not. A reread of it has nothing
-// that would be lost.
+// A record of a frozen month is kept with its reason, byte for byte, whether its id has landed or not. A reread of it
+// has nothing that would be lost.
 func TestRecordsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)
@@ -246,8 +246,8 @@ func TestVisitsOfAFrozenMonthAreDeadLetters(t *testing.T) {
 	w.wantVisits(t, 0)
 }
 
-// A brand is deleted between a try that came half-way and its replay, which then has fewer rows under the same token. The rows of
-// other brands are there once.
+// A brand is deleted between a try that came half-way and its replay, which then has fewer rows under the same token.
+// The rows of other brands are there once.
 func TestABrandDeletedBetweenTwoTriesTakesNoOtherAlong(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)

@@ -61,8 +61,8 @@ func (s *server) down(t *testing.T) {
 	}
 }
 
-// ownClickHouse is a server that the test may stop. It does not sync what it inserts: that outlives a kill, though not a loss
-// of power.
+// ownClickHouse is a server that the test may stop. It does not sync what it inserts: that outlives a kill, though not
+// a loss of power.
 func ownClickHouse(t *testing.T) (s *server, dsn string) {
 	t.Helper()
 	dir, log := engineDir(t)
@@ -136,8 +136,8 @@ func (r *reading) Land(ctx context.Context, b *consume.Batch[sink.Answer], check
 	return err
 }
 
-// While ClickHouse is away a partition keeps two batches in memory, however much the log has, tries less and less often, and
-// reports its lag. Then every answer is there once.
+// While ClickHouse is away a partition keeps two batches in memory, however much the log has, tries less and less
+// often, and reports its lag. Then every answer is there once.
 //
 // After a kill, the embedded engine forgets, when it starts, the tokens of inserts that were cut short. A server of the
 // operator's does not: see ARCHITECTURE, counted once.
@@ -174,7 +174,8 @@ func TestClickHouseAway(t *testing.T) {
 	w.killedUnderLoad(t, clickhouse, 140)
 }
 
-// While Postgres is away nothing is planned: the log keeps the records. The sink locks of batches end with a killed server.
+// While Postgres is away nothing is planned: the log keeps the records. The sink locks of batches end with a killed
+// server.
 func TestPostgresAway(t *testing.T) {
 	t.Parallel()
 	control, dsn := ownPostgres(t)
@@ -200,8 +201,8 @@ func TestPostgresAway(t *testing.T) {
 	w.killedUnderLoad(t, control, 40)
 }
 
-// killedUnderLoad kills an engine while batches land, starts it again where it was, and wants every answer once, those that
-// have landed before too.
+// killedUnderLoad kills an engine while batches land, starts it again where it was, and wants every answer once, those
+// that have landed before too.
 func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 	t.Helper()
 	const kills, load, partitions = 2, 60, 2

@@ -198,8 +198,8 @@ func (w *environment) wantOpen(t *testing.T, want ...int64) {
 	}
 }
 
-// While a group has members, which batches are open changes at once: OpenBatches is an error. A topic that does not exist,
-// and a group that never did, have none.
+// While a group has members, which batches are open changes at once: OpenBatches is an error. A topic that does not
+// exist, and a group that never did, have none.
 func TestOpenBatchesAreOfAGroupWithoutMembers(t *testing.T) {
 	t.Parallel()
 	brokers := testkit.ApacheKafka(t)
@@ -237,7 +237,8 @@ func TestAMalformedRecordBecomesADeadLetter(t *testing.T) {
 	}
 }
 
-// A record of a newer version stays on the log: what is before it lands, and readiness names the partition and the reason.
+// A record of a newer version stays on the log: what is before it lands, and readiness names the partition and the
+// reason.
 func TestARecordOfANewerVersionStopsThePartition(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)

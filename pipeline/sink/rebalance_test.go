@@ -10,8 +10,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// hanging hangs in its first batch, ignores that its context has ended and that it should call checkOwnership, and inserts the
-// batch in the end.
+// hanging hangs in its first batch, ignores that its context has ended and that it should call checkOwnership, and
+// inserts the batch in the end.
 type hanging struct {
 	consume.Target[sink.Answer]
 	begun          atomic.Bool
@@ -30,8 +30,8 @@ func (h *hanging) Land(ctx context.Context, b *consume.Batch[sink.Answer], check
 	return err
 }
 
-// A consumer that hangs after its plan loses its partition, another lands the planned batch and goes on, and then the first one
-// inserts it too: same token, same rows.
+// A consumer that hangs after its plan loses its partition, another lands the planned batch and goes on, and then the
+// first one inserts it too: same token, same rows.
 func TestAConsumerThatWasReplacedAddsNothing(t *testing.T) {
 	t.Parallel()
 	testkit.Brokers(t, func(t *testing.T, brokers []string, _ string) {

@@ -40,7 +40,8 @@ func (w *environment) tablesWithTokens(t *testing.T) (names []string) {
 	return names
 }
 
-// landOthers lands 12 answers of partition 1 in batches of six, of three months each: then no table has an earlier token.
+// landOthers lands 12 answers of partition 1 in batches of six, of three months each: then no table has an earlier
+// token.
 func (w *environment) landOthers(t *testing.T, first int64, from int) {
 	t.Helper()
 	s := w.sink(t)
@@ -53,8 +54,8 @@ func (w *environment) landOthers(t *testing.T, first int64, from int) {
 	}
 }
 
-// Whatever an earlier try has left in whichever table, and if no table knows its token any more, a batch is counted once in all of them when its
-// months have been reconciled, and as often as it is repeated.
+// Whatever an earlier try has left in whichever table, and if no table knows its token any more, a batch is counted
+// once in all of them when its months have been reconciled, and as often as it is repeated.
 func TestARepeatedBatchIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	for _, left := range []string{"all", "all, not repeated", "nothing", "answers", "citations", "log_progress"} {

@@ -43,7 +43,8 @@ func (w *environment) here(t *testing.T, shard int) (n uint64) {
 	return n
 }
 
-// Partitions go to different shards, a crash leaves a plan that names its shard, and each answer counts once wherever it is.
+// Partitions go to different shards, a crash leaves a plan that names its shard, and each answer counts once wherever
+// it is.
 func testEachAnswerOnceOnTwoShards(t *testing.T, w *environment) {
 	w = newEnvironmentOn(t, w.conn, testkit.Kafka(t), 3)
 	for partition := range 3 {
@@ -71,8 +72,8 @@ func testEachAnswerOnceOnTwoShards(t *testing.T, w *environment) {
 	}
 }
 
-// A shard was added while a batch was open: it is replayed where it was planned for, and what landed there is known to the
-// batches of the partition that land elsewhere.
+// A shard was added while a batch was open: it is replayed where it was planned for, and what landed there is known to
+// the batches of the partition that land elsewhere.
 func testABatchLandsOnTheShardOfItsPlan(t *testing.T, w *environment) {
 	land := func(shard int, first int64, from, to int) error {
 		t.Helper()

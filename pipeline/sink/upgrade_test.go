@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/consume"
 )
 
-// One build decodes a record that another one does not. Whichever was killed while it landed their batch, and wherever, the
-// record is counted or is a dead letter, or both; the list has it once, and after its replay it is counted once.
+// One build decodes a record that another one does not. Whichever was killed while it landed their batch, and wherever,
+// the record is counted or is a dead letter, or both; the list has it once, and after its replay it is counted once.
 func TestAnUpgradeThatReadsOtherRecordsLosesNone(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)

@@ -18,10 +18,10 @@ import (
 // some 3 MB.
 const CachedVisitIDs = 64_000
 
-// visitCache keeps the ids of the visits that landed last, of partitions with no batch under way: a producer that got no
-// answer sends a visit to the same partition again, mostly soon, and a lookup for each would cost more than the insert.
-// A batch takes its partition's ids along, so that they are lost with a batch that does not land, and are read again. It
-// is safe for concurrent use.
+// visitCache keeps the ids of the visits that landed last, of partitions with no batch under way: a producer that got
+// no answer sends a visit to the same partition again, mostly soon, and a lookup for each would cost more than the
+// insert. A batch takes its partition's ids along, so that they are lost with a batch that does not land, and are read
+// again. It is safe for concurrent use.
 type visitCache struct {
 	size int // ids of a partition
 
@@ -33,8 +33,8 @@ func newVisitCache(size int) *visitCache {
 	return &visitCache{size: size, partitions: map[clickhouse.TopicPartition]*visitIDs{}}
 }
 
-// warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land anything:
-// of a backlog, a partition that begins later would look up each visit that is no later than theirs.
+// warm reads the ids below the first batch of a partition, mostly before other partitions of the consumer land
+// anything: of a backlog, a partition that begins later would look up each visit that is no later than theirs.
 func (c *visitCache) warm(ctx context.Context, conn *clickhouse.Conn, below clickhouse.Below) error {
 	ids, err := c.take(ctx, conn, below)
 	if err == nil {
@@ -126,7 +126,8 @@ func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below cl
 	return ids, err
 }
 
-// add adds an id; known says that it was there. Until advance nothing is forgotten: what a batch adds is in no table yet.
+// add adds an id; known says that it was there. Until advance nothing is forgotten: what a batch adds is in no table
+// yet.
 func (v *visitIDs) add(key clickhouse.Key) (known bool) {
 	id, made := visitIDOf(key), milliOf(key.ID)
 	if made <= v.old.newest { // mostly they come later

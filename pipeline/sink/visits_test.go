@@ -186,8 +186,8 @@ func TestEachVisitOnce(t *testing.T) {
 	w.wantVisits(t, uint64(10*tests))
 }
 
-// An insert that failed half-way is repeated as it was, by the same consumer, by another, and by the first again after the
-// other went on: its cache was that of a batch that had not landed.
+// An insert that failed half-way is repeated as it was, by the same consumer, by another, and by the first again after
+// the other went on: its cache was that of a batch that had not landed.
 func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
 	t.Parallel()
 	w := newEnvironment(t, nil, 0)
@@ -270,8 +270,8 @@ func TestVisitsAreNotSentOnceThePartitionIsGone(t *testing.T) {
 	w.wantVisits(t, 0)
 }
 
-// A consumer of visits that ends between its insert and its commit leaves a plan that its successor lands, once; garbage among
-// them is kept with its reason.
+// A consumer of visits that ends between its insert and its commit leaves a plan that its successor lands, once;
+// garbage among them is kept with its reason.
 func TestACrashedBatchOfVisitsIsReplayed(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t, testkit.Kafka(t), 1)

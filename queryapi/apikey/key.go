@@ -33,7 +33,8 @@ func Mint() Key {
 	return Key{Text: text, Prefix: text[:shown], Hash: sha256.Sum256([]byte(text))}
 }
 
-// Parse returns the hash of a key, by which it is found; false for a text that cannot be a key, such as one with a typo.
+// Parse returns the hash of a key, by which it is found; false for a text that cannot be a key, such as one with a
+// typo.
 func Parse(text string) (hash [32]byte, ok bool) {
 	body, prefixed := strings.CutPrefix(text, prefix)
 	if !prefixed || len(body) != randomly+checking || strings.Trim(body, base62) != "" || checksum(body[:randomly]) != body[randomly:] {

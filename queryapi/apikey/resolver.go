@@ -67,8 +67,8 @@ func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identit
 	}, nil
 }
 
-// Require lets only requests with a working key of that scope pass, with the key's user as their identity; the others end
-// in a problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
+// Require lets only requests with a working key of that scope pass, with the key's user as their identity; the others
+// end in a problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
 func (r *Resolver) Require(scope string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		caller, err := r.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))

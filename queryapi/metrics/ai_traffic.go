@@ -8,7 +8,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site, and what they led to.
+// trafficBody answers GET /api/v1/ai-traffic: the views that AI platforms sent to the brand's site, and what they led
+// to.
 type trafficBody struct {
 	TotalVisits       int64             `json:"total_visits"`
 	PlatformBreakdown []platformTraffic `json:"platform_breakdown"`

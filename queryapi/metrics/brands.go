@@ -40,8 +40,8 @@ func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (a
 	return body, nil
 }
 
-// brand finds the brand of a question, after its parameters were checked. Another organization's brand and one that does
-// not exist get the same answer.
+// brand finds the brand of a question, after its parameters were checked. Another organization's brand and one that
+// does not exist get the same answer.
 func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
 	if err := q.err(); err != nil {
 		return postgres.Brand{}, err

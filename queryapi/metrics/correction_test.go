@@ -24,9 +24,9 @@ func (s *stage) correct(t *testing.T, facts ...answerFact) {
 	s.callCards(t)
 }
 
-// reread gives answers of a brand that landed another reading, that of records with their ids: in one insert for each a row
-// that takes back its last reading and one with the new. How a record is read is taken from a copy that lands under a brand
-// which no test asks about.
+// reread gives answers of a brand that landed another reading, that of records with their ids: in one insert for each a
+// row that takes back its last reading and one with the new. How a record is read is taken from a copy that lands under
+// a brand which no test asks about.
 func (s *stage) reread(t *testing.T, slug string, records []*event.Answer) {
 	t.Helper()
 	organization, brand, unasked := records[0].OrganizationID, s.id(slug), idOf("unasked", s.ids[slug])

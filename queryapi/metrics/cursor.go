@@ -10,9 +10,9 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A cursor is the position of the last card of a page, as an opaque text, so that new cards before it do not change what
-// comes after it. It has a digest of the question it was made for: with another question the pages would not be parts of
-// one list.
+// A cursor is the position of the last card of a page, as an opaque text, so that new cards before it do not change
+// what comes after it. It has a digest of the question it was made for: with another question the pages would not be
+// parts of one list.
 const (
 	cursorVersion = 1
 	cursorLength  = 1 + 8 + 16 + 4 + 16 + len(question{})

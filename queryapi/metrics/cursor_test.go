@@ -69,8 +69,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// A list goes on where it was left, for the question that it answers alone: each common filter, the role, the platform and the brand make
-// another one. The days and the limit do not.
+// A list goes on where it was left, for the question that it answers alone: each common filter, the role, the platform
+// and the brand make another one. The days and the limit do not.
 func TestACursorBelongsToItsQuestion(t *testing.T) {
 	s := newService(t).stage(t)
 	s.addBrand(t, brandFact{Name: "Lumen", Slug: "lumen"})
@@ -94,8 +94,8 @@ func TestACursorBelongsToItsQuestion(t *testing.T) {
 	}
 }
 
-// Pages of one card are read while others come in, of the same instant, newer and older: every card that was there at first comes once, in the
-// order in which it was, and none comes twice.
+// Pages of one card are read while others come in, of the same instant, newer and older: every card that was there at
+// first comes once, in the order in which it was, and none comes twice.
 func TestPagesAreStableUnderInserts(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)

@@ -159,7 +159,8 @@ func TestRefusedParameters(t *testing.T) {
 	}
 }
 
-// Whatever comes in, what is let through can be asked for, and what is refused says so in a sentence that JSON can carry.
+// Whatever comes in, what is let through can be asked for, and what is refused says so in a sentence that JSON can
+// carry.
 func FuzzCommonParameters(f *testing.F) {
 	for _, seed := range []string{
 		"brand_id=" + brandText + "&date_from=2026-02-01&date_to=2026-03-01&model=a,b&region=de&branded=true",

@@ -21,8 +21,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/sink"
 )
 
-// historiesVariable is the number of random histories of each test, one unless it is set. seedVariable is the seed of the
-// first of TestAnyHistoryEndsAsAFreshSystem, the time unless it is set; each further history has the next number.
+// historiesVariable is the number of random histories of each test, one unless it is set. seedVariable is the seed of
+// the first of TestAnyHistoryEndsAsAFreshSystem, the time unless it is set; each further history has the next number.
 const (
 	historiesVariable = "ANSWERSCOPE_TEST_HISTORIES"
 	seedVariable      = "ANSWERSCOPE_TEST_SEED"
@@ -52,8 +52,8 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-// However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends in the
-// figures of a fresh system that had the final names, and the newest extractor, first.
+// However answers, edits and rereads come about each other, whatever is killed, and whichever release reads, all ends
+// in the figures of a fresh system that had the final names, and the newest extractor, first.
 func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -70,8 +70,9 @@ func TestAnyHistoryEndsAsAFreshSystem(t *testing.T) {
 	}
 }
 
-// live goes through some days: on each the pipeline is killed, or ends its work, or is stopped amid it. On one of them, at
-// times the last, its sink is killed at its first batch while the results are written, and the next release takes over.
+// live goes through some days: on each the pipeline is killed, or ends its work, or is stopped amid it. On one of them,
+// at times the last, its sink is killed at its first batch while the results are written, and the next release takes
+// over.
 func (l *harness) live(t *testing.T) {
 	t.Helper()
 	days := 4

@@ -33,7 +33,8 @@ func (q *query) groupBy() clickhouse.GroupBy {
 }
 
 // wholeAndGroups asks for the figures of all answers and, if by names anything, for those of each group, by the same
-// queries. Groups come by answers descending, then by key, each as show makes it; they are nil where none were asked for.
+// queries. Groups come by answers descending, then by key, each as show makes it; they are nil where none were asked
+// for.
 func wholeAndGroups[F, G any](
 	ctx context.Context, a *API, filter clickhouse.Filter, by clickhouse.GroupBy,
 	ask func(context.Context, clickhouse.GroupFilter) ([]group[F], error), show func(groupName, F) G,

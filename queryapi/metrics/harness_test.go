@@ -77,8 +77,8 @@ func (l *harness) ask(t *testing.T) {
 	l.asked = append(l.asked, l.records(t, facts...)...)
 }
 
-// appendSome appends some of what was asked, in no order, and some of what was chosen before: with other words, or with the names
-// of now. What is chosen first counts.
+// appendSome appends some of what was asked, in no order, and some of what was chosen before: with other words, or with
+// the names of now. What is chosen first counts.
 func (l *harness) appendSome(t *testing.T, most int) {
 	t.Helper()
 	l.random.Shuffle(len(l.asked), func(i, j int) { l.asked[i], l.asked[j] = l.asked[j], l.asked[i] })
@@ -138,8 +138,8 @@ type pipeline struct {
 	ends     []func()
 }
 
-// start runs a pipeline of the present release, which takes batches of so many records at most. Its sink and its writer of
-// results are killed at the batch of that number.
+// start runs a pipeline of the present release, which takes batches of so many records at most. Its sink and its writer
+// of results are killed at the batch of that number.
 func (l *harness) start(t *testing.T, records, sunk, written int) *pipeline {
 	t.Helper()
 	p := &pipeline{results: l.writer(t, l.version), left: counting(sunk)}

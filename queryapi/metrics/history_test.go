@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// A history is what happens on a stage, and what the naive computation needs to know of it: how each answer that was appended
-// is read, and how things are called now.
+// A history is what happens on a stage, and what the naive computation needs to know of it: how each answer that was
+// appended is read, and how things are called now.
 type history struct {
 	*stage
 	random *rand.Rand
@@ -28,8 +28,8 @@ type history struct {
 	changed   int                        // edits so far
 }
 
-// All brands have competitors, prompts and topics of one name: what mixes them up shows. Few of them make ties and halves
-// frequent.
+// All brands have competitors, prompts and topics of one name: what mixes them up shows. Few of them make ties and
+// halves frequent.
 var (
 	rivalNames  = []string{"Glow", "Beam", "Dusk", "alpha", "Éclat", "Zeta", "東京"}
 	promptTexts = []string{"a", "b", "c", "d", "e", "f", "ist Lumen gut"}
@@ -49,8 +49,8 @@ func newHistory(t *testing.T, s *stage, random *rand.Rand) *history {
 	return h
 }
 
-// answers appends some: of several brands, late, in random order, and some twice, in one batch or in another, at times with
-// other texts. The first record of an answer counts.
+// answers appends some: of several brands, late, in random order, and some twice, in one batch or in another, at times
+// with other texts. The first record of an answer counts.
 func (h *history) answers(t *testing.T) {
 	t.Helper()
 	facts := make([]answerFact, 20+h.random.IntN(150))
@@ -106,7 +106,8 @@ func readingOf(record *event.Answer) naive.Reading {
 	return naive.Read(*record, string(extract.Read(record).Brand.Sentiment))
 }
 
-// corrections read some of a brand's answers otherwise: other words and citations, judged by the names of now or of then.
+// corrections read some of a brand's answers otherwise: other words and citations, judged by the names of now or of
+// then.
 func (h *history) corrections(t *testing.T) {
 	t.Helper()
 	slug := pick(h.random, "lumen", "second", "lumen-of-rival")

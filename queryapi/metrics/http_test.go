@@ -203,8 +203,9 @@ func longBodiesAreCompressed(t *testing.T, s *stage) {
 	}
 }
 
-// For every endpoint, with all of its parameters and with each of its groups: with acme's brand rival gets, byte for byte, what a brand that does not
-// exist gets. An endpoint that is about no brand, and one that is asked about rival's own, show nothing that belongs to acme.
+// For every endpoint, with all of its parameters and with each of its groups: with acme's brand rival gets, byte for
+// byte, what a brand that does not exist gets. An endpoint that is about no brand, and one that is asked about rival's
+// own, show nothing that belongs to acme.
 func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 	s.addFacts(t,
 		answerFact{On: "2026-03-30", Prompt: "acme asks", Topic: "acme-topic", Platform: "acme-platform", Model: "acme-model", Region: "acme-region", Text: "Lumen",
@@ -256,8 +257,8 @@ func (s *stage) rivalSeesNothingOfAcme(t *testing.T, o *operation, question []st
 	}
 }
 
-// Values that a careless writer of SQL parameters would misread: each is a platform, a model and a region of one answer.
-// The case of a code does not matter.
+// Values that a careless writer of SQL parameters would misread: each is a platform, a model and a region of one
+// answer. The case of a code does not matter.
 func aFilterFindsWhatItNames(t *testing.T, s *stage) {
 	values := []string{
 		`'`, `''`, `\'`, `\`, `\\`, `\N`, `NULL`, `a\tb`, "a\tb", "a\nb", "a\rb", `"`, "`", `]`, `['a']`, `%`, `?`, `$1`, `@p`, `{models:Array(String)}`,

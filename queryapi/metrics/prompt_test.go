@@ -9,8 +9,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// named is what the test calls a competitor, prompt or topic of a brand: of the first brand a prompt by its first text and
-// a topic by its first name.
+// named is what the test calls a competitor, prompt or topic of a brand: of the first brand a prompt by its first text
+// and a topic by its first name.
 func (s *stage) named(slug, text string) string {
 	if slug == s.brands[0] {
 		return text

@@ -39,8 +39,8 @@ func parseQuery(raw string) *query {
 	return q
 }
 
-// err is nil or an Invalid problem that says of each wrong parameter what would be right. All parameters of the endpoint
-// are read before it is called.
+// err is nil or an Invalid problem that says of each wrong parameter what would be right. All parameters of the
+// endpoint are read before it is called.
 func (q *query) err() error {
 	wrong := slices.Concat(q.wrong, q.unknown())
 	if len(wrong) == 0 {

@@ -47,8 +47,8 @@ func (r release[T]) Version() int { return r.version }
 // Supports says that a build carries the readers of the releases before.
 func (r release[T]) Supports(version int) bool { return version <= r.version }
 
-// A mortal target counts down its batches, and at the last one ends as a process that is killed there: before the batch was
-// taken, or after.
+// A mortal target counts down its batches, and at the last one ends as a process that is killed there: before the batch
+// was taken, or after.
 type mortal[T any] struct {
 	consume.Target[T]
 	left  *atomic.Int32

@@ -28,9 +28,9 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //	edited.ndjson     what people do to brands, competitors, prompts and topics
 //	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
-// $name stands for the id of a brand (its slug), a prompt (its text) or topic (its name) of the first brand, an organization or a
-// user, $Glow-of-lumen for that of a competitor, and so for prompts and topics of other brands. Where the second answer has products, $answer-2 is its id and $card-2-1 that of its first card. $next is
-// the last cursor.
+// $name stands for the id of a brand (its slug), a prompt (its text) or topic (its name) of the first brand, an
+// organization or a user, $Glow-of-lumen for that of a competitor, and so for prompts and topics of other brands. Where
+// the second answer has products, $answer-2 is its id and $card-2-1 that of its first card. $next is the last cursor.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.txtar")

@@ -94,8 +94,8 @@ func (s *stage) visitSink(t *testing.T, remembered int) *sink.Visits {
 	return sink.NewVisits(s.shard(t), remembered, prometheus.NewRegistry(), logTo(t))
 }
 
-// Traffic too has two proofs, of random visits and goals of two organizations that are appended late, out of order and twice:
-// in the same batch, in a later one, and to a sink that has started anew or remembers little.
+// Traffic too has two proofs, of random visits and goals of two organizations that are appended late, out of order and
+// twice: in the same batch, in a later one, and to a sink that has started anew or remembers little.
 func TestTrafficEqualsThePlainestComputation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 
-// Extract version 2 also finds ä ö ü ß written as ae oe ue ss. Answers that the release with version 1 read, counted and wrote
-// to prompt_results are read again by this release, without an edit: the rows of version 1 stay, corrected, and every figure
-// becomes that of version 2.
+// Extract version 2 also finds ä ö ü ß written as ae oe ue ss. Answers that the release with version 1 read, counted
+// and wrote to prompt_results are read again by this release, without an edit: the rows of version 1 stay, corrected,
+// and every figure becomes that of version 2.
 func TestAnUpgradeFromExtractVersion1CountsUmlautsInKeptAnswers(t *testing.T) {
 	t.Parallel()
 	l := newHarness(t, newService(t).stage(t), rand.New(rand.NewPCG(1, 2)))

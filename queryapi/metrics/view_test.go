@@ -51,8 +51,9 @@ func callViews(t *testing.T) (restore func()) {
 	}
 }
 
-// The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse, under
-// random filters, the body is byte for byte the one that it has when the same requests are answered from calls of the views.
+// The figures of an endpoint are those of the views that an analyst calls: of every endpoint that asks the warehouse,
+// under random filters, the body is byte for byte the one that it has when the same requests are answered from calls of
+// the views.
 func TestEveryEndpointSaysWhatItsViewsSay(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) *clickhouse.Conn{"one_server": openClickHouse, "two_shards": openShards} {
 		t.Run(name, func(t *testing.T) { sayWhatViewsSay(t, newServiceOn(t, open(t))) })

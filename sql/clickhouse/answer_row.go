@@ -6,8 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// AnswerRow is one row of the landing table answers: an answer as it was returned and as it was read. The nil UUID and 0
-// stand for none.
+// AnswerRow is one row of the landing table answers: an answer as it was returned and as it was read. The nil UUID and
+// 0 stand for none.
 type AnswerRow struct {
 	OrganizationID UUID      `ch:"organization_id"`
 	BrandID        UUID      `ch:"brand_id"`

@@ -124,8 +124,8 @@ func openCluster(ctx context.Context, c Config) (all *Conn, err error) {
 // Shards is how many shards there are; 1 of one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
 
-// Shard is one shard's server, counted from 0, for inserts and lookups. Of several replicas it is the same until it is lost.
-// It is closed with c.
+// Shard is one shard's server, counted from 0, for inserts and lookups. Of several replicas it is the same until it is
+// lost. It is closed with c.
 func (c *Conn) Shard(n int) (*Conn, error) {
 	switch {
 	case n < 0 || n >= c.Shards():
@@ -150,8 +150,8 @@ const LocalSuffix = "_local"
 // Dimension reports whether a table is whole on every shard.
 func Dimension(table string) bool { return strings.HasPrefix(table, "dimension_") }
 
-// settings are what questions need on a cluster. A shard's server answers itself what is about the shard, whatever the lag
-// of its replicas.
+// settings are what questions need on a cluster. A shard's server answers itself what is about the shard, whatever the
+// lag of its replicas.
 func (c *Conn) settings() clickhouse.Settings {
 	switch {
 	case c.cluster == "":

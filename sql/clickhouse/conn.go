@@ -28,7 +28,8 @@ func OrNil[T ~[16]byte](id *T) UUID {
 	return UUID(*id)
 }
 
-// Day is a UTC calendar day, written 2026-03-02: a {name:Date} placeholder does not take the driver's form of a time.Time.
+// Day is a UTC calendar day, written 2026-03-02: a {name:Date} placeholder does not take the driver's form of a
+// time.Time.
 type Day string
 
 // DayOf is the UTC day of t.
@@ -98,8 +99,8 @@ type Server interface {
 	Close() error
 }
 
-// Conn is a pool of connections to one server or to a cluster. Questions are asked of the cluster as of one server; rows are
-// inserted into a Shard. It is safe for concurrent use.
+// Conn is a pool of connections to one server or to a cluster. Questions are asked of the cluster as of one server;
+// rows are inserted into a Shard. It is safe for concurrent use.
 type Conn struct {
 	Server
 

@@ -37,7 +37,8 @@ func TestCrawlsWithATokenAreTakenOnceEverywhere(t *testing.T) {
 	}
 }
 
-// A crawl that has landed is found as far as below lets it be seen, on any day, and among more keys than one question has.
+// A crawl that has landed is found as far as below lets it be seen, on any day, and among more keys than one question
+// has.
 func TestLandedCrawls(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)

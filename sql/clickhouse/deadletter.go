@@ -76,7 +76,8 @@ type deadLettersWholeParams struct {
 
 var deadLettersWhole = query[deadLettersWholeParams, DeadLetter]("deadletters_whole")
 
-// WholeDeadLetters are the dead letters of one partition at some offsets, in their order. The caller bounds their bytes.
+// WholeDeadLetters are the dead letters of one partition at some offsets, in their order. The caller bounds their
+// bytes.
 func WholeDeadLetters(ctx context.Context, conn *Conn, topic string, partition int32, offsets []int64) ([]DeadLetter, error) {
 	return deadLettersWhole.All(ctx, conn, deadLettersWholeParams{partitionParams{topic, partition}, offsets})
 }

@@ -42,9 +42,9 @@ func named(c *tls.Config, address string) *tls.Config {
 	return c
 }
 
-// WriteTimeout is how long a server may accept nothing of what it is sent. The driver sends the parts of an insert without
-// a deadline, also when its context ends: a server that hangs would keep the sink from ending. It is shorter than what a
-// consumer has to finish a batch.
+// WriteTimeout is how long a server may accept nothing of what it is sent. The driver sends the parts of an insert
+// without a deadline, also when its context ends: a server that hangs would keep the sink from ending. It is shorter
+// than what a consumer has to finish a batch.
 const WriteTimeout = 5 * time.Second
 
 // timeoutConn is a connection whose writes fail once the server has accepted nothing for the timeout. The driver looks

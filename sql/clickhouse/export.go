@@ -39,9 +39,9 @@ const (
 	Parquet Format = "Parquet"
 )
 
-// exportSettings bound the server's memory: few rows of a part at a time, a small part of the sorting in memory, small row
-// groups in a Parquet file. Answers of 5 KB took 17 MB for each part, all of which are read at once. Times are RFC 3339 in
-// UTC, numbers are numbers.
+// exportSettings bound the server's memory: few rows of a part at a time, a small part of the sorting in memory, small
+// row groups in a Parquet file. Answers of 5 KB took 17 MB for each part, all of which are read at once. Times are RFC
+// 3339 in UTC, numbers are numbers.
 var exportSettings = clickhouse.Settings{
 	"max_threads":                                  1,
 	"max_block_size":                               128,
@@ -60,9 +60,9 @@ var exportSettings = clickhouse.Settings{
 	"cancel_http_readonly_queries_on_client_close": 1,
 }
 
-// Export writes rows to w as they come, each as the server formats it; neither side holds more than some of them. NDJSON is
-// read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment and takes the
-// server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
+// Export writes rows to w as they come, each as the server formats it; neither side holds more than some of them.
+// NDJSON is read month by month, each as it is at one moment, with answers by day. A Parquet file is read at one moment
+// and takes the server up to 2 GB; beyond that it is an error. After an error what was written is of no use.
 func Export(ctx context.Context, c Config, what Query[Exported, struct{}], of Exported, as Format, w io.Writer) (err error) {
 	conn, err := openHTTP(ctx, c)
 	if err != nil {
@@ -112,7 +112,8 @@ func export(ctx context.Context, conn *Conn, what Query[Exported, struct{}], of 
 	return rows.Close()
 }
 
-// openHTTP connects to the HTTP interface of c's server, which alone writes formats; of a cluster to the first that answers.
+// openHTTP connects to the HTTP interface of c's server, which alone writes formats; of a cluster to the first that
+// answers.
 func openHTTP(ctx context.Context, c Config) (*Conn, error) {
 	c.ReadTimeout = exportTimeout
 	var errs []error

@@ -42,8 +42,8 @@ type exported struct {
 	} `json:"competitors"`
 }
 
-// landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits and crawls, and
-// another organization's.
+// landExported lands, over three months, answers of which every second was read again twice, a given-up run, visits and
+// crawls, and another organization's.
 func landExported(t *testing.T, conn *clickhouse.Conn) {
 	t.Helper()
 	if err := clickhouse.DimensionTopics.Insert(t.Context(), conn, "", []clickhouse.DimensionTopic{{OrganizationID: warehouse.Organization, BrandID: warehouse.Brand, ID: topics[1], Name: "anvils", Version: 1}}); err != nil {

@@ -79,8 +79,8 @@ type logProgressRow struct {
 
 var logProgress = table[logProgressRow]("log_progress")
 
-// AdvanceLog writes to a shard that everything has landed up to a record, as the views of landing tables do. Written again,
-// or when more has landed, it changes nothing.
+// AdvanceLog writes to a shard that everything has landed up to a record, as the views of landing tables do. Written
+// again, or when more has landed, it changes nothing.
 func AdvanceLog(ctx context.Context, conn *Conn, to LogPosition) error {
 	return logProgress.Insert(ctx, conn, "", []logProgressRow{{to.Topic, to.Partition, to.Offset}})
 }

@@ -20,12 +20,13 @@ type Deleted struct {
 // deletedAtOnce bounds the text of one statement.
 const deletedAtOnce = 500
 
-// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead letters, of every table that has a column
-// organization_id, at every shard. It returns how many rows it found, by table, and rewrites only months that have some.
+// Purge deletes every row of what was deleted: facts, rollups, dimensions and dead letters, of every table that has a
+// column organization_id, at every shard. It returns how many rows it found, by table, and rewrites only months that
+// have some.
 //
-// Rows are rewritten away (a mutation), not masked (a lightweight delete): they are then off the disk, and most of either is
-// to link and sync parts anew (60 parts, 1.5 M rows: 11.8 s and 9.6 s). Inserts go on meanwhile, and tokens stay. Rows that
-// are inserted while it runs may stay: purge again later.
+// Rows are rewritten away (a mutation), not masked (a lightweight delete): they are then off the disk, and most of
+// either is to link and sync parts anew (60 parts, 1.5 M rows: 11.8 s and 9.6 s). Inserts go on meanwhile, and tokens
+// stay. Rows that are inserted while it runs may stay: purge again later.
 func Purge(ctx context.Context, conn *Conn, deleted []Deleted) (found map[string]uint64, err error) {
 	found = map[string]uint64{}
 	err = conn.EachShard(func(shard *Conn) error {
@@ -91,8 +92,8 @@ func ofBrands(brand string, deleted []Deleted) string {
 	return strings.Join(either, " OR ")
 }
 
-// lettersOf picks dead letters by the ids in their record: in its key, in the fields of its owner or, where it is no JSON,
-// anywhere.
+// lettersOf picks dead letters by the ids in their record: in its key, in the fields of its owner or, where it is no
+// JSON, anywhere.
 func lettersOf(deleted []Deleted) string {
 	var ids []string
 	for _, d := range deleted {

@@ -168,8 +168,8 @@ func TestNoTableOfFactsForgetsTheTokensOfEmptyParts(t *testing.T) {
 	}
 }
 
-// Months before a day go, whole and soon, and nothing else does: not from a table that expires on, not of what views made
-// of the rows, and not for a replay of their inserts.
+// Months before a day go, whole and soon, and nothing else does: not from a table that expires on, not of what views
+// made of the rows, and not for a replay of their inserts.
 func TestOnlyMonthsBeforeADayExpire(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)

@@ -39,8 +39,8 @@ func (q Query[P, R]) All(ctx context.Context, conn *Conn, params P) (rows []R, e
 	return rows, err
 }
 
-// each asks the question once and gives its rows to take as they come; an error of take ends it. The query's name is its
-// log_comment in audit.query_log.
+// each asks the question once and gives its rows to take as they come; an error of take ends it. The query's name is
+// its log_comment in audit.query_log.
 func (q Query[P, R]) each(ctx context.Context, conn *Conn, params P, more clickhouse.Settings, take func(*R) error) (err error) {
 	ctx, span := openSpan(ctx, "SELECT", q.Name)
 	count := 0
@@ -87,8 +87,9 @@ func query[P, R any](name string) Query[P, R] {
 	return Query[P, R]{Name: name, Text: text}
 }
 
-// rollup is a query of few rows that are sums already, so that planning is most of its cost. A second thread took a sixth
-// longer (33 against 28 ms of CPU), and the optimizer another sixth (17 against 15), since the question is flat already.
+// rollup is a query of few rows that are sums already, so that planning is most of its cost. A second thread took a
+// sixth longer (33 against 28 ms of CPU), and the optimizer another sixth (17 against 15), since the question is flat
+// already.
 func rollup[P, R any](name string) Query[P, R] {
 	q := query[P, R](name)
 	q.settings = clickhouse.Settings{

@@ -57,8 +57,8 @@ func MarksBetween(ctx context.Context, conn *Conn, from, to LogPosition) ([]Time
 	return deadLetterMarksBetween.All(ctx, conn, marksParams{from.Topic, from.Partition, from.Offset, to.Topic, to.Partition, to.Offset})
 }
 
-// A Suspect is the first record of a repeated batch: some rollups of the month may have taken the batch before, and others
-// not.
+// A Suspect is the first record of a repeated batch: some rollups of the month may have taken the batch before, and
+// others not.
 type Suspect struct {
 	Landing string `ch:"landing"` // table whose rollups these are
 	Month   Month  `ch:"month"`

@@ -11,8 +11,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// replicas are the servers of one shard. One of them takes every statement until it is lost, so that a lookup sees what was
-// inserted before; the next one catches up first.
+// replicas are the servers of one shard. One of them takes every statement until it is lost, so that a lookup sees what
+// was inserted before; the next one catches up first.
 type replicas struct {
 	shard int
 	names []string

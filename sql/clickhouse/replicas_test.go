@@ -56,8 +56,8 @@ func (l *line) cut() {
 	}
 }
 
-// What was inserted at one replica is looked up there: all goes to the same one until it is gone, and then stays with the
-// other. (The embedded engines copy nothing from each other; here they show where statements go.)
+// What was inserted at one replica is looked up there: all goes to the same one until it is gone, and then stays with
+// the other. (The embedded engines copy nothing from each other; here they show where statements go.)
 func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 	t.Parallel()
 	servers := testkit.ClickHouseShards(t)

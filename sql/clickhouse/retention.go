@@ -50,8 +50,8 @@ func (e Expiring) at(ctx context.Context, conn *Conn, before time.Time) error {
 	return e.materialize(ctx, conn, before)
 }
 
-// Rows expire on one of these days: long ago, or after any row. Both are far from a turn of the year, for any time zone of
-// the server, and before 2106, beyond which a TTL wraps around into the past.
+// Rows expire on one of these days: long ago, or after any row. Both are far from a turn of the year, for any time zone
+// of the server, and before 2106, beyond which a TTL wraps around into the past.
 const (
 	expiredDay = "1971-07-01"
 	keptDay    = "2100-07-01"

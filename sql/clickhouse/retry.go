@@ -13,8 +13,8 @@ import (
 )
 
 // retryTimeout is how long a question is repeated while the server is away. The embedded engine is back within a second
-// when it is started again for its users (see deploy/engine), on a busy machine within six, a server that is restarted within
-// a few.
+// when it is started again for its users (see deploy/engine), on a busy machine within six, a server that is restarted
+// within a few.
 const retryTimeout = 10 * time.Second
 
 // shuttingDown is the error code ABORTED, of a question that came while the server was stopping.

@@ -15,8 +15,9 @@ import (
 // scope names this package as the maker of its spans.
 const scope = "github.com/answerscope/answerscope/sql/clickhouse"
 
-// openSpan opens a span such as `SELECT entity_visibility` below the one in ctx. The server gets its context over the native
-// protocol, and adds its own spans to the trace (system.opentelemetry_span_log). Where none is recorded the span is nil.
+// openSpan opens a span such as `SELECT entity_visibility` below the one in ctx. The server gets its context over the
+// native protocol, and adds its own spans to the trace (system.opentelemetry_span_log). Where none is recorded the span
+// is nil.
 func openSpan(ctx context.Context, operation, target string) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {

@@ -75,8 +75,8 @@ func StaleDays(ctx context.Context, conn *Conn, of Renewal, first, last time.Tim
 	return staleDays.All(ctx, conn, staleDaysParams{of, DayOf(first), DayOf(last)})
 }
 
-// StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a day, in
-// the server's order of their ids.
+// StaleAnswers are at most most answers to renew on the given days, after a cursor, in order of their days and, on a
+// day, in the server's order of their ids.
 func StaleAnswers(ctx context.Context, conn *Conn, of Renewal, days []time.Time, after AnswerCursor, most int) ([]StaleAnswer, error) {
 	if after.Day.IsZero() {
 		after.Day = time.Unix(0, 0)
@@ -93,8 +93,8 @@ type keptParams struct {
 
 var keptAnswers = query[keptParams, AnswerRow]("kept_answers")
 
-// KeptAnswers gives the first rows of answers to take, one after the other, in order of their days and ids; it holds a few
-// at a time. They have what was returned and no reading but its revision and version. An error of take ends it.
+// KeptAnswers gives the first rows of answers to take, one after the other, in order of their days and ids; it holds a
+// few at a time. They have what was returned and no reading but its revision and version. An error of take ends it.
 func KeptAnswers(ctx context.Context, conn *Conn, organization, brand UUID, answers []StaleAnswer, take func(*AnswerRow) error) error {
 	p := keptParams{OrganizationID: organization, BrandID: brand}
 	first := make(map[UUID]ReadingVersion, len(answers))

@@ -27,8 +27,8 @@ const surplusAtOnce = 100_000
 // surplusTries is how often they are looked for: some stay where parts are merged meanwhile, or where there are more.
 const surplusTries = 20
 
-// SurplusRows counts those of a month of a landing table, on one shard: rows that stand there already, of a batch that was
-// inserted twice. It reads the keys of the month in their order.
+// SurplusRows counts those of a month of a landing table, on one shard: rows that stand there already, of a batch that
+// was inserted twice. It reads the keys of the month in their order.
 func SurplusRows(ctx context.Context, conn *Conn, landing string, month Month) (rows uint64, err error) {
 	question := fmt.Sprintf("SELECT toUInt64(sum(rows - 1)) FROM (SELECT count() AS rows FROM %s WHERE _partition_id = {month:String} GROUP BY %s HAVING rows > 1)",
 		QuoteName(conn.Local(landing)), surplusKeys[landing])

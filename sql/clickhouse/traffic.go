@@ -12,8 +12,9 @@ type TrafficFilter struct {
 	Platforms      []string `ch:"platforms"`
 }
 
-// AITraffic gives the views, sessions and goals of the window by facet; within one the most visited or most reached first, of
-// landing pages those with the most sessions; then by name and currency in code-point order. Without any it gives nothing.
+// AITraffic gives the views, sessions and goals of the window by facet; within one the most visited or most reached
+// first, of landing pages those with the most sessions; then by name and currency in code-point order. Without any it
+// gives nothing.
 var AITraffic = rollup[TrafficFilter, Traffic]("ai_traffic")
 
 // The facets of AITraffic: what a row is about.

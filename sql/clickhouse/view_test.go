@@ -20,16 +20,16 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// neighbour tracks a brand of the same id as organization's, with competitors, prompts and topics of the same ids: whatever
-// forgets whose row it is counts it twice.
+// neighbour tracks a brand of the same id as organization's, with competitors, prompts and topics of the same ids:
+// whatever forgets whose row it is counts it twice.
 var (
 	neighbour = clickhouse.UUID{9}
 	rivals    = []clickhouse.UUID{warehouse.Competitor, {13}, {23}}
 	topics    = []clickhouse.UUID{{}, {6}, {7}}
 )
 
-// Every view gives what its file gives, and its rows of an organization do not change with those of another one, not even
-// one whose brand has the same id. A new file is tested by being there.
+// Every view gives what its file gives, and its rows of an organization do not change with those of another one, not
+// even one whose brand has the same id. A new file is tested by being there.
 func TestEveryViewGivesWhatItsFileGivesOfOneOrganizationAlone(t *testing.T) {
 	t.Parallel()
 	conn, random := warehouse.Migrated(t), rand.New(rand.NewPCG(1, 1))
@@ -247,7 +247,8 @@ func landLetters(t *testing.T, conn *clickhouse.Conn, random *rand.Rand) {
 	}
 }
 
-// landFacts lands random answers, a third of them read again otherwise, visits, crawls, and what is known of an organization's brand.
+// landFacts lands random answers, a third of them read again otherwise, visits, crawls, and what is known of an
+// organization's brand.
 func landFacts(t *testing.T, conn *clickhouse.Conn, random *rand.Rand, of clickhouse.UUID, first int64) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
@@ -309,7 +310,8 @@ func read(random *rand.Rand, a *clickhouse.AnswerRow) {
 	}
 }
 
-// landDimensions makes the brand's things known under names of the organization's own; each lacks a competitor of the other.
+// landDimensions makes the brand's things known under names of the organization's own; each lacks a competitor of the
+// other.
 func landDimensions(ctx context.Context, conn *clickhouse.Conn, of clickhouse.UUID) error {
 	name := func(what string, n int) string { return fmt.Sprintf("%s %d of %s", what, n, of) }
 	var competitors []clickhouse.DimensionCompetitor

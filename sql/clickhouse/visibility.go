@@ -63,7 +63,8 @@ type PromptFilter struct {
 	Order  string `ch:"order"`   // desc, asc
 }
 
-// EntityVisibility gives, group by group, the brand's row, then one of each live competitor by name in code-point order.
+// EntityVisibility gives, group by group, the brand's row, then one of each live competitor by name in code-point
+// order.
 var EntityVisibility = rollup[GroupFilter, Entity]("entity_visibility")
 
 // BrandVisibility gives, group by group, one row per bucket that has answers, ascending.

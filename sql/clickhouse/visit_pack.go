@@ -8,9 +8,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// A PackedVisit is a VisitRow that waits to be inserted: first its numbers, then where its texts end, then the texts. The
-// zero value is no visit. Hundreds of thousands wait of a backlog. Under bench pipeline the process had 264 MB resident;
-// with a struct of numbers and one string of texts it had 342 MB, and with VisitRows and the texts of their records 512 MB.
+// A PackedVisit is a VisitRow that waits to be inserted: first its numbers, then where its texts end, then the texts.
+// The zero value is no visit. Hundreds of thousands wait of a backlog. Under bench pipeline the process had 264 MB
+// resident; with a struct of numbers and one string of texts it had 342 MB, and with VisitRows and the texts of their
+// records 512 MB.
 type PackedVisit string
 
 // Where the numbers of a PackedVisit begin, little-endian; then the ends of its texts,

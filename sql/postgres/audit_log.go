@@ -22,7 +22,8 @@ var (
 	auditLog = query[AuditLine]("audit_log")
 )
 
-// LogAudit adds a line of what is no row of this database, such as "analyst added". The others are added with the change.
+// LogAudit adds a line of what is no row of this database, such as "analyst added". The others are added with the
+// change.
 func (db *DB) LogAudit(ctx context.Context, action string, organization uuid.UUID, subject string) error {
 	_, err := logAudit.run(ctx, db, action, organization, subject)
 	return wrap(err, "log audit: %s %s", action, subject)

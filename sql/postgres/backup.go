@@ -10,8 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Dump copies the rows of every table, all of one moment, in the text format of COPY, each to what create returns for its name.
-// Salts of visitors' hashes are left out: what must be forgotten must not be in a copy. The login must be a superuser.
+// Dump copies the rows of every table, all of one moment, in the text format of COPY, each to what create returns for
+// its name. Salts of visitors' hashes are left out: what must be forgotten must not be in a copy. The login must be a
+// superuser.
 func Dump(ctx context.Context, dsn string, create func(table string) (io.WriteCloser, error)) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
@@ -38,8 +39,8 @@ func dumpTable(ctx context.Context, conn *pgx.Conn, table string, create func(ta
 	return errors.Join(err, file.Close())
 }
 
-// Load replaces the rows of every table by those that Dump has copied, in one transaction and without triggers. The schema must
-// be that of the copy. The login must be a superuser.
+// Load replaces the rows of every table by those that Dump has copied, in one transaction and without triggers. The
+// schema must be that of the copy. The login must be a superuser.
 func Load(ctx context.Context, dsn string, open func(table string) (io.ReadCloser, error)) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if err := checkCopiedVersion(ctx, conn, open); err != nil {

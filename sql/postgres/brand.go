@@ -23,8 +23,8 @@ type Brand struct {
 	CreatedAt      time.Time `db:"created_at"`
 }
 
-// NewBrand is a brand to be added with its domains and competitors. Domains are hosts; an address is reduced to its host.
-// International ones are in punycode.
+// NewBrand is a brand to be added with its domains and competitors. Domains are hosts; an address is reduced to its
+// host. International ones are in punycode.
 type NewBrand struct {
 	Name        string          `json:"name"`
 	Slug        string          `json:"slug"` // "" makes one from the name
@@ -90,15 +90,15 @@ func (db *DB) BrandBySlug(ctx context.Context, organization uuid.UUID, slug stri
 	return b, wrap(err, "find brand %q", slug)
 }
 
-// Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound if
-// there is no such brand.
+// Snapshot reads a brand and its competitors in one statement, so that names and revision belong together; ErrNotFound
+// if there is no such brand.
 func (db *DB) Snapshot(ctx context.Context, id uuid.UUID) (Snapshot, error) {
 	s, err := brandSnapshot.one(ctx, db, id)
 	return s, wrap(err, "read brand %s", id)
 }
 
-// AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug, it
-// returns that one unchanged, and added false.
+// AddBrand adds a brand with its domains and competitors, all or nothing. If the organization has a brand of that slug,
+// it returns that one unchanged, and added false.
 func (db *DB) AddBrand(ctx context.Context, organization uuid.UUID, b NewBrand) (_ Brand, added bool, err error) {
 	var made Brand
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {

@@ -69,8 +69,8 @@ func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	return wrap(err, "revoke key %s", key)
 }
 
-// ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or its
-// user is inactive or has left the organization.
+// ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or
+// its user is inactive or has left the organization.
 func (db *DB) ResolveKey(ctx context.Context, hash [32]byte) (KeyHolder, error) {
 	return resolveKey.one(ctx, db, hash[:])
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all stores.
+// WithMigrationLock runs do while no other process does so on this database. It is held around the migrations of all
+// stores.
 func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended('answerscope_migrate', 0))"); err != nil {
@@ -23,9 +24,9 @@ func WithMigrationLock(ctx context.Context, dsn string, do func() error) error {
 	})
 }
 
-// Migrate creates the roles and runs the numbered files of migrate/ that were not run yet, each in one transaction with its
-// version, so that it may be killed and run again at any point. The login must be able to create roles, or be a member of
-// existing ones. progress is called after each file.
+// Migrate creates the roles and runs the numbered files of migrate/ that were not run yet, each in one transaction with
+// its version, so that it may be killed and run again at any point. The login must be able to create roles, or be a
+// member of existing ones. progress is called after each file.
 func Migrate(ctx context.Context, dsn string, progress func(version uint, name string)) error {
 	return withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, mustRead("roles.sql")); err != nil {

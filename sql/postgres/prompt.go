@@ -41,9 +41,9 @@ var (
 )
 
 // EnsurePrompts returns the brand's prompt for each of wanted, in their order. A prompt is found by its text, byte for
-// byte; of several with one text it is the oldest. Missing ones are added with their topics to the prompt set of imports;
-// if wanted has a text twice, the first has its topic. Existing prompts keep their topics. ErrNotFound if there is no such
-// brand. Concurrent callers get the same prompts.
+// byte; of several with one text it is the oldest. Missing ones are added with their topics to the prompt set of
+// imports; if wanted has a text twice, the first has its topic. Existing prompts keep their topics. ErrNotFound if
+// there is no such brand. Concurrent callers get the same prompts.
 func (db *DB) EnsurePrompts(ctx context.Context, brand uuid.UUID, wanted []NewPrompt) ([]Prompt, error) {
 	texts := make([]string, 0, len(wanted))
 	seen := make(map[string]bool, len(wanted))

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Result is an answer with its reading, a row of prompt_results by the names of its columns. U+FFFD is stored for a zero byte
-// of a text, and for what is no UTF-8.
+// Result is an answer with its reading, a row of prompt_results by the names of its columns. U+FFFD is stored for a
+// zero byte of a text, and for what is no UTF-8.
 type Result struct {
 	ID             uuid.UUID `json:"id"` // the answer's
 	PromptID       uuid.UUID `json:"prompt_id"`

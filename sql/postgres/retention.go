@@ -29,8 +29,8 @@ func (db *DB) Now(ctx context.Context) (time.Time, error) {
 	return now, wrap(err, "read the clock of postgres")
 }
 
-// FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire, and
-// no record of them is inserted.
+// FrozenMonths are those of the given months of a topic (without its prefix) that are frozen: their raw facts expire,
+// and no record of them is inserted.
 func (db *DB) FrozenMonths(ctx context.Context, topic string, months []time.Time) (map[time.Time]bool, error) {
 	found, err := frozenMonths.all(ctx, db, topic, months)
 	if err != nil {
@@ -74,8 +74,8 @@ func (db *DB) FrozenBefore(ctx context.Context, topic string) (time.Time, error)
 	return *before, nil
 }
 
-// Freeze freezes every month of a topic before the one of before, for ever, and returns how many were not frozen yet. It
-// runs on the connection of the lock: if that was lost, nothing is frozen.
+// Freeze freezes every month of a topic before the one of before, for ever, and returns how many were not frozen yet.
+// It runs on the connection of the lock: if that was lost, nothing is frozen.
 func (l *ExclusiveSinkLock) Freeze(ctx context.Context, topic string, before time.Time) (months int, err error) {
 	n, err := freezeMonths.run(ctx, l.conn, topic, MonthOf(before))
 	return int(n), wrap(err, "freeze months of %s before %s", topic, before.Format(time.DateOnly))

@@ -30,7 +30,8 @@ func TestSchemaIsTheGolden(t *testing.T) {
 	}
 }
 
-// dump is the server's schema in one text: roles, schemas, tables with their indexes, triggers and policies, and functions.
+// dump is the server's schema in one text: roles, schemas, tables with their indexes, triggers and policies, and
+// functions.
 func dump(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 	var b strings.Builder

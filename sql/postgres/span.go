@@ -14,7 +14,8 @@ import (
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/answerscope/answerscope/sql/postgres"
 
-// openSpan opens the span of a statement, such as `SELECT resolve_key`, below the one in ctx; nil if that is not recorded.
+// openSpan opens the span of a statement, such as `SELECT resolve_key`, below the one in ctx; nil if that is not
+// recorded.
 func (s statement[R]) openSpan(ctx context.Context) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {

@@ -14,8 +14,8 @@ import (
 //go:embed migrate/*.sql query/*.sql roles.sql
 var files embed.FS
 
-// A statement is one file of query/ with the Go type of its rows. The text sent to the server is the file, byte for byte;
-// its columns are the fields of R by db tags, or its only column is an R.
+// A statement is one file of query/ with the Go type of its rows. The text sent to the server is the file, byte for
+// byte; its columns are the fields of R by db tags, or its only column is an R.
 type statement[R any] struct {
 	name string
 	text string

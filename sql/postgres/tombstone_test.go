@@ -106,7 +106,8 @@ func TestAFrozenMonthStaysFrozen(t *testing.T) {
 	}
 }
 
-// Months are frozen on every shard or on none: the sinks of all of them go on with the one connection that would freeze.
+// Months are frozen on every shard or on none: the sinks of all of them go on with the one connection that would
+// freeze.
 func TestSinksOfAllShardsAreStoppedByOneConnection(t *testing.T) {
 	t.Parallel()
 	db, dsn := migrated(t)

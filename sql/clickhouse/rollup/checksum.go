@@ -120,8 +120,8 @@ func (r *Rollup) actual(database, condition string) string {
 	return "SELECT * FROM " + clickhouse.QuoteName(database) + "." + clickhouse.QuoteName(r.Table) + " WHERE " + condition
 }
 
-// limited restricts what a checksum or a rebuild takes from questions and inserts: what a view groups beyond 200 MB goes
-// to the disk.
+// limited restricts what a checksum or a rebuild takes from questions and inserts: what a view groups beyond 200 MB
+// goes to the disk.
 func limited(comment string, threads int) driver.Settings {
 	return driver.Settings{
 		"log_comment":                              comment,

@@ -11,9 +11,9 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A ChecksumCache computes the checksum of a month of one side of a rollup, and keeps it part by part. A part of a table
-// never changes, so that only what was inserted or merged since is read again: little enough to do it under the sink
-// lock. It is not safe for concurrent use.
+// A ChecksumCache computes the checksum of a month of one side of a rollup, and keeps it part by part. A part of a
+// table never changes, so that only what was inserted or merged since is read again: little enough to do it under the
+// sink lock. It is not safe for concurrent use.
 type ChecksumCache struct {
 	conn     *clickhouse.Conn
 	rollup   *Rollup

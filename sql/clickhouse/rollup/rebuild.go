@@ -15,7 +15,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Rebuild makes a month of a rollup again in a shadow schema, and replaces the month. It is not safe for concurrent use.
+// A Rebuild makes a month of a rollup again in a shadow schema, and replaces the month. It is not safe for concurrent
+// use.
 type Rebuild struct {
 	conn   *clickhouse.Conn
 	rollup *Rollup
@@ -98,8 +99,8 @@ func (b *Rebuild) MissingRows(ctx context.Context) (rows uint64, err error) {
 	return rows, nil
 }
 
-// fence is the offset of each log up to which, inclusive, the landing rows of the month go now. A batch lands in a month as
-// one part, and the batches of a partition in their order, so nothing is added below a fence later.
+// fence is the offset of each log up to which, inclusive, the landing rows of the month go now. A batch lands in a
+// month as one part, and the batches of a partition in their order, so nothing is added below a fence later.
 func (b *Rebuild) fence(ctx context.Context) (Progress, error) {
 	return progress(ctx, b.conn, fmt.Sprintf("SELECT log_topic, log_partition, log_offset AS last_offset FROM %s WHERE %s",
 		clickhouse.QuoteName(b.rollup.Source), ofMonth(b.month, Owner{})))
@@ -147,8 +148,8 @@ func (b *Rebuild) between(fence Progress) string {
 	return ofMonth(b.month, Owner{}) + " AND (" + strings.Join(append(logs, "0"), " OR ") + ")"
 }
 
-// Replace puts the rebuilt month in the place of the old one, and returns when the server is done with it. The caller has
-// the exclusive sink lock: rows inserted meanwhile would be lost. The table's tokens stay.
+// Replace puts the rebuilt month in the place of the old one, and returns when the server is done with it. The caller
+// has the exclusive sink lock: rows inserted meanwhile would be lost. The table's tokens stay.
 func (b *Rebuild) Replace(ctx context.Context) error {
 	parts, err := b.Checksums().parts(ctx)
 	if err != nil {
@@ -165,8 +166,8 @@ func (b *Rebuild) Replace(ctx context.Context) error {
 	return nil
 }
 
-// finished runs a statement that the server continues when its client is gone, and returns once it does not run any more:
-// after its answer or, if the connection was lost, when the server does not list it.
+// finished runs a statement that the server continues when its client is gone, and returns once it does not run any
+// more: after its answer or, if the connection was lost, when the server does not list it.
 func finished(ctx context.Context, conn *clickhouse.Conn, statement string) error {
 	id := fmt.Sprintf("answerscope-%016x", rand.Uint64())
 	err := conn.Exec(driver.Context(ctx, driver.WithQueryID(id)), statement)

@@ -15,8 +15,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Rollup is a table that a materialized view fills from a landing table, each row in the month of the rows that it comes
-// from. All of it is read from the server, so that the migration of the view is the one definition.
+// A Rollup is a table that a materialized view fills from a landing table, each row in the month of the rows that it
+// comes from. All of it is read from the server, so that the migration of the view is the one definition.
 type Rollup struct {
 	Table  string // that the view fills
 	Source string // the landing table
@@ -73,8 +73,8 @@ func List(ctx context.Context, conn *clickhouse.Conn) ([]*Rollup, error) {
 	return rollups, nil
 }
 
-// summing finds the columns that an engine lists to sum, after the two names of a replicated table; without a list it sums
-// every number beside the key.
+// summing finds the columns that an engine lists to sum, after the two names of a replicated table; without a list it
+// sums every number beside the key.
 var summing = regexp.MustCompile(`^(?:Replicated)?SummingMergeTree(?:\((?:'[^']*', '[^']*'(?:, )?)?(?:\(([^)]*)\))?\))? `)
 
 func rollupOf(row rollupRow) (*Rollup, error) {

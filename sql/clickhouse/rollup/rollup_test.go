@@ -14,8 +14,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/rollup"
 )
 
-// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of visits and crawls, which feed
-// every rollup.
+// insertBatch inserts a batch of answers of three brands in two months, some corrected, and of visits and crawls, which
+// feed every rollup.
 func insertBatch(t *testing.T, conn *clickhouse.Conn, r *rand.Rand, first int64, n int) {
 	t.Helper()
 	var answers []clickhouse.AnswerRow
@@ -104,8 +104,8 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 	}
 }
 
-// However rows are split into parts and merged, a rollup has the checksum of what its view makes of the landing rows, and a
-// used cache has that of a new one.
+// However rows are split into parts and merged, a rollup has the checksum of what its view makes of the landing rows,
+// and a used cache has that of a new one.
 func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)
@@ -146,8 +146,8 @@ func TestARollupHasTheChecksumOfItsLandingRows(t *testing.T) {
 	}
 }
 
-// Each kind of difference is found, by column and brand, and is gone once the month has been rebuilt; inserts go on until the
-// last fill.
+// Each kind of difference is found, by column and brand, and is gone once the month has been rebuilt; inserts go on
+// until the last fill.
 func TestARebuiltMonthIsWhatItsViewMakes(t *testing.T) {
 	t.Parallel()
 	spoils := map[string]string{

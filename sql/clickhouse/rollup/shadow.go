@@ -21,8 +21,8 @@ type shadow struct {
 // shadowInfix stands between the name of a database and what is random in the names of its shadows.
 const shadowInfix = "_rebuild_"
 
-// newShadow copies the definition of a table. The copy is a plain MergeTree without TTL, also of a replicated table; its
-// partitions fit into the table.
+// newShadow copies the definition of a table. The copy is a plain MergeTree without TTL, also of a replicated table;
+// its partitions fit into the table.
 func newShadow(ctx context.Context, conn *clickhouse.Conn, table string) (*shadow, error) {
 	var here, engine string
 	err := conn.QueryRow(ctx, "SELECT database, engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",

@@ -13,11 +13,12 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// admissionTimeout is how long a server may take to read its users: the embedded one is restarted, others read them every
-// few seconds.
+// admissionTimeout is how long a server may take to read its users: the embedded one is restarted, others read them
+// every few seconds.
 const admissionTimeout = 30 * time.Second
 
-// Admit adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed again.
+// Admit adds an analyst to a server's users.d and waits until the login works. If it does not, the file is removed
+// again.
 func Admit(ctx context.Context, cfg clickhouse.Config, usersDir string, a Analyst, password string) error {
 	if err := AddAnalyst(usersDir, a); err != nil {
 		return err
@@ -65,8 +66,8 @@ func untilServed(ctx context.Context, try func(context.Context) error) error {
 	return err
 }
 
-// AddressFor is the address of the warehouse, or of a cluster's first server, for another user. It keeps only the parameters
-// of TLS.
+// AddressFor is the address of the warehouse, or of a cluster's first server, for another user. It keeps only the
+// parameters of TLS.
 func AddressFor(cfg clickhouse.Config, login, password string) string {
 	address, err := url.Parse(cfg.Servers()[0])
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// An Analyst is a user of the server who asks in SQL and reads the rows of one organization. Access is a file of the server's
-// configuration (users.d), since the embedded engine has no other way.
+// An Analyst is a user of the server who asks in SQL and reads the rows of one organization. Access is a file of the
+// server's configuration (users.d), since the embedded engine has no other way.
 type Analyst struct {
 	Name           string          `xml:"name"`                      // unique in the organization: a–z, 0–9 and single hyphens
 	Organization   string          `xml:"organization"`              // its slug when the analyst was added
@@ -65,8 +65,8 @@ func (a Analyst) Validate() error {
 	return errors.Join(errs...)
 }
 
-// PasswordSCRAM is what a server's file of users keeps of a password, in hexadecimal: PBKDF2 of RFC 5802 with the 4,096 rounds
-// and the empty salt that the server presumes there. Its other way is one round of SHA-256, without a salt too.
+// PasswordSCRAM is what a server's file of users keeps of a password, in hexadecimal: PBKDF2 of RFC 5802 with the 4,096
+// rounds and the empty salt that the server presumes there. Its other way is one round of SHA-256, without a salt too.
 func PasswordSCRAM(password string) string {
 	const rounds = 4096
 	key, err := pbkdf2.Key(sha256.New, password, nil, rounds, sha256.Size)
@@ -76,8 +76,8 @@ func PasswordSCRAM(password string) string {
 	return hex.EncodeToString(key)
 }
 
-// Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME where the slug has
-// other characters than a–z, 0–9 and hyphens. No part has a _, so that no two analysts share a login.
+// Login is the user's name on the server and the name of the file: analyst_SLUG_NAME, or analyst__ID_NAME where the
+// slug has other characters than a–z, 0–9 and hyphens. No part has a _, so that no two analysts share a login.
 func (a Analyst) Login() string {
 	organization := a.Organization
 	if !plain.MatchString(organization) || len(organization) > longest {
@@ -155,8 +155,8 @@ func OrganizationTables() []string {
 	return tables
 }
 
-// organizationViews are the named views that are asked for one organization, and those without parameters; the others are
-// the pipeline's.
+// organizationViews are the named views that are asked for one organization, and those without parameters; the others
+// are the pipeline's.
 func organizationViews() []string {
 	views := slices.DeleteFunc(definitionNames("query"), func(name string) bool {
 		return !strings.Contains(mustRead("query/"+name+".sql"), "{organization_id:UUID}")
@@ -167,8 +167,8 @@ func organizationViews() []string {
 	return views
 }
 
-// indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant of their
-// own. Their rows are filtered as those of a table of database _table_function.
+// indexReaders are table functions that return the keys of a table's rows, past the row filters and without a grant of
+// their own. Their rows are filtered as those of a table of database _table_function.
 var indexReaders = []string{
 	"mergeTreeAnalyzeIndexes", "mergeTreeAnalyzeIndexesUUID", "mergeTreeIndex", "mergeTreeProjection", "mergeTreeTextIndex",
 }

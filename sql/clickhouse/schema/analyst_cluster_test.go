@@ -19,7 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// clusterOf starts two servers that know each other, with these users. Those of testkit read theirs before a test begins.
+// clusterOf starts two servers that know each other, with these users. Those of testkit read theirs before a test
+// begins.
 func clusterOf(t *testing.T, users string) clickhouse.Config {
 	t.Helper()
 	var ports []string
@@ -70,8 +71,8 @@ func clusterOf(t *testing.T, users string) clickhouse.Config {
 	return c
 }
 
-// Whatever server of a cluster an analyst asks, and in whatever table, rows of other organizations are not there: neither
-// on that server nor on those that it asks in turn.
+// Whatever server of a cluster an analyst asks, and in whatever table, rows of other organizations are not there:
+// neither on that server nor on those that it asks in turn.
 func TestAnAnalystOfAClusterSeesOneOrganization(t *testing.T) {
 	ana := schema.Analyst{Name: "ana", Organization: "acme", OrganizationID: clickhouse.UUID{1}, Database: engine.Database, PasswordSCRAM: schema.PasswordSCRAM("of-acme"), Since: time.Now(), Sharded: true}
 	users, err := ana.Configuration()

@@ -30,9 +30,9 @@ const (
 // test-crash` calls all.
 var sampled = []string{"concat", "arraySort", "editDistance"}
 
-// No function lets an analyst's query pass twice its time or one and a half its memory, with arguments of 20,000 elements or
-// a megabyte: it ends by itself, or the engine is started again without it. Beside other tests only its end is wanted, not
-// the time.
+// No function lets an analyst's query pass twice its time or one and a half its memory, with arguments of 20,000
+// elements or a megabyte: it ends by itself, or the engine is started again without it. Beside other tests only its end
+// is wanted, not the time.
 func TestEveryFunctionKeepsTheLimits(t *testing.T) {
 	t.Parallel()
 	s := newFunctionStage(t)
@@ -139,7 +139,8 @@ func (s *functionStage) mostBytes(t *testing.T) (most uint64) {
 	return most
 }
 
-// function is one of system.functions. Its arguments are a Markdown list with types as links: - `s` — Text. [`String`](…).
+// function is one of system.functions. Its arguments are a Markdown list with types as links: - `s` — Text.
+// [`String`](…).
 type function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`

@@ -96,8 +96,8 @@ func (s *stage) callEveryViewForTheirOrganizationAlone(t *testing.T) {
 	}
 }
 
-// A client that passes no parameters lists a view with its columns and selects from it. It has the rows of the analyst's
-// organization, and no others.
+// A client that passes no parameters lists a view with its columns and selects from it. It has the rows of the
+// analyst's organization, and no others.
 func (s *stage) selectFromViewsWithoutParameters(t *testing.T) {
 	for _, table := range schema.OrganizationTables() {
 		s.fill(t, table, "[yesterday()]")

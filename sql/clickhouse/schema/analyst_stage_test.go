@@ -23,8 +23,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse/schema"
 )
 
-// stage is an engine of its own with our schema and an organization's analyst each: ana of A, bob of B. Every table that
-// an analyst may read has rows of both.
+// stage is an engine of its own with our schema and an organization's analyst each: ana of A, bob of B. Every table
+// that an analyst may read has rows of both.
 type stage struct {
 	address, http string // host:port
 	owner         login
@@ -119,8 +119,8 @@ func id(t *testing.T, text string) (id clickhouse.UUID) {
 	return id
 }
 
-// fill gives a table rows of both organizations on some days, of which two are enough for every view to say something. A column not
-// listed here is one of its type that is not nothing.
+// fill gives a table rows of both organizations on some days, of which two are enough for every view to say something.
+// A column not listed here is one of its type that is not nothing.
 func (s *stage) fill(t *testing.T, table, days string) {
 	t.Helper()
 	values := map[string]string{

@@ -32,8 +32,8 @@ func (s servers) members(ctx context.Context) (given []member, err error) {
 	return given, nil
 }
 
-// known are the servers of a cluster as one of them has them configured. A question of all replicas counts each as a shard,
-// in the order in which they are configured.
+// known are the servers of a cluster as one of them has them configured. A question of all replicas counts each as a
+// shard, in the order in which they are configured.
 func (s server) known(ctx context.Context, cluster string) (known []member, err error) {
 	defer func() {
 		if err != nil {
@@ -62,8 +62,8 @@ func (s server) known(ctx context.Context, cluster string) (known []member, err 
 	return known, nil
 }
 
-// check says where the addresses and the cluster that the servers know differ: a question would leave out rows, or count
-// them twice.
+// check says where the addresses and the cluster that the servers know differ: a question would leave out rows, or
+// count them twice.
 func (s servers) check(ctx context.Context, l layout) error {
 	given, err := s.members(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestAClusterIsBroughtUpOnce(t *testing.T) {
 	}
 }
 
-// A shard that was put in front of the others, in the addresses and in remote_servers alike, would be given what was planned for
-// them: the first server has the number of the second here.
+// A shard that was put in front of the others, in the addresses and in remote_servers alike, would be given what was
+// planned for them: the first server has the number of the second here.
 func TestAServerStaysTheShardThatItWasMadeAs(t *testing.T) {
 	t.Parallel()
 	conn, c := warehouse.Sharded(t)

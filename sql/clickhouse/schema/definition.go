@@ -65,8 +65,8 @@ func namedViews() map[string]string {
 	return texts
 }
 
-// outdatedFunctions leaves a right function alone: functions belong to the whole server, and databases may migrate at the
-// same time.
+// outdatedFunctions leaves a right function alone: functions belong to the whole server, and databases may migrate at
+// the same time.
 func outdatedFunctions(ctx context.Context, conn *clickhouse.Conn) ([]definition, error) {
 	var all []definition
 	var texts []string
@@ -86,8 +86,8 @@ func outdatedFunctions(ctx context.Context, conn *clickhouse.Conn) ([]definition
 // hashed is the end of a comment that comment has made.
 var hashed = regexp.MustCompile(`\[[0-9a-f]{12}\]$`)
 
-// comment is what the server shows beside a view: what it answers, and a hash of its text and of those of all functions,
-// which the server copies into a view when it is created.
+// comment is what the server shows beside a view: what it answers, and a hash of its text and of those of all
+// functions, which the server copies into a view when it is created.
 func comment(text string) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))

@@ -36,8 +36,8 @@ type object struct {
 	Create  string `ch:"create_table_query"`
 }
 
-// behind lists what a replica lacks of its leader, in an order in which it can be made. A function or a named view has no
-// statement.
+// behind lists what a replica lacks of its leader, in an order in which it can be made. A function or a named view has
+// no statement.
 func behind(ctx context.Context, l layout, leader, follower *clickhouse.Conn) ([]definition, error) {
 	want, err := objects(ctx, leader)
 	if err != nil || len(want) == 0 { // the leader itself has yet to begin

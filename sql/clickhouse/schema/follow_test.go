@@ -9,7 +9,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A new replica gets what its leader has now, without the steps in between; later what replicated tables do not copy. (On the embedded engines no table copies anything by itself, so that columns stay as they are.)
+// A new replica gets what its leader has now, without the steps in between; later what replicated tables do not copy.
+// (On the embedded engines no table copies anything by itself, so that columns stay as they are.)
 func TestAReplicaFollowsItsLeader(t *testing.T) {
 	c := clickhouse.DefaultConfig()
 	servers := testkit.ClickHouseShards(t)

@@ -11,9 +11,10 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A layout is how the tables of the migrations are on the servers: on one server as they are written; on a cluster each table
-// of facts is a table <name>_local on each shard, with the views that fill and read those, and a Distributed table of the
-// plain name, which questions read. Tables of dimensions are whole on every shard, where questions join them.
+// A layout is how the tables of the migrations are on the servers: on one server as they are written; on a cluster each
+// table of facts is a table <name>_local on each shard, with the views that fill and read those, and a Distributed
+// table of the plain name, which questions read. Tables of dimensions are whole on every shard, where questions join
+// them.
 type layout struct {
 	cluster    string // what the servers call the cluster; empty: one server
 	replicated bool   // a shard is several servers, which copy from each other
@@ -152,8 +153,8 @@ func (l layout) reading(text string, facts map[string]bool) string {
 	})
 }
 
-// question is the text of a named view on these servers: that of its file, with the setting global, which its callers then
-// need not send.
+// question is the text of a named view on these servers: that of its file, with the setting global, which its callers
+// then need not send.
 func (l layout) question(text string) string {
 	if l.cluster == "" {
 		return text

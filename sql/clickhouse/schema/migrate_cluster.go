@@ -13,9 +13,9 @@ const stepOf = ": "
 
 func shardStep(n int, step string) string { return fmt.Sprintf("shard %d%s%s", n, stepOf, step) }
 
-// migrateCluster brings up the servers of a cluster one after the other, each at its own address, which needs no queue of
-// statements in Keeper. All must be there. Of the replicas of a shard one runs the migrations, some of which fill tables;
-// the others then get what it has, since replicated tables copy their changes and rows by themselves.
+// migrateCluster brings up the servers of a cluster one after the other, each at its own address, which needs no queue
+// of statements in Keeper. All must be there. Of the replicas of a shard one runs the migrations, some of which fill
+// tables; the others then get what it has, since replicated tables copy their changes and rows by themselves.
 func migrateCluster(ctx context.Context, c clickhouse.Config, progress func(step string)) error {
 	all, err := openServers(ctx, c, false)
 	if err != nil {
@@ -57,8 +57,8 @@ func migrateShard(ctx context.Context, l layout, replicas []server, progress fun
 	return l, nil
 }
 
-// asFound is l as the existing tables of a server are: a new table is of their kind, also while a shard is given without a
-// replica that it has. A replica of tables that are not replicated would lack their rows.
+// asFound is l as the existing tables of a server are: a new table is of their kind, also while a shard is given
+// without a replica that it has. A replica of tables that are not replicated would lack their rows.
 func (l layout) asFound(ctx context.Context, conn *clickhouse.Conn) (layout, error) {
 	var replicated, plain []string
 	err := conn.QueryRow(ctx, `
@@ -75,8 +75,8 @@ func (l layout) asFound(ctx context.Context, conn *clickhouse.Conn) (layout, err
 	return l, nil
 }
 
-// pendingOfCluster lists what is pending at the servers that answer, one of every shard at least: a process starts without
-// a replica that is lost.
+// pendingOfCluster lists what is pending at the servers that answer, one of every shard at least: a process starts
+// without a replica that is lost.
 func pendingOfCluster(ctx context.Context, c clickhouse.Config) (pending []string, err error) {
 	all, err := openServers(ctx, c, true)
 	if err != nil {
@@ -126,8 +126,8 @@ func pendingOfShard(ctx context.Context, l layout, replicas []server) ([]string,
 	return append(pending, slices.Repeat([]string{numbering}, unnumbered)...), nil
 }
 
-// fillDimensions gives new shards the dimensions that the others have: the mirror copies only what changes. Of a row that is
-// there twice the newest counts.
+// fillDimensions gives new shards the dimensions that the others have: the mirror copies only what changes. Of a row
+// that is there twice the newest counts.
 func (s servers) fillDimensions(ctx context.Context, l layout) error {
 	for _, table := range []string{"dimension_brands", "dimension_competitors", "dimension_prompts", "dimension_topics"} {
 		for _, replicas := range s {

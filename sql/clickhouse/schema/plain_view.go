@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A plainView is a question without parameters, for clients that list views with their columns and pass nothing: the question
-// asked of each brand whose rows the user may see, over the API's default window, without filters. Its text is made from
-// the question's, so that a metric has one definition.
+// A plainView is a question without parameters, for clients that list views with their columns and pass nothing: the
+// question asked of each brand whose rows the user may see, over the API's default window, without filters. Its text is
+// made from the question's, so that a metric has one definition.
 type plainView struct {
 	name     string
 	question string // its file in query/
@@ -43,8 +43,8 @@ func (v plainView) text() string {
 
 var parameter = regexp.MustCompile(`\{(\w+):([^}]+)\}`)
 
-// defaults are the SQL for parameters that are not empty by default. The row's own brand passes every comparison with the
-// brand that is asked for.
+// defaults are the SQL for parameters that are not empty by default. The row's own brand passes every comparison with
+// the brand that is asked for.
 var defaults = map[string]string{
 	"organization_id": "organization_id",
 	"brand_id":        "brand_id",
@@ -79,8 +79,8 @@ var (
 )
 
 // ofEveryBrand makes a question about one brand one about every brand: each SELECT that has a line for each expression
-// and each GROUP BY, PARTITION BY and LIMIT gets the brand. Ids of prompts, competitors and answers are unique among all
-// brands, so what is looked up by them stays as it is.
+// and each GROUP BY, PARTITION BY and LIMIT gets the brand. Ids of prompts, competitors and answers are unique among
+// all brands, so what is looked up by them stays as it is.
 func ofEveryBrand(text string) string {
 	text = withoutAnswers.ReplaceAllString(text, "")
 	text = groupingSets.ReplaceAllStringFunc(text, func(sets string) string {

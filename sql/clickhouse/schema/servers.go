@@ -27,8 +27,8 @@ func (s server) where() string {
 // servers are those of a cluster, the replicas of each shard.
 type servers [][]server
 
-// openServers connects to every server of a cluster. With lenient, a server that does not answer is left out, as long as
-// another of its shard does; one that answers with an error never is.
+// openServers connects to every server of a cluster. With lenient, a server that does not answer is left out, as long
+// as another of its shard does; one that answers with an error never is.
 func openServers(ctx context.Context, c clickhouse.Config, lenient bool) (all servers, err error) {
 	defer func() {
 		if err != nil {
@@ -68,8 +68,8 @@ func (s servers) each() iter.Seq[server] {
 	return slices.Values(slices.Concat(s...))
 }
 
-// lead puts the replica first that runs the migrations of a shard: one that has run most of them, so that a server which is
-// new, or was away, fills and empties nothing that others have.
+// lead puts the replica first that runs the migrations of a shard: one that has run most of them, so that a server
+// which is new, or was away, fills and empties nothing that others have.
 func lead(ctx context.Context, replicas []server) error {
 	best, most := 0, uint(0)
 	for i, s := range replicas {

@@ -6,8 +6,8 @@ import (
 )
 
 // A server keeps the number of the shard that it was made as, counted from 1, in the comment of its list of migrations,
-// which is never replicated. The addresses and the servers' remote_servers can agree and both be wrong: a shard that is put
-// between others moves those behind it, and a batch that was planned for one would land on another.
+// which is never replicated. The addresses and the servers' remote_servers can agree and both be wrong: a shard that is
+// put between others moves those behind it, and a batch that was planned for one would land on another.
 const shardNumbered = "of shard "
 
 // numbering is the step that gives a server its number.
@@ -31,7 +31,8 @@ func (s servers) number(ctx context.Context, progress func(step string)) error {
 // comment is "of shard 2" for a server of the second shard.
 func (s server) comment() string { return fmt.Sprintf("%s%d", shardNumbered, s.shard+1) }
 
-// numbered reports whether a server has a number. It is an error if that is of another shard than the server is given in.
+// numbered reports whether a server has a number. It is an error if that is of another shard than the server is given
+// in.
 func (s server) numbered(ctx context.Context) (bool, error) {
 	var comment string
 	err := s.conn.QueryRow(ctx, "SELECT anyIf(comment, name = 'schema_migrations') FROM system.tables WHERE database = currentDatabase()").Scan(&comment)
