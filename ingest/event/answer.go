@@ -6,8 +6,8 @@ import "github.com/gofrs/uuid/v5"
 const Version = 1
 
 // Answer is how one run ended: a platform's answer to one prompt, or a run that was given up (GivenUp is set and Text,
-// Citations, Products are empty). It has a snapshot of all that extract needs, so that the reading of an answer does not
-// depend on when it is read.
+// Citations, Products are empty). It has a snapshot of all that extract needs, so that the reading of an answer does
+// not depend on when it is read.
 type Answer struct {
 	V              int       `json:"v"`
 	ID             uuid.UUID `json:"id"` // RunID of the run's identity
@@ -108,8 +108,8 @@ type Reread struct {
 	MinExtractVersion int `json:"min_extract_version"`
 }
 
-// Surface is where an answer was taken: from the platform's API, or as its consumers see it. Figures can be separated by
-// it.
+// Surface is where an answer was taken: from the platform's API, or as its consumers see it. Figures can be separated
+// by it.
 type Surface string
 
 // The surfaces.

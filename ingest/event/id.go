@@ -33,9 +33,9 @@ func RunID(i Identity) uuid.UUID {
 	return timedID(i.Due, parts)
 }
 
-// CrawlID is a UUID in the layout of version 7 whose time is that of the request, and whose other bits come from SHA-256
-// of the site, the line of its log and the line's ordinal among equal lines of the file, from 0. Reading a log again
-// therefore makes the same ids, and equal lines are as many crawls.
+// CrawlID is a UUID in the layout of version 7 whose time is that of the request, and whose other bits come from
+// SHA-256 of the site, the line of its log and the line's ordinal among equal lines of the file, from 0. Reading a log
+// again therefore makes the same ids, and equal lines are as many crawls.
 func CrawlID(site string, line []byte, ordinal int, at time.Time) uuid.UUID {
 	parts := appendPart(appendPart(nil, site), string(line))
 	return timedID(at, binary.BigEndian.AppendUint64(parts, uint64(ordinal)))

@@ -153,8 +153,8 @@ func opens(path string) bool {
 }
 
 // isRandom reports whether word has lower case, upper case and digits, and a third of its characters are of another
-// class than the one before. Of random ones three of five are, of titles and model numbers hardly more than one of five,
-// of a NameWithoutHyphens2026 more: one such was among 30,000 URLs.
+// class than the one before. Of random ones three of five are, of titles and model numbers hardly more than one of
+// five, of a NameWithoutHyphens2026 more: one such was among 30,000 URLs.
 func isRandom(word string) bool {
 	if len(word) < leastRandom {
 		return false

@@ -133,8 +133,8 @@ func (p *problems) texts(field string, list []string, most, mostBytes int) {
 	}
 }
 
-// HasControls reports whether a text has a control character, or one that changes the direction of what is shown after it
-// (Unicode's Bidi_Control): a path with one could be shown as another.
+// HasControls reports whether a text has a control character, or one that changes the direction of what is shown after
+// it (Unicode's Bidi_Control): a path with one could be shown as another.
 func HasControls(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) || r >= utf8.RuneSelf && unicode.Is(unicode.Bidi_Control, r)

@@ -10,8 +10,8 @@ import (
 // timeLayout is RFC 3339 with exactly three digits of a second.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Time is an instant in UTC, in whole milliseconds: the precision of the log and of ClickHouse, so that a record that is
-// read back equals the one that was written.
+// Time is an instant in UTC, in whole milliseconds: the precision of the log and of ClickHouse, so that a record that
+// is read back equals the one that was written.
 type Time struct{ time.Time }
 
 // At rounds t down to the millisecond, in UTC.
