@@ -31,21 +31,24 @@ type grammar struct {
 	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1."`
 	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
-	Status   status   `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
-	Migrate  migrate  `cmd:"" help:"Bring the schemas and the topics up to this binary."`
-	Org      org      `cmd:"" help:"Add and list organizations."`
-	User     user     `cmd:"" help:"Add users."`
-	Key      key      `cmd:"" help:"Create, list and revoke API keys."`
-	Analyst  analyst  `cmd:"" help:"Give people access by SQL, each to one organization."`
-	Access   access   `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
-	Import   imports  `cmd:"" help:"Bring in answers captured elsewhere."`
-	Crawlers crawlers `cmd:"" help:"Count the requests of AI crawlers."`
-	Pixel    pixel    `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
-	Export   exports  `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
-	Reread   rereads  `cmd:"" help:"Have kept answers read again, and see how far that is."`
-	Bench    bench    `cmd:"" help:"Measure this machine."`
-	Config   show     `cmd:"" help:"Show the effective configuration, secrets masked."`
-	Version  version  `cmd:"" help:"Show which build this is."`
+	Status     status     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
+	Migrate    migrate    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
+	Org        org        `cmd:"" help:"Add and list organizations."`
+	User       user       `cmd:"" help:"Add users."`
+	Key        key        `cmd:"" help:"Create, list and revoke API keys."`
+	Brand      brand      `cmd:"" help:"Add, change, list and delete brands."`
+	Competitor competitor `cmd:"" help:"Add, change, list and remove what a brand is compared with."`
+	Prompt     prompt     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
+	Analyst    analyst    `cmd:"" help:"Give people access by SQL, each to one organization."`
+	Access     access     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
+	Import     imports    `cmd:"" help:"Bring in answers captured elsewhere."`
+	Crawlers   crawlers   `cmd:"" help:"Count the requests of AI crawlers."`
+	Pixel      pixel      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
+	Export     exports    `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
+	Reread     rereads    `cmd:"" help:"Have kept answers read again, and see how far that is."`
+	Bench      bench      `cmd:"" help:"Measure this machine."`
+	Config     show       `cmd:"" help:"Show the effective configuration, secrets masked."`
+	Version    version    `cmd:"" help:"Show which build this is."`
 
 	Backup      backup      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
 	Restore     restores    `cmd:"" help:"Make an installation of a backup."`

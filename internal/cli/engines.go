@@ -195,7 +195,7 @@ func (e *engines) noBrand(ctx context.Context, o postgres.Organization, name str
 	if err != nil {
 		return err
 	}
-	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug }, "answerscope import --create FILE")
+	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug }, "answerscope brand add NAME --org "+o.Slug)
 }
 
 // notFound says what does not exist, what does instead, and how one is made.

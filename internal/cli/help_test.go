@@ -33,7 +33,7 @@ func TestNotFoundListsWhatThereIs(t *testing.T) {
 	}{
 		{none, `organization "acme" not found: there is none yet; answerscope org add NAME adds one`},
 		{run(t, env, "", "key", "list", "--org", "acm"), `organization "acm" not found: want one of acme`},
-		{run(t, env, "", "pixel", "lumen", "--org", "acme"), `brand "lumen" not found: there is none yet; answerscope import --create FILE adds one`},
+		{run(t, env, "", "pixel", "lumen", "--org", "acme"), `brand "lumen" not found: there is none yet; answerscope brand add NAME --org acme adds one`},
 		{
 			run(t, env, "", "key", "create", "--org", "acme", "--user", "bob@example.org", "--name", "n"),
 			`user "bob@example.org" not found: want one of ana@example.org`,

@@ -1233,6 +1233,23 @@ $function$;
 ALTER FUNCTION private.keep_domains() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_domains() IS NULL;
 
+-- function private.list_edited(list text[], added text[], removed text[])
+CREATE OR REPLACE FUNCTION private.list_edited(list text[], added text[], removed text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT coalesce(array_agg(item ORDER BY place), '{}')
+    FROM (SELECT item, min(ordinality) AS place
+          FROM unnest(list || added) WITH ORDINALITY AS u (item, ordinality)
+          WHERE item <> ALL (removed)
+          GROUP BY item) AS items
+$function$;
+ALTER FUNCTION private.list_edited(text[],text[],text[]) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.list_edited(text[],text[],text[]) IS 'A list with what is added at its end, each once, and without what is removed.';
+GRANT EXECUTE ON FUNCTION private.list_edited(text[],text[],text[]) TO answerscope_service;
+
 -- function private.log_audit(action text, organization uuid, subject text, detail jsonb)
 CREATE OR REPLACE FUNCTION private.log_audit(action text, organization uuid, subject text, detail jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -1275,6 +1292,9 @@ BEGIN
             FROM jsonb_each(to_jsonb(OLD)) AS before
             JOIN jsonb_each(r) AS after USING (key)
             WHERE before.value <> after.value AND key NOT IN ('updated_at', 'revision'));
+        IF detail = '{}' THEN
+            RETURN NULL;
+        END IF;
     END IF;
     CASE TG_TABLE_NAME
         WHEN 'organizations' THEN

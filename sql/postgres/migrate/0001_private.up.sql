@@ -170,8 +170,18 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
 
+CREATE FUNCTION private.list_edited(list text[], added text[], removed text[]) RETURNS text[]
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT coalesce(array_agg(item ORDER BY place), '{}')
+    FROM (SELECT item, min(ordinality) AS place
+          FROM unnest(list || added) WITH ORDINALITY AS u (item, ordinality)
+          WHERE item <> ALL (removed)
+          GROUP BY item) AS items
+$$;
+COMMENT ON FUNCTION private.list_edited(text[], text[], text[]) IS 'A list with what is added at its end, each once, and without what is removed.';
+
 -- A check runs with the rights of the client that writes, so the functions that checks call use nothing of this schema.
 GRANT EXECUTE ON FUNCTION private.is_slug(text), private.are_hosts(text[]), private.are_words(text[])
     TO answerscope_service, authenticated;
-GRANT EXECUTE ON FUNCTION private.domains_of(text[]), private.domain_of(text), private.punycode(text)
-    TO answerscope_service; -- add_brand_domains
+GRANT EXECUTE ON FUNCTION private.domains_of(text[]), private.domain_of(text), private.punycode(text),
+    private.list_edited(text[], text[], text[]) TO answerscope_service; -- queries of the command line

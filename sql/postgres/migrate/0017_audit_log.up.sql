@@ -72,6 +72,9 @@ BEGIN
             FROM jsonb_each(to_jsonb(OLD)) AS before
             JOIN jsonb_each(r) AS after USING (key)
             WHERE before.value <> after.value AND key NOT IN ('updated_at', 'revision'));
+        IF detail = '{}' THEN
+            RETURN NULL;
+        END IF;
     END IF;
     CASE TG_TABLE_NAME
         WHEN 'organizations' THEN
