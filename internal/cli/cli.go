@@ -53,6 +53,7 @@ type grammar struct {
 	Backup      backup      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
 	Restore     restores    `cmd:"" help:"Make an installation of a backup."`
 	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`
+	Recover     recovers    `cmd:"" help:"Put facts back that were lost with a broken part, from the log."`
 	DeadLetters deadLetters `cmd:"" name:"deadletters" help:"See the records that could not be counted, and append them to the log again."`
 }
 

@@ -22,6 +22,15 @@ func TestReconcileByHand(t *testing.T) {
 			t.Errorf("%s: status %d, %s", flags, r.status, r.stderr)
 		}
 	}
+	for arguments, says := range map[string]string{"visits 2026-13": `month "2026-13"`, "visitors 2026-03": "answers", "visits": "month"} {
+		r := run(t, env, "", append([]string{"recover"}, strings.Fields(arguments)...)...)
+		if r.status != exitUsage || !strings.Contains(r.stderr, says) {
+			t.Errorf("recover %s: status %d, %s", arguments, r.status, r.stderr)
+		}
+	}
+	if got := must(t, env, "recover", "visits", "2026-03"); got != `{"read":0,"present":0,"recovered":0}` {
+		t.Errorf("recovered of nothing: %s", got)
+	}
 	r := run(t, env, "", "reconcile", "--json", "--fix")
 	var report struct {
 		Compared *int

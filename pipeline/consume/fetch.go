@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/producer"
 )
 
 // fetcher reads a partition in the order of its offsets, without a gap.
@@ -20,11 +22,15 @@ type fetcher struct {
 
 // open opens the partition at an offset.
 func (p *partition[T]) open(from int64) (*fetcher, error) {
+	return open(p.cfg.Connection, p.dialer, p.cfg.Topic, p.id, from)
+}
+
+func open(c producer.Connection, dialer *kafka.Dialer, topic string, partition int32, from int64) (*fetcher, error) {
 	r := kafka.NewReader(kafka.ReaderConfig{
-		Brokers:               p.cfg.Brokers,
-		Topic:                 p.cfg.Topic,
-		Partition:             int(p.id),
-		Dialer:                p.dialer,
+		Brokers:               c.Brokers,
+		Topic:                 topic,
+		Partition:             int(partition),
+		Dialer:                dialer,
 		MinBytes:              1,
 		MaxBytes:              9 << 20, // more than the largest record
 		MaxWait:               500 * time.Millisecond,
@@ -37,9 +43,12 @@ func (p *partition[T]) open(from int64) (*fetcher, error) {
 		OffsetOutOfRangeError: true,
 	})
 	if err := r.SetOffset(from); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s/%d@%d: %w", p.cfg.Topic, p.id, from, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("open %s/%d@%d: %w", topic, partition, from, err), r.Close())
 	}
-	return &fetcher{reader: r, next: from, stopped: p.stopped}, nil
+	stopped := func(format string, args ...any) *StoppedError {
+		return &StoppedError{topic, partition, fmt.Sprintf(format, args...)}
+	}
+	return &fetcher{reader: r, next: from, stopped: stopped}, nil
 }
 
 func (f *fetcher) close(log *slog.Logger) {

@@ -89,7 +89,7 @@ func OpenBatches(ctx context.Context, c producer.Connection, group, topic string
 }
 
 // withPartitions calls ask with the partitions of a topic, if it has any, and a client that is closed after it.
-func withPartitions(ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]Position, error)) ([]Position, error) {
+func withPartitions[T any](ctx context.Context, c producer.Connection, topic string, ask func(*kafka.Client, []int) ([]T, error)) ([]T, error) {
 	transport, err := c.Transport(topic)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (c *Reconciler) BrokenParts(ctx context.Context) error {
 		c.metrics.broken.WithLabelValues(part.Table).Inc()
 		if _, known := c.broken.LoadOrStore(part, true); !known {
 			c.log.Error("a part is broken, and its rows are in no answer", "table", part.Table, "month", part.Month, "part", part.Name, "reason", part.Reason,
-				"next", "see AnswerscopeBrokenParts in docs/operations.md")
+				"next", "of answers, visits or crawls: answerscope recover TABLE MONTH; then see AnswerscopeBrokenParts in docs/operations.md")
 		}
 	}
 	return nil

@@ -9,5 +9,7 @@
 // one statement replaces the old month. A process that is killed at any point leaves each rollup as it was or as it
 // should be, and a shadow schema that the next run drops.
 //
+// Recover puts landing rows back that were lost with a broken part.
+//
 // A frozen month is left alone: its landing rows expire.
 package reconcile

@@ -33,6 +33,7 @@ func NewAnswers(conn *clickhouse.Conn, registerer prometheus.Registerer, log *sl
 		landed:  landedAnswers,
 		current: clickhouse.CurrentAnswers,
 		correct: correct,
+		counted: clickhouse.CountedAnswers,
 	}, conn, registerer, log)
 }
 

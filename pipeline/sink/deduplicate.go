@@ -41,8 +41,8 @@ func (in *insertion[R]) deduplicate(ctx context.Context) error {
 			in.outcomes.add(duplicate)
 		default:
 			in.rows = append(in.rows, item.row)
-			if current != nil {
-				current[item.row.Key()] = &item.row
+			if key := item.row.Key(); current != nil && current[key] == nil { // there is one where a lost first row comes back
+				current[key] = &item.row
 			}
 			in.outcomes.add(inserted)
 		}

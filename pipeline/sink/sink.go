@@ -41,9 +41,11 @@ type topic[R Row] struct {
 	decode   func(version int, r consume.Record) (row R, reread bool, err error)
 	landed   func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
 
-	// Of a topic with rereads: the current rows of ids, and what a reread makes of one, nothing if it is outdated.
+	// Of a topic with rereads: the current rows of ids; what a reread makes of one, nothing if it is outdated; and which of
+	// the ids that have landed still have their first row.
 	current func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]*R, error)
 	correct func(current, reread *R) []R
+	counted func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
 }
 
 // shard is what a sink keeps of one server of the warehouse.

@@ -9,7 +9,7 @@ import (
 // answer.
 type BrokenPart struct {
 	Table  string `ch:"table"`
-	Month  string `ch:"month"` // as 202603; "" where the name of the part does not say it, all of a table without months
+	Month  string `ch:"month"` // as 2026-03; "" where the name of the part does not say it, all of a table without months
 	Name   string `ch:"name"`
 	Reason string `ch:"reason"`
 }
@@ -17,7 +17,7 @@ type BrokenPart struct {
 // BrokenParts are those that stand in the directories of detached parts, of all shards.
 func BrokenParts(ctx context.Context, conn *Conn) (all []BrokenPart, err error) {
 	const broken = `
-SELECT table, ifNull(partition_id, '') AS month, name, ifNull(reason, '') AS reason
+SELECT table, replaceRegexpOne(ifNull(partition_id, ''), '^(....)(..)$', '\\1-\\2') AS month, name, ifNull(reason, '') AS reason
 FROM system.detached_parts
 WHERE database = currentDatabase() AND startsWith(reason, 'broken')
 ORDER BY table, month, name

@@ -57,6 +57,12 @@ func table[R any](name string) Table[R] {
 	return Table[R]{name, columns, fillRows[R]}
 }
 
+// In is the table of that name in another database of the server.
+func (t Table[R]) In(database string) Table[R] {
+	t.Name = QuoteName(database) + "." + t.Name
+	return t
+}
+
 // into begins an insert into what a server has of the table.
 func (t Table[R]) into(conn *Conn) string {
 	return "INSERT INTO " + conn.Local(t.Name) + " (" + strings.Join(t.columns, ", ") + ")"

@@ -53,6 +53,7 @@ type (
 	landedAnswer struct {
 		Key
 		ReadingVersion
+		Counted int64 `ch:"counted"`
 	}
 )
 
@@ -81,6 +82,19 @@ func LandedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (ma
 		return err
 	})
 	return landed, err
+}
+
+// CountedAnswers says which of keys are in the landing table with their first row, as far as below lets it see.
+func CountedAnswers(ctx context.Context, conn *Conn, keys []Key, below Below) (map[Key]bool, error) {
+	counted := make(map[Key]bool)
+	err := eachChunk(keys, func(some []Key) error {
+		rows, err := landedAnswers.All(ctx, conn, lookUp(some, 0, answerDaysAfter, below))
+		for _, r := range rows {
+			counted[r.Key] = r.Counted > 0
+		}
+		return err
+	})
+	return counted, err
 }
 
 // CurrentAnswers are the current rows of keys, without what stays on the id's first row (text, citations as returned,

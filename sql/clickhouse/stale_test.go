@@ -77,6 +77,34 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 	}
 }
 
+// Of an answer whose first row was lost with a broken part its correction is left, without the text: read again, it would
+// name nobody.
+func TestAnAnswerWithoutItsFirstRowIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	conn := warehouse.Migrated(t)
+	var rows []clickhouse.AnswerRow
+	for n, reading := range []struct {
+		sign     int8
+		revision int64
+	}{{1, 1}, {-1, 1}, {1, 2}} {
+		for id := range int64(2) {
+			row := warehouse.Answer(id, warehouse.Day)
+			row.LogOffset, row.Sign, row.Revision = int64(n), reading.sign, reading.revision
+			if id == 0 || n > 0 { // the second one has lost its first row
+				rows = append(rows, row)
+			}
+		}
+	}
+	if err := clickhouse.Answers.Insert(t.Context(), conn, "answers/0@0-2/1", rows); err != nil {
+		t.Fatal(err)
+	}
+	than := clickhouse.Renewal{OrganizationID: rows[0].OrganizationID, BrandID: rows[0].BrandID, Revision: 3}
+	stale, err := clickhouse.StaleAnswers(t.Context(), conn, than, []time.Time{warehouse.Day}, clickhouse.AnswerCursor{}, 10)
+	if err != nil || len(stale) != 1 || stale[0].ID != rows[0].ID {
+		t.Errorf("%+v, %v; want %s", stale, err, rows[0].ID)
+	}
+}
+
 // explained is how the server goes about a question of query/.
 func explained(t *testing.T, conn *clickhouse.Conn, name string, params ...any) string {
 	t.Helper()

@@ -92,9 +92,13 @@ type Tombstones struct {
 // prefix) are frozen. No month is frozen while the lock is held or a plan is open; a brand may be deleted at any time.
 // An answer proves, as Held does, that the lock was not lost before.
 func (l *SharedSinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	return tombstonesBy(ctx, l.conn, l.timeout, topic, brands, organizations)
+}
+
+func tombstonesBy(ctx context.Context, conn querier, timeout time.Duration, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	row, err := tombstonesOfBatch.one(ctx, l.conn, topic, brands, organizations)
+	row, err := tombstonesOfBatch.one(ctx, conn, topic, brands, organizations)
 	if err != nil {
 		return Tombstones{}, err
 	}
@@ -158,6 +162,11 @@ func (l *ExclusiveSinkLock) AddShard(ctx context.Context, shard int) error {
 // Held is nil if the lock was held all the time since it was taken.
 func (l *ExclusiveSinkLock) Held(ctx context.Context) error {
 	return held(ctx, l.conn, l.shard, l.timeout)
+}
+
+// Tombstones is that of SharedSinkLock. A brand that is deleted later is purged later, too.
+func (l *ExclusiveSinkLock) Tombstones(ctx context.Context, topic string, brands, organizations []uuid.UUID) (Tombstones, error) {
+	return tombstonesBy(ctx, l.conn, l.timeout, topic, brands, organizations)
 }
 
 // Release lets the sinks go on.

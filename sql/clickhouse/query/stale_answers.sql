@@ -1,5 +1,5 @@
 -- stale_answers: the answers of a brand on some days, after one of them, whose current reading is older than the given one, and
--- the reading of each one's first row.
+-- the reading of each one's first row. One that has lost its first row with a broken part has no text to be read.
 WITH minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
     day,
@@ -13,5 +13,6 @@ WHERE organization_id = {organization:UUID}
   AND (day > {after_day:Date} OR day = {after_day:Date} AND id > {after_id:UUID})
 GROUP BY day, id
 HAVING maxIf((answers.revision, answers.extract_version), sign = 1) < ({reading_revision:Int64}, {reading_version:UInt16})
+   AND sum(sign) > 0
 ORDER BY day, id
 LIMIT {most:UInt32}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/pipeline/reconcile"
+	"github.com/answerscope/answerscope/pipeline/sink"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// recovers is the command recover.
+type recovers struct {
+	Table string `arg:"" enum:"answers,visits,crawls" help:"The table that has lost rows: answers, visits or crawls."`
+	Month string `arg:"" placeholder:"MONTH" help:"The month that it has lost them of, as 2026-11."`
+}
+
+func (c *recovers) Run(ctx context.Context, p *process) error {
+	month, err := clickhouse.ParseMonth(c.Month)
+	if err != nil {
+		return usageError{err}
+	}
+	return p.with(ctx, everything, func(ctx context.Context, on *engines) error {
+		var shown *meter // once their number is known
+		result, err := c.recover(ctx, on, month, func(done, total int64) {
+			if shown == nil {
+				shown = p.newMeter("recover: records read", total)
+			}
+			shown.reach(done)
+		})
+		if shown != nil {
+			shown.end()
+		}
+		if err != nil {
+			return err
+		}
+		if !result.LogBegins.IsZero() {
+			p.say("records that were appended before %s may have left the log: their rows, if they were lost, are not back", result.LogBegins.Format(time.DateTime))
+		}
+		p.say("next: answerscope reconcile --from %s --to %[1]s; see AnswerscopeBrokenParts in docs/operations.md", month)
+		return p.printJSON(result)
+	})
+}
+
+func (c *recovers) recover(ctx context.Context, on *engines, month clickhouse.Month, step func(done, total int64)) (reconcile.Recovered, error) {
+	unused := prometheus.NewRegistry()
+	reconciler, err := on.reconciler(unused)
+	if err != nil {
+		return reconcile.Recovered{}, err
+	}
+	switch c.Table {
+	case "answers":
+		return reconcile.Recover(ctx, reconciler, sink.NewAnswers(on.warehouse, unused, on.log), month, step)
+	case "visits":
+		return reconcile.Recover(ctx, reconciler, sink.NewVisits(on.warehouse, sink.CachedVisitIDs, unused, on.log), month, step)
+	default:
+		return reconcile.Recover(ctx, reconciler, sink.NewCrawls(on.warehouse, unused, on.log), month, step)
+	}
+}
