@@ -61,7 +61,6 @@ type function struct {
 	set        bool // it returns rows, not one
 	composite  bool // what it returns has columns
 	void       bool
-	variadic   bool
 	volatility string
 	result     qualified // the type
 	columns    []*column // of the result, where they are not those of a relation
@@ -170,10 +169,9 @@ func (l *loader) loadFunctions(ctx context.Context) error {
 	_, err = pgx.ForEachRow(rows, []any{&f.schema, &f.name, &names, &types, &variadics, &defaults, &f.set, &f.composite, &f.void,
 		&f.volatility, &f.result.schema, &f.result.name, &resultNames, &resultTypes}, func() error {
 		found := f
-		found.params, found.columns, found.variadic = nil, nil, false
+		found.params, found.columns = nil, nil
 		for i, name := range names {
 			found.params = append(found.params, parameter{name, types[i], i < len(names)-defaults, variadics[i]})
-			found.variadic = found.variadic || variadics[i]
 		}
 		for i, name := range resultNames {
 			found.columns = append(found.columns, &column{name: name, typ: resultTypes[i]})

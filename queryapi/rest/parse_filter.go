@@ -28,22 +28,20 @@ type condition struct {
 // parseFilter reads the value of a parameter that filters a field: not.eq.1. Without an operator, where that may be, it
 // is an argument of a function, and reads as false.
 func parseFilter(value string, argument bool) (filter, bool, *Error) {
-	s := &scanner{text: value}
+	var s scanner
 	var f filter
-	if s.operation(&f, s.rest)() {
-		return f, true, nil
-	}
-	if argument && s.pos == 0 {
+	err := s.read(value, "filter ("+value+")", s.operation(&f, s.rest))
+	if err != nil && argument && s.pos == 0 {
 		return f, false, nil
 	}
-	return f, false, s.refusal("filter (" + value + ")")
+	return f, err == nil, err
 }
 
 // parsePath reads the name of a parameter: embed.embed.column->key.
 func parsePath(key string) (path []string, f field, err *Error) {
-	s := &scanner{text: key}
-	if !all(s.names(&path), s.jsonPath(&f.path))() {
-		return nil, f, s.refusal("tree path (" + key + ")")
+	var s scanner
+	if err := s.read(key, "tree path ("+key+")", all(s.names(&path), s.jsonPath(&f.path))); err != nil {
+		return nil, f, err
 	}
 	f.name = path[len(path)-1]
 	return path[:len(path)-1], f, nil
@@ -68,7 +66,7 @@ func (s *scanner) operation(f *filter, value func(*string) step) step {
 	listed := all(s.anyWord(&f.operator, "eq", "gte", "gt", "lte", "lt", "like", "ilike", "match", "imatch"),
 		s.maybe(s.char('('), s.anyWord(&each, "any", "all"), s.char(')')), dot, value(&f.value))
 	operation := s.label("operator (eq, gt, ...)", s.either(
-		named("in", s.valueList(&f.list)), named("is", s.truth(&f.value)), named("isdistinct", value(&f.value)),
+		named("in", s.valueList(&f.list)), named("is", late(func() step { return s.truth(&f.value) })), named("isdistinct", value(&f.value)),
 		s.try(search), s.try(plain), s.try(listed),
 	))
 	return then(all(s.maybe(s.kept(all(s.word("not"), dot), &negated)), operation), func() {
@@ -115,21 +113,18 @@ func (s *scanner) quotedValue(into *string) step {
 
 // parseLogic reads a parameter whose name is [path.][not.]and or or.
 func parseLogic(key, value string) (path []string, c condition, err *Error) {
-	s := &scanner{text: key}
+	var s, inner scanner
 	var names []string
-	if !s.names(&names)() {
-		return nil, c, s.refusal("logic path (" + key + ")")
+	if err := s.read(key, "logic path ("+key+")", s.names(&names)); err != nil {
+		return nil, c, err
 	}
 	operator, embeds := names[len(names)-1], names[:len(names)-1]
 	path = slices.DeleteFunc(slices.Clone(embeds), func(name string) bool { return name == "not" })
 	if len(path) < len(embeds) {
 		operator = "not." + operator
 	}
-	s = &scanner{text: operator + value}
-	if !s.condition(&c, 0)() {
-		return nil, c, s.refusal("logic tree (" + value + ")")
-	}
-	return path, c, nil
+	err = inner.read(operator+value, "logic tree ("+value+")", inner.condition(&c, 0))
+	return path, c, err
 }
 
 // condition reads column.operator.value, or [not.]and(condition,condition).

@@ -10,7 +10,7 @@ type orderTerm struct {
 
 // parseOrder reads the value of a parameter order.
 func parseOrder(text string) ([]orderTerm, *Error) {
-	s := &scanner{text: text}
+	var s scanner
 	var terms []orderTerm
 	term := func(t *orderTerm) step {
 		var related orderTerm
@@ -18,10 +18,8 @@ func parseOrder(text string) ([]orderTerm, *Error) {
 			func() { *t = related })
 		return all(s.spaces, s.either(s.try(nested), all(s.field(&t.field), s.orderEnd(t))), s.spaces)
 	}
-	if !s.list(s.char(','), collect(&terms, term))() {
-		return nil, s.refusal("order (" + text + ")")
-	}
-	return terms, nil
+	err := s.read(text, "order ("+text+")", s.list(s.char(','), collect(&terms, term)))
+	return terms, err
 }
 
 // orderEnd reads .desc.nullslast, and that the term ends there.
@@ -40,10 +38,8 @@ func (s *scanner) suffix(into *string, one, other string) step {
 
 // parseNames reads a list of columns.
 func parseNames(what, text string) ([]string, *Error) {
-	s := &scanner{text: text}
+	var s scanner
 	var names []string
-	if !s.list(s.padded(','), collect(&names, s.fieldName))() {
-		return nil, s.refusal(what + " parameter (" + text + ")")
-	}
-	return names, nil
+	err := s.read(text, what+" parameter ("+text+")", s.list(s.padded(','), collect(&names, s.fieldName)))
+	return names, err
 }

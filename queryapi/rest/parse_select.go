@@ -45,12 +45,10 @@ const tooDeep = "nested too deeply"
 
 // parseSelect reads the parameter select.
 func parseSelect(text string) (selection, *Error) {
-	s := &scanner{text: text}
+	var s scanner
 	var into selection
-	if !s.selection(&into, 0)() {
-		return into, s.refusal("select parameter (" + text + ")")
-	}
-	return into, nil
+	err := s.read(text, "select parameter ("+text+")", s.selection(&into, 0))
+	return into, err
 }
 
 func (s *scanner) selection(into *selection, depth int) step {
@@ -91,11 +89,13 @@ func (s *scanner) alias(into *string) step {
 // embedParams reads up to two of !hint, !left and !inner; of two of a kind the first counts.
 func (s *scanner) embedParams(e *embedded) step {
 	var join, hint string
-	param := s.option(s.char('!'), s.either(
-		then(s.try(s.word("left")), func() { join = cmp.Or(join, "left") }),
-		then(s.try(s.word("inner")), func() { join = cmp.Or(join, "inner") }),
-		then(s.try(s.fieldName(&hint)), func() { e.hint = cmp.Or(e.hint, hint) }),
-	))
+	param := s.option(s.char('!'), late(func() step {
+		return s.either(
+			then(s.try(s.word("left")), func() { join = cmp.Or(join, "left") }),
+			then(s.try(s.word("inner")), func() { join = cmp.Or(join, "inner") }),
+			then(s.try(s.fieldName(&hint)), func() { e.hint = cmp.Or(e.hint, hint) }),
+		)
+	}))
 	return then(all(param, param), func() { e.inner = join == "inner" })
 }
 
@@ -106,7 +106,9 @@ func (s *scanner) selectColumn(c *selectColumn) step {
 		*c = counted
 		c.name, c.aggregate = "*", "count"
 	})
-	column := all(s.alias(&c.alias), s.field(&c.field), s.cast(&c.cast), s.aggregate(&c.aggregate), s.cast(&c.aggregateCast), s.columnEnd())
+	column := late(func() step {
+		return all(s.alias(&c.alias), s.field(&c.field), s.cast(&c.cast), s.aggregate(&c.aggregate), s.cast(&c.aggregateCast), s.columnEnd())
+	})
 	return all(s.spaces, s.either(s.try(star), s.try(count), column), s.spaces)
 }
 
@@ -115,12 +117,16 @@ func (s *scanner) columnEnd() step {
 	return s.either(s.ahead(s.word(")")), s.ahead(s.word(",")), s.end)
 }
 
-func (s *scanner) cast(into *string) step { return s.option(s.word("::"), s.identifier(into)) }
+func (s *scanner) cast(into *string) step {
+	return s.option(s.word("::"), late(func() step { return s.identifier(into) }))
+}
 
 func (s *scanner) aggregate(into *string) step {
 	var name string
-	function := s.either(s.word("sum"), s.word("avg"), s.word("count"), s.try(s.word("max")), s.try(s.word("min")))
-	return s.maybe(then(all(s.char('.'), s.kept(function, &name), s.word("()")), func() { *into = name }))
+	function := func() step {
+		return s.either(s.word("sum"), s.word("avg"), s.word("count"), s.try(s.word("max")), s.try(s.word("min")))
+	}
+	return s.maybe(then(all(s.char('.'), s.kept(late(function), &name), s.word("()")), func() { *into = name }))
 }
 
 // field reads a name and the path into its JSON.
@@ -130,7 +136,9 @@ func (s *scanner) field(f *field) step {
 
 // fieldName reads a name: in quotes, or identifiers joined by dashes.
 func (s *scanner) fieldName(into *string) step {
-	return s.label("field name (* or [a..z0..9_$])", s.either(s.quoted(into), s.dashed(into, s.identifier)))
+	return late(func() step {
+		return s.label("field name (* or [a..z0..9_$])", s.either(s.quoted(into), s.dashed(into, s.identifier)))
+	})
 }
 
 // dashed reads parts joined by dashes that do not begin an arrow.
@@ -145,22 +153,21 @@ func (s *scanner) dashed(into *string, part func(*string) step) step {
 
 // identifier reads letters, digits and some signs; spaces around them do not count.
 func (s *scanner) identifier(into *string) step {
-	char := s.either(
-		func() bool { return s.take("letter", unicode.IsLetter) },
-		s.digit,
-		func() bool { return s.take("", func(r rune) bool { return r == '_' || r == ' ' || r == '$' }) },
-	)
+	named := func(r rune) bool {
+		return unicode.IsLetter(r) || r >= '0' && r <= '9' || r == '_' || r == ' ' || r == '$'
+	}
+	char := func() bool { return s.next(named) || s.miss("letter") || s.miss("digit") || s.miss("") }
 	return then(s.kept(all(char, s.many(char)), into), func() { *into = strings.TrimSpace(*into) })
 }
 
 func (s *scanner) digit() bool {
-	return s.take("digit", func(r rune) bool { return r >= '0' && r <= '9' })
+	return s.next(func(r rune) bool { return r >= '0' && r <= '9' }) || s.miss("digit")
 }
 
 // quoted reads "…", in which a backslash protects the next character.
 func (s *scanner) quoted(into *string) step {
-	plain := func() bool { return s.take("", func(r rune) bool { return r != '"' && r != '\\' }) }
-	escaped := all(s.char('\\'), func() bool { return s.take("", func(rune) bool { return true }) })
+	plain := func() bool { return s.next(func(r rune) bool { return r != '"' && r != '\\' }) || s.miss("") }
+	escaped := all(s.char('\\'), func() bool { return s.next(func(rune) bool { return true }) || s.miss("") })
 	return func() bool {
 		var text strings.Builder
 		var char string
@@ -175,8 +182,11 @@ func (s *scanner) quoted(into *string) step {
 func (s *scanner) jsonPath(into *[]jsonStep) step {
 	return s.many(collect(into, func(one *jsonStep) step {
 		arrow := s.either(then(s.try(s.word("->>")), func() { one.text = true }), s.try(s.word("->")))
-		index := then(s.jsonIndex(&one.key), func() { one.index = true })
-		return all(arrow, s.either(s.try(index), s.try(s.jsonKey(&one.key))))
+		operand := func() step {
+			index := then(s.jsonIndex(&one.key), func() { one.index = true })
+			return s.either(s.try(index), s.try(s.jsonKey(&one.key)))
+		}
+		return all(arrow, late(operand))
 	}))
 }
 
@@ -192,7 +202,7 @@ func (s *scanner) jsonIndex(into *string) step {
 func (s *scanner) jsonKey(into *string) step {
 	part := func(into *string) step {
 		char := func() bool {
-			return s.take("", func(r rune) bool { return !strings.ContainsRune("(-:.,>)", r) })
+			return s.next(func(r rune) bool { return !strings.ContainsRune("(-:.,>)", r) }) || s.miss("")
 		}
 		return then(s.kept(all(char, s.many(char)), into), func() { *into = strings.TrimSpace(*into) })
 	}

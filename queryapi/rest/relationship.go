@@ -32,7 +32,6 @@ type relationship struct {
 	junction    *junction
 	function    *qualified // that returns the rows
 	one         bool       // of a function: one row
-	parent      bool       // of a one-to-one: the foreign key is the other's
 }
 
 // columnPair is a column of from and the one of to that it equals.
@@ -153,7 +152,7 @@ func (l *loader) sides(table int64, numbers []int16, origins viewOrigins) []side
 func (r *relationship) inverse() *relationship {
 	back := &relationship{from: r.to, to: r.from, cardinality: oneToMany, constraint: r.constraint}
 	if r.cardinality == oneToOne {
-		back.cardinality, back.parent = oneToOne, true
+		back.cardinality = oneToOne
 	}
 	for _, pair := range r.columns {
 		back.columns = append(back.columns, columnPair{pair.to, pair.from})

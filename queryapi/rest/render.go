@@ -3,6 +3,8 @@ package rest
 import (
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // sqlText is SQL under construction. Identifiers come from the cache; what a request says goes into the parameters.
@@ -35,6 +37,17 @@ func (s *sqlText) value(text string) *sqlText { return s.typed([]byte(text), typ
 func (s *sqlText) typed(value []byte, typ uint32) *sqlText {
 	s.values, s.types = append(s.values, value), append(s.types, typ)
 	return s.write("$", strconv.Itoa(len(s.values)))
+}
+
+// formats are those of the parameters: bytes come as they are, the rest as text.
+func (s *sqlText) formats() []int16 {
+	formats := make([]int16, len(s.types))
+	for i, typ := range s.types {
+		if typ == typeBytea {
+			formats[i] = pgx.BinaryFormatCode
+		}
+	}
+	return formats
 }
 
 // list writes items with a separator between them.

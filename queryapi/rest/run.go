@@ -71,7 +71,7 @@ func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller
 	pipeline := conn.StartPipeline(ctx)
 	pipeline.SendQueryParams(begin, nil, nil, nil, nil)
 	pipeline.SendQueryParams(settings.String(), settings.values, settings.types, nil, nil)
-	pipeline.SendQueryParams(s.String(), s.values, s.types, nil, nil)
+	pipeline.SendQueryParams(s.String(), s.values, s.types, s.formats(), nil)
 	if err := pipeline.Sync(); err != nil {
 		return nil, errors.Join(err, pipeline.Close())
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +16,10 @@ import (
 // A step returns false when it cannot read. Then pos is behind what it has read all the same, which forbids other
 // alternatives, unless it ran inside of try.
 type scanner struct {
-	text string
-	pos  int // in bytes
-	err  mismatch
+	text  string
+	pos   int  // in bytes
+	quiet bool // nothing is explained
+	err   mismatch
 }
 
 // A mismatch is what was found and what was expected at one place; the zero mismatch says nothing.
@@ -71,13 +73,21 @@ func (s *scanner) peek() (rune, int) {
 	return utf8.DecodeRuneInString(s.text[s.pos:])
 }
 
-// take reads a character that is wanted; label says what was, "" nothing in particular.
-func (s *scanner) take(label string, wanted func(rune) bool) bool {
+// next reads a character that is wanted.
+func (s *scanner) next(wanted func(rune) bool) bool {
 	r, size := s.peek()
-	if size > 0 && wanted(r) {
-		s.pos += size
-		s.err = mismatch{}
-		return true
+	if size == 0 || !wanted(r) {
+		return false
+	}
+	s.pos += size
+	s.err = mismatch{}
+	return true
+}
+
+// miss says what was expected here; "" is nothing in particular.
+func (s *scanner) miss(label string) bool {
+	if s.quiet {
+		return false
 	}
 	missed := mismatch{s.pos, []message{{found, s.standing()}}}
 	if label != "" {
@@ -90,17 +100,33 @@ func (s *scanner) take(label string, wanted func(rune) bool) bool {
 // A step reads something. Steps are made of other steps, as the grammar is.
 type step func() bool
 
-func (s *scanner) char(c rune) step { return s.called(show(c, '"'), c) }
+// read reads a text, and explains what it cannot read; what says what it is: filter (eq.1).
+func (s *scanner) read(text, what string, read step) *Error {
+	s.text, s.quiet = text, true
+	if read() {
+		return nil
+	}
+	s.pos, s.quiet = 0, false // explanations cost more than reading
+	read()
+	return s.refusal(what)
+}
+
+func (s *scanner) char(c rune) step { return s.called("", c) }
 
 // called reads a character that messages call by a name.
 func (s *scanner) called(name string, c rune) step {
-	return func() bool { return s.take(name, func(r rune) bool { return r == c }) }
+	return func() bool {
+		if s.next(func(r rune) bool { return r == c }) {
+			return true
+		}
+		return !s.quiet && s.miss(cmp.Or(name, show(c, '"')))
+	}
 }
 
 // noneOf reads as many characters as are not among the given ones.
 func (s *scanner) noneOf(chars string, into *string) step {
 	return s.kept(s.many(func() bool {
-		return s.take("", func(r rune) bool { return !strings.ContainsRune(chars, r) })
+		return s.next(func(r rune) bool { return !strings.ContainsRune(chars, r) }) || s.miss("")
 	}), into)
 }
 
@@ -123,6 +149,9 @@ func (s *scanner) word(text string) step {
 			if size > 0 && r == want {
 				s.pos += size
 				continue
+			}
+			if s.quiet {
+				return false
 			}
 			missed := mismatch{from, []message{{expected, `"` + text + `"`}, {found, s.standing()}}}
 			if s.pos > from {
@@ -149,7 +178,7 @@ func (s *scanner) standing() string {
 // end is whether the text ends.
 func (s *scanner) end() bool {
 	r, size := s.peek()
-	if size > 0 {
+	if size > 0 && !s.quiet {
 		s.err = s.err.merge(mismatch{s.pos, []message{{unexpected, show(r, '\'')}, {expected, "end of input"}}})
 	}
 	return size == 0
@@ -182,6 +211,11 @@ func all(steps ...step) step {
 		}
 		return true
 	}
+}
+
+// late is a step that is made when it is read: most alternatives are not.
+func late(make func() step) step {
+	return func() bool { return make()() }
 }
 
 // either reads the first alternative that can be read.
@@ -246,12 +280,14 @@ func (s *scanner) not(c rune) step {
 	read := s.char(c)
 	return func() bool {
 		from := s.pos
-		if read() {
-			s.err = mismatch{s.pos, []message{{unexpected, show(c, '\'')}}}
-			s.pos = from
-			return false
+		if !read() {
+			return true
 		}
-		return true
+		if !s.quiet {
+			s.err = mismatch{s.pos, []message{{unexpected, show(c, '\'')}}}
+		}
+		s.pos = from
+		return false
 	}
 }
 
@@ -261,7 +297,7 @@ func (s *scanner) label(what string, read step) step {
 		from, before := s.pos, s.err
 		s.err = mismatch{}
 		ok := read()
-		if s.pos != from {
+		if s.pos != from || s.quiet {
 			return ok
 		}
 		if !ok || len(s.err.messages) > 0 {
@@ -290,7 +326,9 @@ func (s *scanner) many(steps ...step) step {
 func (s *scanner) list(separator, item step) step { return all(item, s.many(separator, item)) }
 
 func (s *scanner) spaces() bool {
-	return s.many(func() bool { return s.take("", func(r rune) bool { return r == ' ' || r == '\t' }) })()
+	return s.many(func() bool {
+		return s.next(func(r rune) bool { return r == ' ' || r == '\t' }) || s.miss("")
+	})()
 }
 
 // padded reads a character with spaces around it.
@@ -377,14 +415,16 @@ func words(list []string) string {
 
 // show is a character as Haskell prints it between quotes.
 func show(r rune, quote rune) string {
-	names := map[rune]string{'\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\v': `\v`, '\\': `\\`, 0x7f: `\DEL`, quote: `\` + string(quote)}
-	text, named := names[r]
-	switch {
-	case named:
+	text := string(r)
+	switch i := strings.IndexRune("\a\b\f\n\r\t\v\\", r); {
+	case i >= 0:
+		text = `\` + "abfnrtv\\"[i:i+1]
+	case r == quote:
+		text = `\` + text
+	case r == 0x7f:
+		text = `\DEL`
 	case r < ' ' || r > 0x7f:
 		text = fmt.Sprintf(`\%d`, r)
-	default:
-		text = string(r)
 	}
 	return string(quote) + text + string(quote)
 }

@@ -34,6 +34,13 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// callers are tokens, by names that scenarios have for them.
+var callers = strings.NewReplacer(
+	"$writer", "Bearer "+token(`{"role":"rest_writer","sub":"ada"}`),
+	"$ghost", "Bearer "+token(`{"role":"ghost"}`),
+	"$superuser", "Bearer "+token(`{"role":"postgres"}`),
+)
+
 func play(t *testing.T, path string) {
 	archive, err := txtar.ParseFile(path)
 	if err != nil {
@@ -48,7 +55,7 @@ func play(t *testing.T, path string) {
 			i++
 			want = archive.Files[i].Name + "\n" + string(archive.Files[i].Data)
 		}
-		r := s.send(t, request.Name, strings.ReplaceAll(string(request.Data), "$writer", "Bearer "+token(`{"role":"rest_writer","sub":"ada"}`)))
+		r := s.send(t, request.Name, callers.Replace(string(request.Data)))
 		answer := txtar.File{Name: r.status, Data: []byte(r.text())}
 		if got := answer.Name + "\n" + string(answer.Data); got != want && !*update {
 			t.Errorf("%s:\ngot  %s\nwant %s", request.Name, got, want)

@@ -109,12 +109,22 @@ CREATE TABLE "odd schema".things (id int PRIMARY KEY, name text);
 CREATE TABLE second.books (id int PRIMARY KEY, shelf text);
 CREATE TABLE private.hidden (id int PRIMARY KEY, author_id int REFERENCES api.authors);
 
+-- views over tables that are not exposed
+CREATE TABLE private.people (id int PRIMARY KEY, name text);
+CREATE TABLE private.clubs (id int PRIMARY KEY, name text);
+CREATE TABLE private.members (person int REFERENCES private.people, club int REFERENCES private.clubs, since int, PRIMARY KEY (person, club));
+CREATE VIEW api.people AS SELECT p.id AS person_id, p.name AS person_name FROM private.people p;
+CREATE VIEW api.clubs AS SELECT id, name FROM private.clubs;
+CREATE VIEW api.members AS SELECT person, club, since FROM private.members;
+
 -- computed columns and relationships
 CREATE FUNCTION api.shout(api.authors) RETURNS text LANGUAGE sql STABLE AS $$ SELECT upper($1.name) $$;
 CREATE FUNCTION api.first_book(api.authors) RETURNS SETOF api.books ROWS 1 LANGUAGE sql STABLE
   AS $$ SELECT * FROM api.books WHERE author_id = $1.id ORDER BY id LIMIT 1 $$;
 CREATE FUNCTION api.all_books(api.authors) RETURNS SETOF api.books LANGUAGE sql STABLE
   AS $$ SELECT * FROM api.books WHERE author_id = $1.id ORDER BY id $$;
+
+CREATE FUNCTION api.writers() RETURNS SETOF api.authors LANGUAGE sql STABLE AS $$ SELECT * FROM api.authors $$;
 
 -- functions of each kind
 CREATE FUNCTION api.add(a int, b int DEFAULT 10) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT a + b $$;
@@ -127,6 +137,8 @@ CREATE FUNCTION api.pair(a int, OUT x int, OUT y text) LANGUAGE sql IMMUTABLE AS
 CREATE FUNCTION api.nothing() RETURNS void LANGUAGE sql AS $$ SELECT $$;
 CREATE FUNCTION api.whole(json) RETURNS json LANGUAGE sql IMMUTABLE AS $$ SELECT $1 $$;
 CREATE FUNCTION api.text_length(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT length($1) $$;
+CREATE FUNCTION api.bytes(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1, 'hex') $$;
+CREATE FUNCTION api.document(xml) RETURNS xml LANGUAGE sql IMMUTABLE AS $$ SELECT $1 $$;
 CREATE FUNCTION api.total(VARIADIC nums int[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT sum(n) FROM unnest(nums) n $$;
 CREATE FUNCTION api.many(a int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'one int' $$;
 CREATE FUNCTION api.many(a int, b int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'two ints' $$;
@@ -169,6 +181,9 @@ INSERT INTO api.notes VALUES (1, 'ada', 'of ada'), (2, 'bob', 'of bob');
 INSERT INTO api."odd, ""table"" (größe)" VALUES (1, 'dot', 'quote', 7, 8), (2, 'a,b', '"', 8, 9);
 INSERT INTO "odd schema".things VALUES (1, 'odd');
 INSERT INTO second.books VALUES (1, 'top');
+INSERT INTO private.people VALUES (1, 'Ann'), (2, 'Ben');
+INSERT INTO private.clubs VALUES (1, 'Chess'), (2, 'Rowing');
+INSERT INTO private.members VALUES (1, 1, 1999), (1, 2, 2001), (2, 1, 2005);
 
 GRANT USAGE ON SCHEMA api, second, "odd schema" TO rest_anon, rest_writer;
 GRANT ALL ON ALL TABLES IN SCHEMA api, second, "odd schema" TO rest_writer;
