@@ -122,7 +122,6 @@ func (e *Error) response() *response {
 
 // send writes a response.
 func (r *response) send(c *fiber.Ctx) {
-	c.Response().Header.SetNoDefaultContentType(true)
 	c.Status(r.status)
 	if phrase := onOneLine(r.phrase); phrase != "" {
 		c.Response().Header.SetStatusMessage([]byte(phrase))
@@ -160,7 +159,7 @@ func refusal(c *fiber.Ctx, err error) (status int, body any) {
 }
 
 func (a *API) logFailure(c *fiber.Ctx, e *Error) {
-	if e.status < http.StatusInternalServerError {
+	if e.status < http.StatusInternalServerError || c.UserContext().Err() != nil { // a client that has gone is no failure
 		return
 	}
 	a.log.Error("request failed", "request", c.GetRespHeader(fiber.HeaderXRequestID), "method", c.Method(), "path", c.Path(), "status", e.status,
