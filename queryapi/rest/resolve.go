@@ -16,6 +16,9 @@ func (p *planner) resolve(n *node) *Error {
 	}
 	for _, c := range n.chosen {
 		o := output{star: c.name == "*", path: c.path, alias: c.alias, cast: c.cast, aggregate: c.aggregate, aggregateCast: c.aggregateCast}
+		if o.aggregate == "" {
+			o.aggregateCast = "" // id::text::int is id::text
+		}
 		if !o.star {
 			var err *Error
 			if o.column, err = n.column(c.name); err != nil {

@@ -43,7 +43,7 @@ func (a *API) run(ctx context.Context, c *cache, p *plan, caller Caller) (*resul
 	defer pooled.Release()
 	conn := pooled.Conn().PgConn()
 	var r *result
-	types, err := c.castTypes(ctx, conn, p, a.cfg)
+	types, err := a.castTypes(ctx, conn, c, p, caller)
 	if err == nil {
 		r, err = a.transact(ctx, conn, p, caller, p.render(types))
 	}
@@ -136,10 +136,6 @@ func readResult(row [][]byte) *result {
 // settings is the SELECT that makes a transaction the caller's.
 func (a *API) settings(p *plan, caller Caller) *sqlText {
 	s := &sqlText{}
-	path := []string{quote(p.schema)}
-	for _, schema := range a.cfg.SearchPath {
-		path = append(path, quote(schema))
-	}
 	headers, cookies := map[string]string{}, map[string]string{}
 	for _, h := range p.incoming.headers {
 		if strings.EqualFold(h[0], "Cookie") {
@@ -150,7 +146,7 @@ func (a *API) settings(p *plan, caller Caller) *sqlText {
 	}
 	s.write("SELECT ")
 	list(s, ", ", [][2]string{
-		{"search_path", strings.Join(path, ", ")},
+		{"search_path", a.searchPath(p.schema)},
 		{"role", caller.Role},
 		{"request.jwt.claims", string(caller.Claims)},
 		{"request.method", p.method},
@@ -226,17 +222,21 @@ func (a *API) estimate(ctx context.Context, conn *pgconn.PgConn, p *plan, r *res
 // maxCasts bounds the names of types that are kept: one type has any number of them.
 const maxCasts = 1000
 
-// castTypes finds the types of a plan's casts, as a search in its schema finds them.
-func (c *cache) castTypes(ctx context.Context, conn *pgconn.PgConn, p *plan, cfg Config) (map[string]string, error) {
+// castTypes finds the types of a plan's casts, as the caller finds them.
+func (a *API) castTypes(ctx context.Context, conn *pgconn.PgConn, c *cache, p *plan, caller Caller) (map[string]string, error) {
 	types := map[string]string{}
 	for _, name := range p.casts {
 		c.mu.Lock()
 		typ := c.casts[qualified{p.schema, name}]
 		c.mu.Unlock()
 		if typ == "" {
-			var err error
-			if typ, err = findType(ctx, conn, append([]string{p.schema}, cfg.SearchPath...), name); err != nil {
-				return nil, err
+			values := [][]byte{[]byte(a.searchPath(p.schema)), []byte(caller.Role), []byte(name)}
+			read := conn.ExecParams(ctx, statement("type"), values, nil, nil, nil).Read()
+			if read.Err != nil {
+				return nil, read.Err
+			}
+			if typ = string(read.Rows[0][0]); typ == "" {
+				return nil, refuse(statusBadRequest, "42704", `type "`+name+`" does not exist`)
 			}
 			c.mu.Lock()
 			if len(c.casts) < maxCasts {
@@ -249,20 +249,11 @@ func (c *cache) castTypes(ctx context.Context, conn *pgconn.PgConn, p *plan, cfg
 	return types, nil
 }
 
-func findType(ctx context.Context, conn *pgconn.PgConn, schemas []string, name string) (string, error) {
-	s := &sqlText{}
-	s.write(statement("type"))
-	path := []string{}
-	for _, schema := range schemas {
-		path = append(path, quote(schema))
+// searchPath is where functions, operators and types are found in a request for a schema.
+func (a *API) searchPath(schema string) string {
+	path := []string{quote(schema)}
+	for _, extra := range a.cfg.SearchPath {
+		path = append(path, quote(extra))
 	}
-	s.values = [][]byte{[]byte(strings.Join(path, ", ")), []byte(name)}
-	read := conn.ExecParams(ctx, s.String(), s.values, nil, nil, nil).Read()
-	if read.Err != nil {
-		return "", read.Err
-	}
-	if len(read.Rows) == 0 || read.Rows[0][0] == nil {
-		return "", refuse(statusBadRequest, "42704", `type "`+name+`" does not exist`)
-	}
-	return string(read.Rows[0][0]), nil
+	return strings.Join(path, ", ")
 }

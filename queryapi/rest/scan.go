@@ -85,7 +85,7 @@ func (s *scanner) next(wanted func(rune) bool) bool {
 }
 
 // miss says what was expected here; "" is nothing in particular.
-func (s *scanner) miss(label string) bool {
+func (s *scanner) miss(label string) bool { //nolint:unparam // false is what a step returns then
 	if s.quiet {
 		return false
 	}
@@ -214,8 +214,8 @@ func all(steps ...step) step {
 }
 
 // late is a step that is made when it is read: most alternatives are not.
-func late(make func() step) step {
-	return func() bool { return make()() }
+func late(made func() step) step {
+	return func() bool { return made()() }
 }
 
 // either reads the first alternative that can be read.
