@@ -41,8 +41,9 @@ import (
 
 // Config is how beacons are taken.
 type Config struct {
-	SiteLimit     int    // beacons a second of one site; up to a second's worth may come at once
-	CountryHeader string // a header in which a trusted proxy says the visitor's country; "" is none
+	SiteLimit      int           // beacons a second of one site; up to a second's worth may come at once
+	TrustedProxies httpd.Proxies // whose X-Forwarded-For and country header are believed
+	CountryHeader  string        // a header in which a trusted proxy says the visitor's country; "" is none
 }
 
 // DefaultConfig trusts no header.

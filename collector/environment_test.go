@@ -54,6 +54,7 @@ func newEnvironment(t *testing.T, cfg Config) *environment {
 	s := &environment{metrics: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sites, visitors := s.sites(t, log)
+	cfg.TrustedProxies = httpd.Proxies{netip.MustParsePrefix("127.0.0.0/8")}
 	var err error
 	s.collector, err = New(cfg, Parts{Sites: sites, Visitors: visitors, Append: s.append}, s.metrics, log)
 	if err != nil {
@@ -77,9 +78,7 @@ func (s *environment) sites(t testing.TB, log *slog.Logger) (*site.Directory, *v
 	s.lumen = addBrand(t, db, "lumen", "lumen.example", "xn--bcher-kva.example")
 	s.rival = addBrand(t, db, "rival", "rival.example")
 	sites := site.New("", db, s.metrics, log)
-	who := visitor.DefaultConfig()
-	who.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	visitors, err := visitor.New(who, db, s.metrics, log)
+	visitors, err := visitor.New(visitor.DefaultConfig(), db, s.metrics, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,8 @@
 package collector
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"net"
-	"net/netip"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,6 +11,7 @@ import (
 	"github.com/answerscope/answerscope/collector/referral"
 	"github.com/answerscope/answerscope/collector/site"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/useragent"
 )
 
@@ -80,17 +78,9 @@ func (r *request) visitOf(v *event.Visit, b *beacon, of *site.Site, platform, by
 // locate finds the visitor's address, and the country that a CDN names. Headers of proxies count where the proxy is
 // trusted.
 func (r *request) locate(f *fiber.Ctx) {
-	var remote netip.Addr
-	if tcp, ok := f.Context().RemoteAddr().(*net.TCPAddr); ok {
-		remote = tcp.AddrPort().Addr()
-	}
-	forwarded := text(f.Request().Header.Peek(fiber.HeaderXForwardedFor))
-	if all := f.Request().Header.PeekAll(fiber.HeaderXForwardedFor); len(all) > 1 {
-		forwarded = string(bytes.Join(all, []byte(",")))
-	}
-	visitors := r.c.parts.Visitors
-	r.address = visitors.Address(remote, forwarded)
-	if r.c.cfg.CountryHeader != "" && visitors.Trusts(remote) {
+	proxies := r.c.cfg.TrustedProxies
+	r.address = proxies.Client(f)
+	if r.c.cfg.CountryHeader != "" && proxies.Trust(httpd.Peer(f)) {
 		r.cdnCountry = string(f.Request().Header.Peek(r.c.cfg.CountryHeader))
 	}
 }

@@ -1,5 +1,5 @@
-// Package visitor owns what is known of a beacon's sender: the address behind trusted proxies, its country, and a hash
-// that distinguishes a day's visitors of a site.
+// Package visitor owns what is known of a beacon's sender: the country of its address, and a hash that distinguishes a
+// day's visitors of a site.
 //
 // An address is an argument here and in no field, file, log line or metric. The hash's key is random, shared by all
 // collectors through Postgres, kept by them in memory alone, and forgotten an hour after its day: then nobody can find out
@@ -8,12 +8,8 @@ package visitor
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,25 +23,13 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Config says which proxies are trusted.
+// Config says where countries of addresses are found.
 type Config struct {
-	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed
-	CountryDatabase string         // a file in MaxMind's format; "": none
+	CountryDatabase string // a file in MaxMind's format; "": none
 }
 
-// DefaultConfig trusts no proxy and has no database.
+// DefaultConfig has no database.
 func DefaultConfig() Config { return Config{} }
-
-// Validate says what is wrong with c, all at once.
-func (c Config) Validate() error {
-	var errs []error
-	for _, p := range c.TrustedProxies {
-		if !p.IsValid() {
-			errs = append(errs, fmt.Errorf("trusted proxy %v: want an address or a prefix such as 10.0.0.0/8", p))
-		}
-	}
-	return errors.Join(errs...)
-}
 
 // Visitors finds country and hash of visitors. It is safe for concurrent use; asking it takes no lock
 // and asks no database.
@@ -64,9 +48,6 @@ type Visitors struct {
 // New reads the country database, if one is configured: one that cannot be read is an
 // error. db may be away (postgres.OpenLater).
 func New(cfg Config, db *postgres.DB, registerer prometheus.Registerer, log *slog.Logger) (*Visitors, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
 	v := &Visitors{cfg: cfg, db: db, log: log, refresh: time.Minute,
 		saltWarnings: rate.Sometimes{Interval: time.Minute}, countryWarnings: rate.Sometimes{Interval: time.Hour}}
 	v.salts.Store(&salts{})
@@ -129,42 +110,3 @@ func (v *Visitors) Run(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Trusts reports whether remote is a proxy whose headers are believed.
-func (v *Visitors) Trusts(remote netip.Addr) bool {
-	remote = plain(remote)
-	return slices.ContainsFunc(v.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(remote) })
-}
-
-// Address is the visitor's: remote itself, or where remote is a trusted proxy the right-most hop of X-Forwarded-For (all
-// its headers in order, joined by commas) that is none; the zero Addr where that hop is no address.
-func (v *Visitors) Address(remote netip.Addr, forwardedFor string) netip.Addr {
-	remote = plain(remote)
-	for v.Trusts(remote) && strings.TrimSpace(forwardedFor) != "" {
-		comma := strings.LastIndexByte(forwardedFor, ',')
-		remote = hopAddress(strings.TrimSpace(forwardedFor[comma+1:]))
-		forwardedFor = forwardedFor[:max(comma, 0)]
-	}
-	return remote
-}
-
-// hopAddress reads 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1] and [2001:db8::1]:80.
-func hopAddress(hop string) netip.Addr {
-	if with, err := netip.ParseAddrPort(hop); err == nil {
-		return plain(with.Addr())
-	}
-	if bare, ok := strings.CutPrefix(hop, "["); ok {
-		hop, ok = strings.CutSuffix(bare, "]")
-		if !ok {
-			return netip.Addr{}
-		}
-	}
-	address, err := netip.ParseAddr(hop)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return plain(address)
-}
-
-// plain is an address of one writing: IPv4 as such, and no zone, which is a name of the proxy's network card.
-func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

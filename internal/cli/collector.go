@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 
 	"github.com/answerscope/answerscope/collector"
@@ -13,6 +12,7 @@ import (
 	"github.com/answerscope/answerscope/collector/visitor"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -20,13 +20,14 @@ import (
 type collects struct {
 	Listen       string `default:"127.0.0.1:8081" placeholder:"ADDR" help:"Address of /t.js and /t/collect (default 127.0.0.1:8081)."`
 	administered `embed:""`
+	proxied      `embed:""`
 	collecting   `embed:""`
 }
 
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
 		needs: needs{Postgres: true, Kafka: true}, starts: true,
-		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{Listen: c.Listen, administered: c.administered},
+		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{Listen: c.Listen, administered: c.administered, proxied: c.proxied},
 		takes: &c.collecting, assemble: []assembly{openPostgresLater, assembleCollector},
 	})
 }
@@ -36,7 +37,6 @@ type collecting struct {
 	Spool           string   `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
 	SpoolBytes      int64    `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
 	SiteLimit       int      `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
-	TrustedProxies  []string `placeholder:"CIDR" help:"Addresses whose X-Forwarded-For and country header are believed, such as 10.0.0.0/8; none by default."`
 	CountryDatabase string   `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
 	CountryHeader   string   `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
 }
@@ -44,40 +44,24 @@ type collecting struct {
 // leastSpool is what a producer wants.
 const leastSpool = 4 * event.MaxRecordBytes
 
-func (c *collecting) validate() error {
+func (c *collecting) validate(behind proxied) error {
 	if c == nil {
 		return nil
 	}
-	_, err := c.proxies()
+	var err error
 	if c.SpoolBytes < leastSpool {
-		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_SPOOL_BYTES is %d: want at least %d", c.SpoolBytes, leastSpool))
+		err = fmt.Errorf("ANSWERSCOPE_SPOOL_BYTES is %d: want at least %d", c.SpoolBytes, leastSpool)
 	}
-	err = errors.Join(err, c.config().Validate())
-	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
+	err = errors.Join(err, c.config(nil).Validate())
+	if c.CountryHeader != "" && len(behind.TrustedProxies) == 0 {
 		err = errors.Join(err, fmt.Errorf("ANSWERSCOPE_COUNTRY_HEADER is %q: want ANSWERSCOPE_TRUSTED_PROXIES too, since any client can send a header", c.CountryHeader))
 	}
 	return err
 }
 
-// proxies are prefixes; an address is one of itself alone.
-func (c *collecting) proxies() (list []netip.Prefix, err error) {
-	var errs []error
-	for _, text := range c.TrustedProxies {
-		prefix, err := netip.ParsePrefix(text)
-		if address, notAddress := netip.ParseAddr(text); notAddress == nil {
-			prefix, err = address.Unmap().Prefix(address.Unmap().BitLen())
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("ANSWERSCOPE_TRUSTED_PROXIES has %q: want an address or a prefix, such as 10.0.0.0/8", text))
-		}
-		list = append(list, prefix)
-	}
-	return list, errors.Join(errs...)
-}
-
-func (c *collecting) config() collector.Config {
+func (c *collecting) config(proxies httpd.Proxies) collector.Config {
 	cfg := collector.DefaultConfig()
-	cfg.SiteLimit, cfg.CountryHeader = c.SiteLimit, c.CountryHeader
+	cfg.SiteLimit, cfg.CountryHeader, cfg.TrustedProxies = c.SiteLimit, c.CountryHeader, proxies
 	return cfg
 }
 
@@ -102,10 +86,6 @@ func openPostgresLater(ctx context.Context, s *service) (err error) {
 func assembleCollector(_ context.Context, s *service) error {
 	sites := site.New(filepath.Join(s.settings.DataDir, "sites.json"), s.db, s.metrics, s.log)
 	who := visitor.DefaultConfig()
-	var err error
-	if who.TrustedProxies, err = s.takes.proxies(); err != nil {
-		return err
-	}
 	who.CountryDatabase = s.takes.CountryDatabase
 	visitors, err := visitor.New(who, s.db, s.metrics, s.log)
 	if err != nil {
@@ -121,7 +101,7 @@ func assembleCollector(_ context.Context, s *service) error {
 		s.part("producer", s.appends.Run)
 	}
 	s.ready.Provide("spool", s.appends.Ready)
-	takes, err := collector.New(s.takes.config(), collector.Parts{Sites: sites, Visitors: visitors, Append: s.appends.Append}, s.metrics, s.log)
+	takes, err := collector.New(s.takes.config(s.proxies), collector.Parts{Sites: sites, Visitors: visitors, Append: s.appends.Append}, s.metrics, s.log)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type setting struct {
 
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate())
+		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(c.proxied))
 		unknown := config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
 		return errors.Join(asGiven(chosen, wrong), errors.Join(unknown...))
 	}

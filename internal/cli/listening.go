@@ -19,6 +19,20 @@ type listening struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the public surfaces (default 127.0.0.1:8080)."`
 	answering
 	administered
+	proxied
+}
+
+// proxied are the flags of every command that wants to know where its clients are.
+type proxied struct {
+	TrustedProxies []string `placeholder:"CIDR" help:"Addresses of proxies whose X-Forwarded-For is believed, and the collector's country header, such as 10.0.0.0/8; none by default."`
+}
+
+func (p proxied) proxies() (httpd.Proxies, error) {
+	list, err := httpd.ParseProxies(p.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("ANSWERSCOPE_TRUSTED_PROXIES has %w", err)
+	}
+	return list, nil
 }
 
 // administered are the flags of a command that an operator looks into.
@@ -30,7 +44,8 @@ type administered struct {
 const defaultAdmin = "127.0.0.1:9090"
 
 func (l listening) validate() error {
-	return errors.Join(checkAddress("LISTEN", l.Listen), l.answering.config().Validate(), l.administered.validate())
+	_, err := l.proxies()
+	return errors.Join(checkAddress("LISTEN", l.Listen), l.answering.config().Validate(), l.administered.validate(), err)
 }
 
 func (a administered) validate() error {

@@ -31,6 +31,7 @@ type service struct {
 	appends   *producer.Producer   // of pipeline and collector; a part of its own
 	takes     *collecting          // how beacons are taken; nil where none are
 	answers   answering            // how /api/v1 answers
+	proxies   httpd.Proxies        // whose headers are believed
 	timetable *timetable.Timetable // of the pipeline; entered before the parts run
 	parts     []lifecycle.Part
 	leads     []*postgres.Leader // of parts; closed once every part has stopped
@@ -54,13 +55,16 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate()); err != nil {
+	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate(plan.at.proxied)); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
 	s := &service{engines: &engines{process: p}, takes: plan.takes, answers: plan.at.answering, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), thisBuild().metric(), s.ready)
 	var err error
+	if s.proxies, err = plan.at.proxies(); err != nil {
+		return usageError{err}
+	}
 	if s.listener, err = listen(ctx, plan.at.Listen, "--listen"); err != nil {
 		return err
 	}

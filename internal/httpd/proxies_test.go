@@ -1,4 +1,4 @@
-package visitor_test
+package httpd
 
 import (
 	_ "embed"
@@ -6,21 +6,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/answerscope/answerscope/collector/visitor"
 )
 
-func prefixes(texts ...string) (all []netip.Prefix) {
-	for _, text := range texts {
-		all = append(all, netip.MustParsePrefix(text))
+func proxies(t testing.TB, texts ...string) Proxies {
+	t.Helper()
+	p, err := ParseProxies(texts)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return p
 }
 
 func TestTheAddressIsTheRightMostUntrustedHop(t *testing.T) {
-	cfg := visitor.DefaultConfig()
-	cfg.TrustedProxies = prefixes("10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1/32")
-	v := newVisitors(t, cfg, nil)
+	v := proxies(t, "10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1")
 	for _, a := range []struct{ remote, forwarded, want string }{
 		{"198.51.100.7", "", "198.51.100.7"},
 		{"198.51.100.7", "203.0.113.9", "198.51.100.7"}, // from one that is not trusted
@@ -60,13 +58,13 @@ func TestTheAddressIsTheRightMostUntrustedHop(t *testing.T) {
 	if got := v.Address(netip.Addr{}, "203.0.113.9"); got.IsValid() {
 		t.Errorf("of no address %v", got)
 	}
-	if !v.Trusts(netip.MustParseAddr("::ffff:10.1.2.3")) || v.Trusts(netip.MustParseAddr("11.1.2.3")) || v.Trusts(netip.Addr{}) {
+	if !v.Trust(netip.MustParseAddr("::ffff:10.1.2.3")) || v.Trust(netip.MustParseAddr("11.1.2.3")) || v.Trust(netip.Addr{}) {
 		t.Error("trust")
 	}
 }
 
 func TestWithoutTrustedProxiesNoHeaderIsBelieved(t *testing.T) {
-	v := newVisitors(t, visitor.DefaultConfig(), nil)
+	var v Proxies
 	for _, remote := range []string{"127.0.0.1", "10.0.0.1", "198.51.100.7", "::1"} {
 		if got := v.Address(netip.MustParseAddr(remote), "203.0.113.9"); got != netip.MustParseAddr(remote) {
 			t.Errorf("%s: %v", remote, got)
@@ -92,9 +90,7 @@ func FuzzAddress(f *testing.F) {
 		}
 		f.Add(forwarded)
 	}
-	cfg := visitor.DefaultConfig()
-	cfg.TrustedProxies = prefixes("10.0.0.0/8")
-	v := newVisitors(f, cfg, nil)
+	v := proxies(f, "10.0.0.0/8")
 	remote, stranger := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("198.51.100.7")
 	f.Fuzz(func(t *testing.T, forwarded string) {
 		if got := v.Address(stranger, forwarded); got != stranger {
@@ -108,4 +104,11 @@ func FuzzAddress(f *testing.F) {
 			t.Fatalf("%q: another hop that is trusted changes %v", forwarded, got)
 		}
 	})
+}
+
+func TestWhatIsNoProxyIsNamed(t *testing.T) {
+	_, err := ParseProxies([]string{"10.0.0.0/8", "proxy.example", "::1", "10.0.0.0/40"})
+	if err == nil || strings.Count(err.Error(), "want an address or a prefix") != 2 || !strings.Contains(err.Error(), `"proxy.example"`) {
+		t.Errorf("%v", err)
+	}
 }
