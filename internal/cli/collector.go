@@ -34,11 +34,11 @@ func (c *collects) Run(ctx context.Context, p *process) error {
 
 // collecting are the flags of every command that takes beacons.
 type collecting struct {
-	Spool           string   `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
-	SpoolBytes      int64    `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
-	SiteLimit       int      `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
-	CountryDatabase string   `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
-	CountryHeader   string   `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
+	Spool           string `placeholder:"DIR" help:"Where beacons wait while Kafka is away, one process a directory (default spool in the data directory)."`
+	SpoolBytes      int64  `default:"4294967296" placeholder:"BYTES" help:"How much may wait there; beyond it beacons are answered 503 (default 4294967296, 4 GiB)."`
+	SiteLimit       int    `default:"500" placeholder:"N" help:"Beacons a second of one brand's site; beyond it they are answered 429 (default 500)."`
+	CountryDatabase string `placeholder:"FILE" help:"Countries of addresses, in MaxMind's format; read again when it changes."`
+	CountryHeader   string `placeholder:"NAME" help:"Header in which a trusted proxy names the visitor's country, such as CF-IPCountry."`
 }
 
 // leastSpool is what a producer wants.

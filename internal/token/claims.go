@@ -1,0 +1,22 @@
+// Package token signs and verifies access tokens, which are JSON Web Tokens (RFC 7519): those of the built-in identity
+// provider, or those of an outside issuer.
+package token
+
+import (
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// Claims are what a token says of its user.
+type Claims struct {
+	jwt.RegisteredClaims // iss, sub (the user's id), aud, exp, nbf, iat
+
+	Email       string      `json:"email,omitempty"`
+	Role        string      `json:"role,omitempty"`       // of PostgreSQL: authenticated or anon
+	SessionID   string      `json:"session_id,omitempty"` // of the built-in provider
+	AppMetadata AppMetadata `json:"app_metadata"`
+}
+
+// AppMetadata is what an issuer says of a user beside the claims that are registered.
+type AppMetadata struct {
+	OrganizationID string `json:"organization_id,omitempty"`
+}
