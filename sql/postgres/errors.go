@@ -24,6 +24,7 @@ var taken = map[string]string{
 	"organizations_slug_key":          "slug",
 	"brands_organization_id_slug_key": "slug",
 	"users_email_key":                 "email",
+	"users_pkey":                      "id",
 	"members_user_id_key":             "user",
 	"competitors_brand_id_name_key":   "competitor",
 	"api_key_hashes_hash_key":         "key",

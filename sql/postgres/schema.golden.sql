@@ -102,6 +102,26 @@ ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
 
+-- table private.refresh_tokens
+CREATE TABLE private.refresh_tokens (
+    hash bytea NOT NULL,
+    session_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    used_at timestamp with time zone,
+    CONSTRAINT refresh_tokens_pkey PRIMARY KEY (hash),
+    CONSTRAINT refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES private.sessions(id) ON DELETE CASCADE,
+    CONSTRAINT refresh_tokens_hash_length CHECK ((octet_length(hash) = 32))
+);
+ALTER TABLE private.refresh_tokens OWNER TO answerscope_owner;
+CREATE INDEX refresh_tokens_session_id_idx ON private.refresh_tokens USING btree (session_id);
+COMMENT ON TABLE private.refresh_tokens IS 'What gets a session its next access token, each once.';
+COMMENT ON COLUMN private.refresh_tokens.hash IS 'SHA-256 of the token.';
+COMMENT ON COLUMN private.refresh_tokens.used_at IS 'Null: it is the newest of its session.';
+ALTER TABLE private.refresh_tokens ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.refresh_tokens FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.refresh_tokens FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.refresh_tokens TO answerscope_service;
+
 -- table private.rereads
 CREATE TABLE private.rereads (
     brand_id uuid NOT NULL,
@@ -150,6 +170,44 @@ ALTER TABLE private.rereads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.rereads TO answerscope_service;
+
+-- table private.sessions
+CREATE TABLE private.sessions (
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    user_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    refreshed_at timestamp with time zone NOT NULL DEFAULT now(),
+    revoked_at timestamp with time zone,
+    CONSTRAINT sessions_pkey PRIMARY KEY (id),
+    CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE
+);
+ALTER TABLE private.sessions OWNER TO answerscope_owner;
+CREATE INDEX sessions_user_id_idx ON private.sessions USING btree (user_id);
+COMMENT ON TABLE private.sessions IS 'Who is signed in. Access tokens name their session, and are refused once it is revoked.';
+COMMENT ON COLUMN private.sessions.refreshed_at IS 'Of the newest refresh token, which works for 30 days.';
+ALTER TABLE private.sessions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.sessions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.sessions TO answerscope_service;
+
+-- table private.signing_keys
+CREATE TABLE private.signing_keys (
+    id uuid NOT NULL,
+    public_key bytea NOT NULL,
+    private_key text NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT signing_keys_pkey PRIMARY KEY (id),
+    CONSTRAINT signing_keys_private_key_length CHECK (((char_length(private_key) >= 1) AND (char_length(private_key) <= 2000)))
+);
+ALTER TABLE private.signing_keys OWNER TO answerscope_owner;
+COMMENT ON TABLE private.signing_keys IS 'What signs access tokens (ES256). The newest signs, for 90 days; all verify.';
+COMMENT ON COLUMN private.signing_keys.id IS 'The kid of its tokens.';
+COMMENT ON COLUMN private.signing_keys.public_key IS 'PKIX, DER.';
+COMMENT ON COLUMN private.signing_keys.private_key IS 'SEC 1, DER, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
+ALTER TABLE private.signing_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.signing_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.signing_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.signing_keys TO answerscope_service;
 
 -- table private.tasks
 CREATE TABLE private.tasks (

@@ -20,6 +20,7 @@ type User struct {
 
 // NewUser is a user to be added.
 type NewUser struct {
+	ID             uuid.UUID // decided by another identity provider; nil: a new one
 	Email          string
 	PasswordHash   string
 	OrganizationID uuid.UUID
@@ -30,12 +31,16 @@ var (
 	addUser     = query[User]("add_user")
 	userByEmail = query[User]("user_by_email")
 	userEmails  = query[userEmail]("user_emails")
+	users       = query[OrganizationUser]("users")
+	setActive   = query[uuid.UUID]("set_user_active")
+	setPassword = query[uuid.UUID]("set_password")
 )
 
-// AddUser adds a user to their organization. An email in use, in whatever case, is ErrConflict; a missing organization
+// AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a missing organization
 // ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
-	user, err := addUser.one(ctx, db, u.Email, u.PasswordHash, u.OrganizationID, u.Role)
+	id := uuid.NullUUID{UUID: u.ID, Valid: !u.ID.IsNil()}
+	user, err := addUser.one(ctx, db, u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
 	return user, wrap(err, "add user %s", u.Email)
 }
 
@@ -57,4 +62,33 @@ func (db *DB) UserEmails(ctx context.Context, organization uuid.UUID) ([]string,
 		emails[i] = row.Email
 	}
 	return emails, err
+}
+
+// OrganizationUser is a user as a list shows them.
+type OrganizationUser struct {
+	ID           uuid.UUID  `db:"id" json:"id"`
+	Email        string     `db:"email" json:"email"`
+	Role         string     `db:"role" json:"role"`
+	IsActive     bool       `db:"is_active" json:"is_active"`
+	LastSignInAt *time.Time `db:"last_sign_in_at" json:"last_sign_in_at"` // nil: never
+	CreatedAt    time.Time  `db:"created_at" json:"created_at"`
+}
+
+// ListUsers returns the users of an organization, by email.
+func (db *DB) ListUsers(ctx context.Context, organization uuid.UUID) ([]OrganizationUser, error) {
+	return users.all(ctx, db, organization)
+}
+
+// SetUserActive lets a user in, or out at once: then their sessions end, for good, and their keys do not work.
+// ErrNotFound if there is no such user.
+func (db *DB) SetUserActive(ctx context.Context, address string, active bool) error {
+	_, err := setActive.one(ctx, db, address, active)
+	return wrap(err, "change user %s", address)
+}
+
+// SetPassword gives a user another password, by its PHC string, and ends their sessions. ErrNotFound if there is no such
+// user.
+func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
+	_, err := setPassword.one(ctx, db, address, hash)
+	return wrap(err, "set password of %s", address)
 }

@@ -1,7 +1,7 @@
--- add_user: makes a user and a member of an organization, both or neither.
+-- add_user: makes a user, of the id $5 if that is not nil, and a member of an organization, both or neither.
 WITH added AS (
-    INSERT INTO private.users (email, password_hash)
-    VALUES ($1::text, nullif($2::text, ''))
+    INSERT INTO private.users (id, email, password_hash)
+    VALUES (coalesce($5::uuid, gen_random_uuid()), $1::text, nullif($2::text, ''))
     RETURNING *
 ), member AS (
     INSERT INTO public.members (organization_id, user_id, role)

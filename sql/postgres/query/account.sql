@@ -1,0 +1,20 @@
+-- account: the active user $1 in their organization, and whether the session $2 is theirs and was not revoked.
+SELECT
+    u.id,
+    u.email::text AS email,
+    m.organization_id,
+    m.role,
+    u.user_metadata,
+    u.last_sign_in_at,
+    u.created_at,
+    u.updated_at,
+    EXISTS (
+        SELECT
+        FROM private.sessions AS s
+        WHERE s.id = $2
+          AND s.user_id = u.id
+          AND s.revoked_at IS NULL) AS signed_in
+FROM private.users AS u
+JOIN public.members AS m ON m.user_id = u.id
+WHERE u.id = $1
+  AND u.is_active

@@ -1,0 +1,7 @@
+-- add_signing_key: adds a key of access tokens, and drops those that are older than $4.
+WITH dropped AS (
+    DELETE FROM private.signing_keys
+    WHERE created_at < now() - $4::interval
+)
+INSERT INTO private.signing_keys (id, public_key, private_key)
+VALUES ($1, $2, $3)

@@ -1,0 +1,14 @@
+-- set_password: gives the user of the email $1 the password of the hash $2, and ends their sessions.
+WITH changed AS (
+    UPDATE private.users
+    SET password_hash = $2::text
+    WHERE email OPERATOR(private.=) $1::text::private.citext
+    RETURNING id
+), ended AS (
+    UPDATE private.sessions
+    SET revoked_at = now()
+    WHERE user_id = (SELECT id FROM changed)
+      AND revoked_at IS NULL
+)
+SELECT id
+FROM changed

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// Account is a user who may use the service: active, and a member of an organization.
+type Account struct {
+	ID             uuid.UUID       `db:"id"`
+	Email          string          `db:"email"`
+	OrganizationID uuid.UUID       `db:"organization_id"`
+	Role           string          `db:"role"` // owner, admin, member or viewer
+	UserMetadata   json.RawMessage `db:"user_metadata"`
+	LastSignInAt   *time.Time      `db:"last_sign_in_at"`
+	CreatedAt      time.Time       `db:"created_at"`
+	UpdatedAt      time.Time       `db:"updated_at"`
+	SignedIn       bool            `db:"signed_in"` // in the session that was asked for
+}
+
+// ErrTokenUsed says that a refresh token was used before.
+var ErrTokenUsed = errors.New("refresh token was used before")
+
+// Scopes of EndSessions: which sessions of a user end.
+const (
+	AllSessions   = "global"
+	ThisSession   = "local"
+	OtherSessions = "others"
+)
+
+// refreshToken is one whose session goes on.
+type refreshToken struct {
+	SessionID  uuid.UUID `db:"session_id"`
+	UserID     uuid.UUID `db:"user_id"`
+	Used       bool      `db:"used"`
+	Overlapped bool      `db:"overlapped"` // used by another request after this one began
+}
+
+var (
+	account            = query[Account]("account")
+	openSession        = query[uuid.UUID]("open_session")
+	lockRefreshToken   = query[refreshToken]("lock_refresh_token")
+	rotateRefreshToken = query[none]("rotate_refresh_token")
+	endSessions        = query[none]("end_sessions")
+)
+
+// Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is no
+// such user, or they are disabled or in no organization.
+func (db *DB) Account(ctx context.Context, user, session uuid.UUID) (Account, error) {
+	a, err := account.one(ctx, db, user, session)
+	return a, wrap(err, "find account %s", user)
+}
+
+// OpenSession signs a user in and returns the session. hash is SHA-256 of its first refresh token. ErrNotFound if the user
+// is disabled.
+func (db *DB) OpenSession(ctx context.Context, user uuid.UUID, hash [32]byte) (session uuid.UUID, err error) {
+	session, err = openSession.one(ctx, db, user, hash[:])
+	return session, wrap(err, "open session of %s", user)
+}
+
+// RefreshSession replaces a refresh token by the next one; both are SHA-256 of it. ErrNotFound if there is no such token,
+// it is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. That ends the session, because
+// one of those who had it is a thief, unless the two requests overlapped, as those of two pages of one browser may.
+func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, session uuid.UUID, err error) {
+	var old refreshToken
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		var err error
+		if old, err = lockRefreshToken.one(ctx, tx, hash[:]); err != nil {
+			return err
+		}
+		switch {
+		case old.Overlapped:
+			return nil
+		case old.Used:
+			_, err = endSessions.run(ctx, tx, old.UserID, old.SessionID, ThisSession)
+		default:
+			_, err = rotateRefreshToken.run(ctx, tx, hash[:], old.SessionID, next[:])
+		}
+		return err
+	})
+	if err == nil && old.Used {
+		err = ErrTokenUsed
+	}
+	return old.UserID, old.SessionID, wrap(err, "refresh session %s", old.SessionID)
+}
+
+// EndSessions ends sessions of a user, as the scope says seen from one of them.
+func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope string) error {
+	_, err := endSessions.run(ctx, db, user, session, scope)
+	return wrap(err, "end sessions of %s", user)
+}
+
+// SigningKey is a key of access tokens.
+type SigningKey struct {
+	ID        uuid.UUID `db:"id"`
+	Public    []byte    `db:"public_key"`  // PKIX, DER
+	Private   string    `db:"private_key"` // encrypted
+	CreatedAt time.Time `db:"created_at"`
+}
+
+var (
+	signingKeys   = query[SigningKey]("signing_keys")
+	addSigningKey = query[none]("add_signing_key")
+)
+
+// SigningKeys are all keys of access tokens, the newest first.
+func (db *DB) SigningKeys(ctx context.Context) ([]SigningKey, error) { return signingKeys.all(ctx, db) }
+
+// AddSigningKey adds a key of access tokens, and drops those that are older than keep.
+func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Duration) error {
+	_, err := addSigningKey.run(ctx, db, key.ID, key.Public, key.Private, keep)
+	if err != nil {
+		return fmt.Errorf("add signing key %s: %w", key.ID, err)
+	}
+	return nil
+}
