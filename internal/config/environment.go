@@ -17,10 +17,11 @@ type Outside struct {
 	Postgres      DSN    // postgres://; none starts the embedded engine
 	KafkaUsername string // of SASL
 	KafkaPassword Secret
-	JWTSecret     Secret // signs and verifies the tokens of /rest/v1 and /api
 	RESTSecret    Secret // verifies the tokens of a database that is served alone
 	AnonKey       Secret // the public key that clients of /rest/v1 send
 	CronSecret    Secret // proves that /cron/* is called by the scheduler
+	Issuer        Issuer
+	SecretKeys    Secret // id:base64[,…]: what encrypts secrets in the database; none makes a file in the data directory
 	Traces        Collector
 	Platforms     []Platform
 }
@@ -48,8 +49,9 @@ func FromEnvironment(environ []string) Outside {
 	return Outside{
 		ClickHouse: NewDSN(env[Prefix+"CLICKHOUSE_DSN"]), Shards: NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
 		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
-		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), JWTSecret: NewSecret(env[Prefix+"JWT_SECRET"]),
-		RESTSecret: NewSecret(env[Prefix+"REST_JWT_SECRET"]), AnonKey: NewSecret(env[Prefix+"ANON_KEY"]), CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
+		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), Issuer: issuer(env), SecretKeys: NewSecret(env[Prefix+"SECRET_KEYS"]),
+		RESTSecret: NewSecret(env[Prefix+"REST_JWT_SECRET"]), AnonKey: NewSecret(env[Prefix+"ANON_KEY"]),
+		CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
 		Platforms: platforms(env),
 	}
 }
@@ -62,12 +64,12 @@ func (o Outside) Variables() []Variable {
 		{Prefix + "POSTGRES_DSN", o.Postgres.Masked()},
 		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
 		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
-		{Prefix + "JWT_SECRET", o.JWTSecret.Masked()},
 		{Prefix + "REST_JWT_SECRET", o.RESTSecret.Masked()},
+		{Prefix + "SECRET_KEYS", o.SecretKeys.Masked()},
 		{Prefix + "ANON_KEY", o.AnonKey.Masked()},
 		{"CRON_SECRET", o.CronSecret.Masked()},
 	}
-	list = append(list, o.Traces.variables()...)
+	list = append(append(list, o.Issuer.variables()...), o.Traces.variables()...)
 	for _, p := range o.Platforms {
 		list = append(list, Variable{Prefix + "PLATFORM_" + p.Name + "_API_KEY", p.APIKey.Masked()},
 			Variable{Prefix + "PLATFORM_" + p.Name + "_BASE_URL", NewDSN(p.BaseURL).Masked()})
@@ -108,6 +110,8 @@ func (o Outside) validate(m *mistakes) {
 		}
 	}
 	m.address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql")
+	o.Issuer.validate(m)
+	o.validateRing(m)
 	o.Traces.validate(m)
 	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(), "either it or "+Prefix+"CLICKHOUSE_DSN")
 	for _, p := range o.Platforms {
