@@ -3,6 +3,8 @@
 package token
 
 import (
+	"time"
+
 	"github.com/golang-jwt/jwt/v5"
 )
 
@@ -19,4 +21,11 @@ type Claims struct {
 // AppMetadata is what an issuer says of a user beside the claims that are registered.
 type AppMetadata struct {
 	OrganizationID string `json:"organization_id,omitempty"`
+}
+
+// NewClaims are those of a user's token of an issuer.
+func NewClaims(issuer, audience, user string, from, until time.Time) Claims {
+	return Claims{RegisteredClaims: jwt.RegisteredClaims{
+		Issuer: issuer, Subject: user, Audience: jwt.ClaimStrings{audience}, IssuedAt: jwt.NewNumericDate(from), ExpiresAt: jwt.NewNumericDate(until),
+	}}
 }

@@ -13,8 +13,7 @@ import (
 )
 
 func claims() Claims {
-	return Claims{RegisteredClaims: jwt.RegisteredClaims{Issuer: issuer, Audience: jwt.ClaimStrings{audience}, Subject: person,
-		ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour))}}
+	return NewClaims(issuer, audience, person, time.Now(), time.Now().Add(time.Hour))
 }
 
 // signed is a token of a process; its key is that of the header.
