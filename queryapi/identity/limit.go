@@ -1,0 +1,62 @@
+package identity
+
+import (
+	"maps"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// mostSignIns may be tried from an address within signInWindow.
+const (
+	mostSignIns  = 30
+	signInWindow = 5 * time.Minute
+
+	mostAddresses = 10_000 // that are remembered
+)
+
+// limits remember when sign-ins were tried, and from where. An IPv6 network of 64 bits counts as one address: its
+// machines choose theirs.
+type limits struct {
+	mu    sync.Mutex
+	tries map[netip.Prefix][]time.Time // oldest first, at most mostSignIns
+}
+
+func newLimits() *limits { return &limits{tries: map[netip.Prefix][]time.Time{}} }
+
+// take counts a try, or says how long to wait until one is counted again.
+func (l *limits) take(client netip.Addr, now time.Time) (wait time.Duration) {
+	bits := client.BitLen()
+	if client.Is6() {
+		bits = 64
+	}
+	network, _ := client.Prefix(bits) // of no address: no network, which all share
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tries := l.tries[network]
+	if len(tries) == mostSignIns {
+		if wait = signInWindow - now.Sub(tries[0]); wait > 0 {
+			return wait
+		}
+		tries = tries[1:]
+	}
+	if tries == nil {
+		l.makeRoom(now)
+	}
+	l.tries[network] = append(tries, now)
+	return 0
+}
+
+// makeRoom forgets those who have not tried for a while, and anyone if that is not enough.
+func (l *limits) makeRoom(now time.Time) {
+	if len(l.tries) < mostAddresses {
+		return
+	}
+	maps.DeleteFunc(l.tries, func(_ netip.Prefix, tries []time.Time) bool { return now.Sub(tries[len(tries)-1]) >= signInWindow })
+	for network := range l.tries {
+		if len(l.tries) < mostAddresses {
+			return
+		}
+		delete(l.tries, network)
+	}
+}

@@ -1,0 +1,63 @@
+package identity
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
+	l, address := newLimits(), netip.MustParseAddr("192.0.2.1")
+	for n := range mostSignIns {
+		if wait := l.take(address, noon.Add(time.Duration(n)*time.Second)); wait != 0 {
+			t.Fatalf("try %d waits %s", n, wait)
+		}
+	}
+	for range 2 { // a try that is refused does not count
+		if wait := l.take(address, noon.Add(time.Minute)); wait != 4*time.Minute {
+			t.Errorf("one too many waits %s", wait)
+		}
+	}
+	if wait := l.take(address, noon.Add(5*time.Minute)); wait != 0 {
+		t.Errorf("when the first is five minutes ago: %s", wait)
+	}
+	if wait := l.take(address, noon.Add(5*time.Minute)); wait != time.Second {
+		t.Errorf("the next waits %s", wait)
+	}
+}
+
+func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
+	l := newLimits()
+	for range mostSignIns {
+		l.take(netip.MustParseAddr("2001:db8::1"), noon)
+	}
+	for address, limited := range map[string]bool{"2001:db8::ffff:1": true, "2001:db8:0:1::1": false, "192.0.2.1": false, "192.0.2.2": false} {
+		if wait := l.take(netip.MustParseAddr(address), noon); (wait > 0) != limited {
+			t.Errorf("%s waits %s", address, wait)
+		}
+	}
+	for range mostSignIns {
+		l.take(netip.Addr{}, noon)
+	}
+	if l.take(netip.Addr{}, noon) == 0 {
+		t.Error("requests of no address are not limited")
+	}
+}
+
+func TestAddressesTakeNoMemoryForLong(t *testing.T) {
+	l := newLimits()
+	address := netip.MustParseAddr("10.0.0.0")
+	for n := range 3 * mostAddresses {
+		l.take(address, noon.Add(time.Duration(n)*time.Millisecond))
+		address = address.Next()
+	}
+	if len(l.tries) > mostAddresses {
+		t.Errorf("%d addresses are remembered", len(l.tries))
+	}
+	l.take(address.Next(), noon.Add(time.Hour))
+	if len(l.tries) != 1 {
+		t.Errorf("%d addresses are remembered an hour later", len(l.tries))
+	}
+}
