@@ -28,13 +28,13 @@ type grammar struct {
 	All       all      `cmd:"" help:"Run everything on one port."`
 	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
 	Collector collects `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
-	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1."`
+	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
 	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
 	Status     status     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
 	Migrate    migrate    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
 	Org        org        `cmd:"" help:"Add and list organizations."`
-	User       user       `cmd:"" help:"Add users."`
+	User       user       `cmd:"" help:"Add, list and disable users, and set their passwords."`
 	Key        key        `cmd:"" help:"Create, list and revoke API keys."`
 	Brand      brand      `cmd:"" help:"Add, change, list and delete brands."`
 	Competitor competitor `cmd:"" help:"Add, change, list and remove what a brand is compared with."`

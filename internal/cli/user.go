@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
 	"golang.org/x/term"
 
 	"github.com/answerscope/answerscope/internal/password"
@@ -19,13 +20,18 @@ import (
 )
 
 type user struct {
-	Add userAdd `cmd:"" help:"Add a user to an organization."`
+	Add     userAdd     `cmd:"" help:"Add a user to an organization."`
+	List    userList    `cmd:"" help:"List the users of an organization."`
+	Disable userDisable `cmd:"" help:"Let a user out, at once and everywhere: sessions end, keys stop."`
+	Enable  userEnable  `cmd:"" help:"Let a disabled user in again."`
+	Passwd  userPasswd  `cmd:"" help:"Give a user another password, and end their sessions."`
 }
 
 type userAdd struct {
 	Email string `arg:"" help:"What they sign in with."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization; a user has one."`
 	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
+	ID    string `name:"id" env:"-" placeholder:"UUID" help:"Their id, where an outside issuer decides it: the sub of its tokens."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
@@ -35,6 +41,13 @@ const leastPassword = 8
 func (c *userAdd) Run(ctx context.Context, p *process) error {
 	if address, err := mail.ParseAddress(c.Email); err != nil || address.Address != c.Email {
 		return usageError{fmt.Errorf("email %q: want name@host", c.Email)}
+	}
+	var id uuid.UUID
+	if c.ID != "" {
+		var err error
+		if id, err = uuid.FromString(c.ID); err != nil || id.IsNil() {
+			return usageError{fmt.Errorf("id %q: want a UUID, the sub of the issuer's tokens", c.ID)}
+		}
 	}
 	given, err := readPassword(p, leastPassword, c.Email)
 	if err != nil {
@@ -47,7 +60,7 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		added, err := on.db.AddUser(ctx, postgres.NewUser{
-			Email: c.Email, PasswordHash: password.Hash(chosen), OrganizationID: organization.ID, Role: c.Role,
+			ID: id, Email: c.Email, PasswordHash: password.Hash(chosen), OrganizationID: organization.ID, Role: c.Role,
 		})
 		if err != nil {
 			return err
@@ -65,6 +78,80 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 			Role         string `json:"role"`
 			Password     string `json:"password,omitempty"`
 		}{added.ID.String(), added.Email, added.OrganizationID.String(), added.Role, generated}, line)
+	})
+}
+
+type userList struct {
+	Org  string `required:"" placeholder:"SLUG" help:"Whose users."`
+	JSON bool   `name:"json" help:"One JSON object a line."`
+}
+
+func (c *userList) Run(ctx context.Context, p *process) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		organization, err := on.organization(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		list, err := on.db.ListUsers(ctx, organization.ID)
+		if err != nil {
+			return err
+		}
+		return printList(p, c.JSON, list, func(u postgres.OrganizationUser) string {
+			state := "never signed in"
+			switch {
+			case !u.IsActive:
+				state = "disabled"
+			case u.LastSignInAt != nil:
+				state = "signed in " + u.LastSignInAt.Format(time.DateTime)
+			}
+			return fmt.Sprintf("%s\t%s\t%s\t%s", u.ID, u.Email, u.Role, state)
+		})
+	})
+}
+
+// userEmail is the argument of what is done to a user.
+type userEmail struct {
+	Email string `arg:"" help:"Of the user, as user list prints it."`
+}
+
+type userDisable struct{ userEmail }
+
+func (c *userDisable) Run(ctx context.Context, p *process) error { return c.setActive(ctx, p, false) }
+
+type userEnable struct{ userEmail }
+
+func (c *userEnable) Run(ctx context.Context, p *process) error { return c.setActive(ctx, p, true) }
+
+func (c userEmail) setActive(ctx context.Context, p *process, active bool) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		return knownUser(on.db.SetUserActive(ctx, c.Email, active))
+	})
+}
+
+// knownUser says in an error of a user who was not found where to look for them.
+func knownUser(err error) error {
+	if errors.Is(err, postgres.ErrNotFound) {
+		return fmt.Errorf("%w; `answerscope user list` prints them", err)
+	}
+	return err
+}
+
+type userPasswd struct{ userEmail }
+
+func (c *userPasswd) Run(ctx context.Context, p *process) error {
+	given, err := readPassword(p, leastPassword, c.Email)
+	if err != nil {
+		return err
+	}
+	chosen := cmp.Or(given, password.Generate())
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		if err := on.db.SetPassword(ctx, c.Email, password.Hash(chosen)); err != nil {
+			return knownUser(err)
+		}
+		if given != "" {
+			return nil
+		}
+		return p.print("password " + chosen)
 	})
 }
 

@@ -53,7 +53,7 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 	}
 	refresh := rand.Text()
 	session, err := p.db.OpenSession(c.UserContext(), user.ID, sha256.Sum256([]byte(refresh)))
-	if errors.Is(err, postgres.ErrNotFound) {
+	if errors.Is(err, postgres.ErrNotFound) { // disabled
 		return errCredentials
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Provider) prove(ctx context.Context, address, given string) (postgres.U
 	if err != nil {
 		return user, err
 	}
-	if !right || !user.IsActive {
+	if !right {
 		return user, errCredentials
 	}
 	return user, nil
