@@ -13,8 +13,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled and
-// exported.
+// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled,
+// recovered and exported.
 func TestEverythingOnTwoShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,12 +51,19 @@ func TestEverythingOnTwoShards(t *testing.T) {
 	if r := run(t, env, "", "reconcile"); r.status != exitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
-	loseRollups(t, env)
+	loseRows(t, env, "answer_daily")
 	if r := run(t, env, "", "reconcile"); r.status != exitFailed || !strings.Contains(r.stdout, "answer_daily") {
 		t.Errorf("reconcile of a rollup that lacks rows: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	if r := run(t, env, "", "reconcile", "--fix"); r.status != exitDone {
 		t.Errorf("reconcile --fix: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	loseRows(t, env, "answers")
+	if r := run(t, env, "", "recover", "answers", now[:len("2026-03")]); r.stdout != `{"read":2,"present":0,"recovered":2}`+"\n" {
+		t.Errorf("recover: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile"); r.status != exitDone {
+		t.Errorf("reconcile after what was lost is back: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	awaitResults(t, s.url, key, 2)
 	if text := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(text, "\n") < 1 || !strings.Contains(text, "Acme makes the best anvil.") {
@@ -70,8 +77,8 @@ func TestEverythingOnTwoShards(t *testing.T) {
 	}
 }
 
-// loseRollups takes the rows of a rollup away, on whichever shard they are.
-func loseRollups(t *testing.T, env []string) {
+// loseRows takes the rows of a table away, on whichever shard they are.
+func loseRows(t *testing.T, env []string, table string) {
 	t.Helper()
 	c := clickhouse.DefaultConfig()
 	for _, entry := range env {
@@ -89,7 +96,7 @@ func loseRollups(t *testing.T, env []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := shard.Exec(t.Context(), "ALTER TABLE answer_daily_local DELETE WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
+		if err := shard.Exec(t.Context(), "ALTER TABLE "+table+"_local DELETE WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
