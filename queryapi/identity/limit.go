@@ -47,14 +47,15 @@ func (l *limits) take(client netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// makeRoom forgets those who have not tried for a while, and anyone if that is not enough.
+// makeRoom forgets those who have not tried for a while, and if that is not enough others, until half are left: so it is
+// done rarely.
 func (l *limits) makeRoom(now time.Time) {
 	if len(l.tries) < mostAddresses {
 		return
 	}
 	maps.DeleteFunc(l.tries, func(_ netip.Prefix, tries []time.Time) bool { return now.Sub(tries[len(tries)-1]) >= signInWindow })
 	for network := range l.tries {
-		if len(l.tries) < mostAddresses {
+		if len(l.tries) <= mostAddresses/2 {
 			return
 		}
 		delete(l.tries, network)

@@ -77,6 +77,7 @@ assert.equal(thief.error.code, 'refresh_token_already_used')
 assert(!(await opens(again)))
 const victim = await ann.client.refreshSession()
 assert.equal(victim.error.code, 'refresh_token_not_found')
+assert.equal((await ann.client.getUser()).error.name, 'AuthSessionMissingError')
 assert.equal(right(await ann.client.getSession()).session, null)
 
 // Sign-out ends the other sessions, this one, or all.
