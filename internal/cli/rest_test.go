@@ -42,13 +42,16 @@ func TestQueryapiServesAnyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	login.User = url.UserPassword("cli_rest_login", "login")
-	s := serve(t, []string{"ANSWERSCOPE_POSTGRES_DSN=" + login.String(), "ANSWERSCOPE_REST_PREFIX=/data", "ANSWERSCOPE_REST_MAX_ROWS="},
+	s := serve(t, []string{"ANSWERSCOPE_POSTGRES_DSN=" + login.String(), "ANSWERSCOPE_REST_PREFIX=/data", "ANSWERSCOPE_REST_MAX_ROWS=", "ANSWERSCOPE_REST_JWT_SECRET=" + strings.Repeat("s", 32)},
 		"queryapi", "--rest-schemas=a shop", "--rest-anon-role=cli_rest_anon")
 	if status, body := fetchAnonymously(t, s.url+"/data/wares"); status != 200 || body != `[{"id":1}]` {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, body := fetchAnonymously(t, s.url+"/api/v1/whoami"); status != 404 {
 		t.Errorf("/api/v1 is there: %d %s", status, body)
+	}
+	if status, body := fetch(t, s.url+"/data/wares", "a.b"); status != 401 || !strings.Contains(body, "Expected 3 parts in JWT; got 2") {
+		t.Errorf("%d %s", status, body)
 	}
 	do(`CREATE TABLE "a shop".prices (id int PRIMARY KEY); GRANT SELECT ON "a shop".prices TO cli_rest_anon; NOTIFY pgrst, 'reload schema'`)
 	wait.For(t, "the new table", func() bool {
@@ -66,7 +69,7 @@ func TestQueryapiWantsADatabaseToServeAlone(t *testing.T) {
 	}{
 		{"A=b", []string{"--rest-schemas=a"}, "ANSWERSCOPE_POSTGRES_DSN is missing"},
 		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a,"}, "rest schemas are missing"},
-		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-max-rows=x"}, `ANSWERSCOPE_REST_MAX_ROWS is "x"`},
+		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-max-rows=x"}, `--rest-max-rows is "x"`},
 		{"ANSWERSCOPE_POSTGRES_DSN=postgres://x:y@127.0.0.1/z", []string{"--rest-schemas=a", "--rest-prefix=data"}, `rest prefix is "data"`},
 	} {
 		r := run(t, []string{c.env}, "", append([]string{"queryapi", "--listen", "127.0.0.1:0"}, c.args...)...)

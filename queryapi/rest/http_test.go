@@ -46,6 +46,7 @@ func TestTheServersOwnRefusals(t *testing.T) {
 	for request, want := range map[string]string{
 		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 8388609\r\n\r\n":                         `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
 		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}":        `400 {"code":"PGRSTX00",`,
+		"GET /items?a=" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n":               `431 {"code":"PGRSTX00",`,
 		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                          `404 {"code":"PGRST125",`,
 		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n": `406 {"code":"PGRST107",`,
 	} {
