@@ -7,7 +7,7 @@
 //   - plan finds what the query names in the schema cache (cache.go), which is read from PostgreSQL's catalog and read
 //     again on NOTIFY pgrst: relations, columns, relationships, functions (plan_*.go).
 //   - render writes one statement: identifiers from the cache, values as parameters (render_*.go).
-//   - run sends it, in one transaction that has the caller's role and claims (run.go).
+//   - run sends it, in one transaction that has the caller's role and claims (run.go, prepared.go).
 //   - respond makes status, headers and body of the result (respond.go).
 //
 // The package knows no table by name: which schemas it serves, and to whom, is configuration.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -111,6 +112,30 @@ func TestFaults(t *testing.T) {
 	check("GET /data/a", 401, `{"code":"PGRST301",`)
 }
 
+// A connection keeps a bounded number of statements, also where they fail.
+func TestPreparedStatementsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for n := range 2*maxPrepared + 50 {
+		value := []string{"1", "1", "x"}[n%3]
+		if r := s.send(t, fmt.Sprintf("GET /authors?select=a%d:id&id=eq.%s", n, value), ""); (r.code == 200) != (value == "1") {
+			t.Fatal(r.status, r.body)
+		}
+	}
+	kept := 0
+	for _, conn := range s.api.pool.AcquireAllIdle(t.Context()) {
+		var count int
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'rest_%'").Scan(&count); err != nil || count > maxPrepared {
+			t.Errorf("%d statements, %v", count, err)
+		}
+		kept += count
+		conn.Release()
+	}
+	if kept < maxPrepared {
+		t.Errorf("only %d statements kept", kept)
+	}
+}
+
 // A database that is away is 503, and comes back by itself.
 func TestADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -120,6 +145,8 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	execute(t, s.owner, `CREATE TABLE api.later (id int); GRANT SELECT ON api.later TO rest_anon`)
 	wait.For(t, "the listener", func() bool {
 		execute(t, s.owner, `NOTIFY pgrst`)
-		return s.send(t, "GET /later", "").code == 200
+		return s.send(t, "GET /later?id=eq.1", "").code == 200
 	})
+	execute(t, s.owner, `ALTER TABLE api.later ALTER id TYPE text; NOTIFY pgrst`)
+	wait.For(t, "the new type", func() bool { return s.send(t, "GET /later?id=eq.1", "").code == 200 })
 }

@@ -43,6 +43,7 @@ func (a *API) listen(ctx context.Context) error {
 			return err
 		}
 		a.cache.Store(loaded)
+		a.pool.Reset() // prepared statements know the types that columns had
 		a.log.Info("schema read", "relations", len(loaded.relations), "functions", len(loaded.functions))
 		if err := waitForChange(ctx, conn); err != nil {
 			return err

@@ -71,18 +71,19 @@ func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller
 	pipeline := conn.StartPipeline(ctx)
 	pipeline.SendQueryParams(begin, nil, nil, nil, nil)
 	pipeline.SendQueryParams(settings.String(), settings.values, settings.types, nil, nil)
-	pipeline.SendQueryParams(s.String(), s.values, s.types, s.formats(), nil)
+	statements := preparedOn(conn)
+	results := statements.send(pipeline, s)
 	if err := pipeline.Sync(); err != nil {
 		return nil, errors.Join(err, pipeline.Close())
 	}
-	rows, err := lastOf(pipeline, 3)
+	row, err := lastOf(pipeline, 2+results, func(result any) { statements.done(result, s.String()) })
 	if closed := pipeline.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return nil, err
 	}
-	r = readResult(rows)
+	r = readResult(row)
 	if refusal := p.accepts(r); refusal != nil {
 		return nil, refusal
 	}
@@ -92,16 +93,17 @@ func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller
 	return r, exec(ctx, conn, "COMMIT")
 }
 
-// lastOf reads the results of n statements and returns the row of the last one.
-func lastOf(pipeline *pgconn.Pipeline, n int) (row [][]byte, err error) {
+// lastOf reads n results and returns the row of the last one; done is told each result without rows.
+func lastOf(pipeline *pgconn.Pipeline, n int, done func(any)) (row [][]byte, err error) {
 	for range n {
-		results, err := pipeline.GetResults()
+		result, err := pipeline.GetResults()
 		if err != nil {
 			return nil, err
 		}
-		reader, ok := results.(*pgconn.ResultReader)
+		reader, ok := result.(*pgconn.ResultReader)
 		if !ok {
-			return nil, errors.New("a statement has no result")
+			done(result)
+			continue
 		}
 		read := reader.Read()
 		if read.Err != nil {
