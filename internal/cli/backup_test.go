@@ -81,11 +81,13 @@ func TestABackupComesBack(t *testing.T) {
 	if list := must(t, env, "analyst", "list"); !strings.Contains(list, "ana") {
 		t.Errorf("analysts: %s", list)
 	}
-	n := visits()
-	if status, _ := post(t, back.url, body); status != 204 {
+	if status, _ := post(t, back.url, beaconOf(acme, "/restored?utm_source=chatgpt.com", `,"n":1`)); status != 204 {
 		t.Errorf("a beacon is answered with %d", status)
 	}
-	wait.For(t, "one visit more", func() bool { return visits() == n+1 })
+	wait.For(t, "a visit of a page that had none", func() bool { // those of the backup's log may still land
+		_, text := fetch(t, back.url+"/api/v1/ai-traffic?brand_id="+acme, own)
+		return strings.Contains(text, `"/restored"`)
+	})
 	if r := run(t, env, "", "reconcile"); r.status != exitDone {
 		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
 	}

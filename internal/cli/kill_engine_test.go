@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
@@ -68,6 +69,7 @@ func (s *server) beacons(t *testing.T, body string) (accepted *atomic.Int64, end
 					return
 				}
 				accepted.Add(1)
+				<-time.After(5 * time.Millisecond) // leaves the machine to what is tested
 			}
 		})
 	}
