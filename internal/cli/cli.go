@@ -50,6 +50,7 @@ type grammar struct {
 	Config     show       `cmd:"" help:"Show the effective configuration, secrets masked."`
 	Version    version    `cmd:"" help:"Show which build this is."`
 
+	Secrets     secrets     `cmd:"" help:"Encrypt the secrets in the database with another key."`
 	Backup      backup      `cmd:"" help:"Copy everything that the embedded engines hold, while they run."`
 	Restore     restores    `cmd:"" help:"Make an installation of a backup."`
 	Reconcile   reconciles  `cmd:"" help:"Compare figures with the facts that they come from, and rebuild those that differ."`

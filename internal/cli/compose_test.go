@@ -10,6 +10,7 @@ import (
 var (
 	composeSetting = regexp.MustCompile(`(?m)^\s+(ANSWERSCOPE_\w+): (.+)$`)
 	composeCommand = regexp.MustCompile(`(?m)^    command: \[(.+)\]$`)
+	composeDefault = regexp.MustCompile(`\$\{\w+:-([^}]*)\}`)
 	composeSecret  = regexp.MustCompile(`\$\{\w+:\?[^}]*\}`)
 )
 
@@ -21,7 +22,7 @@ func TestTheServicesOfComposeAreOurs(t *testing.T) {
 	}
 	var env []string
 	for _, m := range composeSetting.FindAllStringSubmatch(string(text), -1) {
-		env = append(env, m[1]+"="+composeSecret.ReplaceAllString(m[2], "secret"))
+		env = append(env, m[1]+"="+composeSecret.ReplaceAllString(composeDefault.ReplaceAllString(m[2], "$1"), "secret"))
 	}
 	if len(env) < 4 {
 		t.Errorf("it sets only %v", env)

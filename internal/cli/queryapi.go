@@ -3,11 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/httpd"
-	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/internal/token"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/identity"
@@ -79,16 +77,4 @@ func (s *service) identity(ctx context.Context, server *httpd.Server) (*identity
 	provider := identity.New(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins}, s.db, ring, s.log)
 	provider.Mount(server)
 	return provider.Tokens(), nil
-}
-
-// ring are the keys of what the database has encrypted. Beside an embedded database they are in a file; for one that other
-// machines use they must be given.
-func (s *service) ring() (secret.Ring, error) {
-	if s.settings.SecretKeys.IsSet() {
-		return secret.ParseRing(s.settings.SecretKeys.Reveal())
-	}
-	if s.settings.Postgres.IsSet() {
-		return secret.Ring{}, nil
-	}
-	return secret.FileRing(filepath.Join(s.settings.DataDir, "secret-keys"))
 }

@@ -77,6 +77,9 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	if r := run(t, env, "", "user", "add", "bob@example.org", "--org", "acme", "--id", "1"); r.status != exitUsage {
 		t.Errorf("an id that is none: %d %s", r.status, r.stderr)
 	}
+	if out := must(t, env, "secrets", "rotate"); out != "1 secrets encrypted" {
+		t.Errorf("secrets rotate: %s", out)
+	}
 	info, err := os.Stat(filepath.Join(dir, "secret-keys"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("secret keys: %v, %v", info, err)

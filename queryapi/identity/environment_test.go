@@ -35,9 +35,14 @@ type environment struct {
 	log      logbuffer.Buffer
 }
 
-func ringOf(t *testing.T, fill string) secret.Ring {
+// ringOf has a key for each letter.
+func ringOf(t *testing.T, letters string) secret.Ring {
 	t.Helper()
-	ring, err := secret.ParseRing(fill + ":" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fill, 32))))
+	var keys []string
+	for letter := range strings.SplitSeq(letters, "") {
+		keys = append(keys, letter+":"+base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32))))
+	}
+	ring, err := secret.ParseRing(strings.Join(keys, ","))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -73,6 +74,28 @@ func (s *keyStore) AddKey(ctx context.Context, key token.Key) error {
 		return fmt.Errorf("encode signing key: %w", err)
 	}
 	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public, Private: s.ring.Seal(private, sealedName(id))}, keepKeys)
+}
+
+// Reseal encrypts every private key with the first key of ring, and returns how many there are. What ring cannot decrypt
+// is left as it is, and named in the error.
+func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
+	rows, err := db.SigningKeys(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, row := range rows {
+		private, err := ring.Open(row.Private, sealedName(row.ID))
+		if err == nil {
+			err = db.ResealSigningKey(ctx, row.ID, ring.Seal(private, sealedName(row.ID)))
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		resealed++
+	}
+	return resealed, errors.Join(errs...)
 }
 
 // sealedName binds a private key to its row.

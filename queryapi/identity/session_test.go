@@ -116,9 +116,9 @@ func TestKeysRotateAcrossProcesses(t *testing.T) {
 	w := newEnvironment(t)
 	before := w.signIn(t, "ann@example.com")
 	w.exec(t, "UPDATE private.signing_keys SET created_at = created_at - INTERVAL '90 days'")
-	for _, ring := range []string{"k", "other"} {
+	for _, ring := range []string{"k", "o"} {
 		second := &environment{db: w.db}
-		second.provider = New(w.config(), w.db, ringOf(t, ring[:1]), w.provider.log)
+		second.provider = New(w.config(), w.db, ringOf(t, ring), w.provider.log)
 		second.url = second.serve(t, func(server *httpd.Server) { second.provider.Mount(server) })
 		after := second.signIn(t, "ann@example.com")
 		if kidOf(t, after.access) == kidOf(t, before.access) {
@@ -147,6 +147,24 @@ func TestKeysRotateAcrossProcesses(t *testing.T) {
 	keys[0].Private, keys[1].Private = keys[1].Private, keys[0].Private
 	if _, err := (&keyStore{ring: ringOf(t, "k")}).private(keys[0]); err == nil {
 		t.Error("a private key opens in another row")
+	}
+}
+
+// Secrets are encrypted anew with a key that is put in front; the old key is of no use then.
+func TestSecretsAreEncryptedAnew(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	before := kidOf(t, w.signIn(t, "ann@example.com").access)
+	if n, err := Reseal(t.Context(), w.db, ringOf(t, "n")); err == nil || n != 0 {
+		t.Errorf("with a strange key: %d, %v", n, err)
+	}
+	if n, err := Reseal(t.Context(), w.db, ringOf(t, "nk")); err != nil || n != 1 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	w.provider = New(w.config(), w.db, ringOf(t, "n"), newLog(w))
+	w.url = w.serve(t, w.provider.Mount)
+	if after := kidOf(t, w.signIn(t, "ann@example.com").access); after != before {
+		t.Errorf("signed with %s, want %s", after, before)
 	}
 }
 

@@ -105,8 +105,9 @@ type SigningKey struct {
 }
 
 var (
-	signingKeys   = query[SigningKey]("signing_keys")
-	addSigningKey = query[none]("add_signing_key")
+	signingKeys      = query[SigningKey]("signing_keys")
+	addSigningKey    = query[none]("add_signing_key")
+	resealSigningKey = query[none]("reseal_signing_key")
 )
 
 // SigningKeys are all keys of access tokens, the newest first.
@@ -119,4 +120,10 @@ func (db *DB) AddSigningKey(ctx context.Context, key SigningKey, keep time.Durat
 		return fmt.Errorf("add signing key %s: %w", key.ID, err)
 	}
 	return nil
+}
+
+// ResealSigningKey replaces the private key of a key of access tokens by the same, encrypted anew.
+func (db *DB) ResealSigningKey(ctx context.Context, id uuid.UUID, private string) error {
+	_, err := resealSigningKey.run(ctx, db, id, private)
+	return wrap(err, "reseal signing key %s", id)
 }
