@@ -124,7 +124,7 @@ func TestAnalystsComeAndGoWhileEverythingRuns(t *testing.T) { // not parallel: r
 	}
 	must(t, env, "analyst", "remove", "ana", "--org", "acme")
 	log := must(t, env, "access", "--limit", "3", "--json")
-	for _, want := range []string{`"change":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`, `"change":"analyst added","organization":"globex"`, ": answerscope analyst remove\""} {
+	for _, want := range []string{`"action":"analyst removed","organization":"acme","subject":"analyst_acme_ana"`, `"action":"analyst added","organization":"globex"`, ": answerscope analyst remove\""} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the audit log lacks %s:\n%s", want, log)
 		}

@@ -1,5 +1,5 @@
--- landed_answers: which of the given answers have landed, the newest reading of each, and how often it is counted: once, or
--- not at all where its first row was lost with a broken part.
+-- landed_answers: which of the given answers have landed, the newest reading of each, and how often it is counted.
+-- That is once, or not at all where its first row was lost with a broken part.
 -- Rows at or after offset below of the asking partition are not seen: a batch that is replayed must find what it found first.
 -- days holds every day from an id's own to two days later, so that the primary key leads to the rows.
 WITH maxIf((answers.revision, answers.extract_version), sign = 1) AS newest

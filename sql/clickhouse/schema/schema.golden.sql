@@ -2135,7 +2135,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, and the newest reading of each. [c0834ed41de6]'
+COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [a1aa13bdac43]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2143,7 +2143,8 @@ SELECT
     brand_id,
     id,
     newest.1 AS revision,
-    newest.2 AS extract_version
+    newest.2 AS extract_version,
+    sum(sign) AS counted
 FROM answers
 WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({brands:Array(UUID)})) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (NOT ((log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {below:Int64})))
 GROUP BY
@@ -2868,7 +2869,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [963107f7a6d4]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [37e141173d9a]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -2881,7 +2882,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 GROUP BY
     day,
     id
-HAVING maxIf((answers.revision, answers.extract_version), sign = 1) < ({reading_revision:Int64}, {reading_version:UInt16})
+HAVING (maxIf((answers.revision, answers.extract_version), sign = 1) < ({reading_revision:Int64}, {reading_version:UInt16})) AND (sum(sign) > 0)
 ORDER BY
     day ASC,
     id ASC
