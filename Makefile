@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents auth-js
+.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ binary:
 
 # Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
-test: engines agents auth-js java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
+test: engines agents clients java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
 	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./queryapi/metrics ./sql/clickhouse/... ./ingest/producer ./internal/bench ./...
@@ -62,7 +62,7 @@ sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are mad
 	@go run ./deploy/sbom $(BIN)/answerscope $(ENGINE_LOCK) >$(BIN)/sbom.cdx.json && echo "$(BIN)/sbom.cdx.json" >&2
 
 clean: ## remove what was built and fetched; ./var stays
-	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(AUTH_JS)/node_modules
+	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules
 
 # Java 17 or later and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
 java:
@@ -85,12 +85,12 @@ agents:
 	  cp $(AGENTS)/package-lock.json $(AGENTS)/node_modules/.fetched; \
 	fi
 
-# The client of /auth/v1 that its test drives.
-AUTH_JS := queryapi/identity/testdata
-auth-js:
-	@if ! cmp -s $(AUTH_JS)/package-lock.json $(AUTH_JS)/node_modules/.fetched; then \
-	  npm ci --prefix $(AUTH_JS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
-	  cp $(AUTH_JS)/package-lock.json $(AUTH_JS)/node_modules/.fetched; \
+# The clients of /auth/v1 and /rest/v1 that tests drive.
+CLIENTS := queryapi/identity/testdata
+clients:
+	@if ! cmp -s $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; then \
+	  npm ci --prefix $(CLIENTS) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
+	  cp $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; \
 	fi
 
 # Chromium and Firefox, for the tests of the pixel: installed where that is ours to do.

@@ -17,7 +17,7 @@ var law = map[string][]string{
 	"ingest":                {"ingest/event", "sql/postgres", "internal"},
 	"ingest/event":          {},                                                     // the contract on the log imports nobody
 	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
-	"queryapi":              {"sql", "internal"},                                    // readers never see the log
+	"queryapi":              {"sql", "internal", "queryapi/rest"},                   // readers never see the log
 	"queryapi/rest":         {"internal"},                                           // it knows no table of ours, and serves any schema
 	"sql/clickhouse":        {},                                                     // connections, rows and questions
 	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},            // migrations, cluster layout, analysts

@@ -288,6 +288,9 @@ func (e *Engines) Postgres() string { return e.owner.Postgres }
 // PostgresService is the address with the credentials of services, who are granted what they need by the schema.
 func (e *Engines) PostgresService() string { return e.owner.PostgresService }
 
+// PostgresGateway is the address with the credentials of a gateway, which may take the roles of its clients alone.
+func (e *Engines) PostgresGateway() string { return e.owner.PostgresGateway }
+
 // Kafka are the brokers to bootstrap from; empty if not needed.
 func (e *Engines) Kafka() []string { return e.owner.Kafka }
 

@@ -23,6 +23,7 @@ type owner struct {
 	ClickHouseHTTP  string   `json:"clickhouse_http,omitempty"`
 	Postgres        string   `json:"postgres,omitempty"`
 	PostgresService string   `json:"postgres_service,omitempty"`
+	PostgresGateway string   `json:"postgres_gateway,omitempty"`
 	Kafka           []string `json:"kafka,omitempty"`
 	KafkaPassword   string   `json:"kafka_password,omitempty"`
 }
@@ -33,7 +34,7 @@ func (o *owner) add(r running) {
 	case *ClickHouse:
 		o.ClickHouse, o.ClickHouseHTTP = r.DSN(), r.HTTPAddr()
 	case *Postgres:
-		o.Postgres, o.PostgresService = r.DSN(), r.ServiceDSN()
+		o.Postgres, o.PostgresService, o.PostgresGateway = r.DSN(), r.ServiceDSN(), r.GatewayDSN()
 	case *Kafka:
 		o.Kafka, o.KafkaPassword = r.Brokers(), r.Password()
 	}

@@ -17,10 +17,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The superuser, who makes the schema, and the login of services, who has what the schema grants it.
+// The superuser, who makes the schema, the login of services, who has what the schema grants it, and that of a gateway,
+// which may take the roles of its clients and nothing else.
 const (
-	postgresUser  = "postgres"
-	postgresLogin = "answerscope"
+	postgresUser    = "postgres"
+	postgresLogin   = "answerscope"
+	postgresGateway = "authenticator"
 )
 
 // PostgresConfig says where a PostgreSQL keeps its cluster and listens.
@@ -38,7 +40,7 @@ type Postgres struct {
 	*process
 	cfg               PostgresConfig
 	address, password string
-	login             string // password of postgresLogin
+	login, gateway    string // passwords of postgresLogin and postgresGateway
 }
 
 // StartPostgres starts the PostgreSQL of a directory, initialized the first time, and returns when it answers. Database
@@ -74,7 +76,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Postgres{cfg: cfg, address: address(port), password: c.password, login: c.login}
+	p := &Postgres{cfg: cfg, address: address(port), password: c.password, login: c.login, gateway: c.gateway}
 	server, err := c.server(port)
 	if err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	err = p.awaitReady(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		return p.addLogin(ctx)
+		return p.addLogins(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -93,19 +95,31 @@ func startPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	return p, nil
 }
 
-// addLogin makes the login of services.
-func (p *Postgres) addLogin(ctx context.Context) error {
+// addLogins makes the logins of services and of the gateway. A schema may have made the latter's role already.
+func (p *Postgres) addLogins(ctx context.Context) error {
 	conn, err := pgconn.Connect(ctx, p.DSN())
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	there, err := conn.Exec(ctx, "SELECT FROM pg_catalog.pg_roles WHERE rolname = '"+postgresLogin+"'").ReadAll()
-	if err != nil || len(there[0].Rows) > 0 {
-		return err
+	for _, of := range [][2]string{{postgresLogin, p.login}, {postgresGateway, p.gateway}} {
+		role, password := of[0], of[1]
+		there, err := conn.Exec(ctx, "SELECT rolcanlogin FROM pg_catalog.pg_roles WHERE rolname = '"+role+"'").ReadAll()
+		if err != nil {
+			return err
+		}
+		do := "CREATE"
+		if rows := there[0].Rows; len(rows) > 0 {
+			if string(rows[0][0]) == "t" {
+				continue
+			}
+			do = "ALTER"
+		}
+		if _, err := conn.Exec(ctx, do+" ROLE "+role+" LOGIN NOINHERIT PASSWORD '"+password+"'").ReadAll(); err != nil {
+			return err
+		}
 	}
-	_, err = conn.Exec(ctx, "CREATE ROLE "+postgresLogin+" LOGIN NOINHERIT PASSWORD '"+p.login+"'").ReadAll()
-	return err
+	return nil
 }
 
 // DSN is the address with the credentials of the superuser and the database.
@@ -113,6 +127,9 @@ func (p *Postgres) DSN() string { return p.dsn(postgresUser, p.password) }
 
 // ServiceDSN is DSN with a login that may nothing but what the schema grants it.
 func (p *Postgres) ServiceDSN() string { return p.dsn(postgresLogin, p.login) }
+
+// GatewayDSN is DSN with the login of a gateway.
+func (p *Postgres) GatewayDSN() string { return p.dsn(postgresGateway, p.gateway) }
 
 func (p *Postgres) dsn(user, password string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: p.address, Path: "/" + Database, RawQuery: "sslmode=disable"}
@@ -134,10 +151,11 @@ const onOurDeath = syscall.SIGQUIT
 
 // postgresCluster is a cluster on the disk and its owner.
 type postgresCluster struct {
-	cfg             PostgresConfig
-	bin, data       string
-	password, login string
-	user            *account
+	cfg            PostgresConfig
+	bin, data      string
+	password       string
+	login, gateway string
+	user           *account
 }
 
 // prepare makes the cluster if there is none. A cluster is made beside its place and
@@ -155,6 +173,9 @@ func (c *postgresCluster) prepare(pkg string) error {
 		return err
 	}
 	if c.login, err = keptPassword(c.cfg.Dir, "password.service"); err != nil {
+		return err
+	}
+	if c.gateway, err = keptPassword(c.cfg.Dir, "password.gateway"); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {

@@ -33,6 +33,7 @@ type engines struct {
 	running          *engine.Engines // nil when every address is given
 	clickhouseConfig clickhouse.Config
 	postgresConfig   postgres.Config
+	postgresGateway  string // its address with the login of /rest/v1; "": there is none
 	postgresOwner    string // DSN of the login that migrates
 	kafkaConnection  producer.Connection
 	room             *disk.Watermark // of the data directory; nil when nothing is kept there
@@ -50,7 +51,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 	e := &engines{process: p, clickhouseConfig: clickhouse.DefaultConfig(), postgresConfig: postgres.DefaultConfig()}
 	e.postgresConfig.Actor = p.actor()
 	given := p.settings
-	e.postgresConfig.DSN, e.postgresOwner = given.Postgres.Reveal(), given.Postgres.Reveal()
+	e.postgresConfig.DSN, e.postgresOwner, e.postgresGateway = given.Postgres.Reveal(), given.Postgres.Reveal(), given.Gateway.Reveal()
 	e.clickhouseConfig.DSN, e.clickhouseConfig.Shards = given.ClickHouse.Reveal(), given.Shards.Reveal()
 	if given.Shards.IsSet() {
 		e.clickhouseConfig.Cluster = given.Cluster
@@ -86,7 +87,7 @@ func (p *process) open(ctx context.Context, need needs, exclusive bool, address 
 		e.clickhouseConfig.DSN = e.running.ClickHouse()
 	}
 	if embedded.Postgres {
-		e.postgresConfig.DSN, e.postgresOwner = e.running.PostgresService(), e.running.Postgres()
+		e.postgresConfig.DSN, e.postgresOwner, e.postgresGateway = e.running.PostgresService(), e.running.Postgres(), e.running.PostgresGateway()
 	}
 	if embedded.Kafka {
 		e.kafkaConnection = embeddedKafka(e.running)

@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -16,6 +17,7 @@ type key struct {
 	Create keyCreate `cmd:"" help:"Create an API key; prints it, alone, once."`
 	List   keyList   `cmd:"" help:"List the API keys of an organization."`
 	Revoke keyRevoke `cmd:"" help:"Revoke an API key, at once and everywhere."`
+	Anon   keyAnon   `cmd:"" help:"Print the key that clients of /rest/v1 send as apikey beside a user's token; it is no secret."`
 }
 
 type keyCreate struct {
@@ -141,5 +143,29 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 			err = fmt.Errorf("%w; `answerscope key list` prints them", err)
 		}
 		return err
+	})
+}
+
+type keyAnon struct{}
+
+func (keyAnon) Run(ctx context.Context, p *process) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		key := p.settings.AnonKey.Reveal()
+		if key == "" && p.settings.Issuer.IsSet() {
+			return usageError{errors.New("ANSWERSCOPE_ANON_KEY is missing: want the anon key of the issuer of tokens")}
+		}
+		if key == "" {
+			provider, err := on.provider(identity.Config{})
+			if err == nil && provider == nil {
+				err = usageError{errors.New("ANSWERSCOPE_SECRET_KEYS is missing: want that of the processes that serve /rest/v1")}
+			}
+			if err != nil {
+				return err
+			}
+			if key, err = provider.AnonKey(ctx); err != nil {
+				return err
+			}
+		}
+		return p.print(key)
 	})
 }

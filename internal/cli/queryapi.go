@@ -46,35 +46,46 @@ func assembleQueryAPI(ctx context.Context, s *service) error {
 	cfg.Name = "queryapi"
 	server := s.public(cfg)
 	metrics.New(s.answers.config(), s.db, s.warehouse, time.Now).Mount(server, keys)
-	tokens, err := s.identity(ctx, server)
+	tokens, anonKey, err := s.identity(ctx, server)
 	if err != nil || tokens == nil {
 		return err
 	}
 	tokens.MountHealth(server)
-	return nil
+	return s.mountOwnREST(ctx, tokens, anonKey, server)
 }
 
 // identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it adds; nil where
-// there is neither.
-func (s *service) identity(ctx context.Context, server *httpd.Server) (*identity.Tokens, error) {
+// there is neither. The anon key is what clients of /rest/v1 send beside their token.
+func (s *service) identity(ctx context.Context, server *httpd.Server) (tokens *identity.Tokens, anonKey string, err error) {
 	issuer := s.settings.Issuer
-	audience := cmp.Or(issuer.Audience, "authenticated")
+	audience, anonKey := cmp.Or(issuer.Audience, "authenticated"), s.settings.AnonKey.Reveal()
 	switch {
 	case issuer.JWKS.IsSet():
 		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), s.log)
-		return identity.NewTokens(s.db, verifier), err
+		return identity.NewTokens(s.db, verifier), anonKey, err
 	case issuer.IsSet():
-		return identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal()))), nil
+		return identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal()))), anonKey, nil
 	}
-	ring, err := s.ring()
+	provider, err := s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins})
 	if err != nil {
+		return nil, "", err
+	}
+	if provider == nil {
+		s.log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
+		return nil, "", nil
+	}
+	provider.Mount(server)
+	if anonKey == "" {
+		anonKey, err = provider.AnonKey(ctx)
+	}
+	return provider.Tokens(), anonKey, err
+}
+
+// provider is the built-in identity provider; nil without keys for its secrets.
+func (e *engines) provider(cfg identity.Config) (*identity.Provider, error) {
+	ring, err := e.ring()
+	if err != nil || !ring.IsSet() {
 		return nil, err
 	}
-	if !ring.IsSet() {
-		s.log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
-		return nil, nil
-	}
-	provider := identity.New(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins}, s.db, ring, s.log)
-	provider.Mount(server)
-	return provider.Tokens(), nil
+	return identity.New(cfg, e.db, ring, e.log), nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
@@ -57,21 +59,40 @@ func (r anyREST) serve(ctx context.Context, p *process, at listening) error {
 	}
 	tokens := rest.Tokens{Secret: []byte(p.settings.RESTSecret.Reveal()), Audience: r.JWTAud, AnonRole: r.AnonRole, Now: time.Now}
 	return p.serve(ctx, plan{requires: []string{"rest"}, at: at, assemble: []assembly{func(ctx context.Context, s *service) error {
-		pool, err := rest.OpenPool(ctx, s.postgresConfig.DSN)
-		if err != nil {
-			return err
-		}
-		s.part("connections", func(ctx context.Context) error {
-			<-ctx.Done()
-			pool.Close()
-			return nil
-		})
-		api := rest.New(cfg, pool, tokens.Caller, s.log)
-		s.part("schema cache", api.Run)
-		s.ready.Provide("rest", api.Ready)
 		listener := httpd.DefaultConfig()
 		listener.Name = "queryapi"
-		api.Mount(s.public(listener))
-		return nil
+		return s.mountREST(ctx, cfg, s.postgresConfig.DSN, tokens.Caller, s.public(listener))
 	}}})
+}
+
+// mountREST serves the schemas of a database on a server.
+func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, who rest.Authenticator, server *httpd.Server) error {
+	pool, err := rest.OpenPool(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	s.part("connections", func(ctx context.Context) error {
+		<-ctx.Done()
+		pool.Close()
+		return nil
+	})
+	api := rest.New(cfg, pool, who, s.log)
+	s.part("schema cache", api.Run)
+	s.ready.Provide("rest", api.Ready)
+	api.Mount(server)
+	return nil
+}
+
+// mountOwnREST serves our own tables at /rest/v1, to the users that tokens are of.
+func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKey string, server *httpd.Server) error {
+	if s.postgresGateway == "" || anonKey == "" {
+		s.log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how")
+		return nil
+	}
+	cfg := rest.DefaultConfig()
+	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	if !slices.Contains(s.answers.CORSOrigins, "*") {
+		cfg.Origins = s.answers.CORSOrigins
+	}
+	return s.mountREST(ctx, cfg, s.postgresGateway, tokens.Callers(anonKey), server)
 }

@@ -15,6 +15,7 @@ type Outside struct {
 	ClickHouse    DSN    // clickhouse:// or http(s)://; none starts the embedded engine
 	Shards        Shards // in its place, the servers of a cluster
 	Postgres      DSN    // postgres://; none starts the embedded engine
+	Gateway       DSN    // of that PostgreSQL, with the login authenticator, as which /rest/v1 asks
 	KafkaUsername string // of SASL
 	KafkaPassword Secret
 	RESTSecret    Secret // verifies the tokens of a database that is served alone
@@ -48,7 +49,7 @@ func FromEnvironment(environ []string) Outside {
 	}
 	return Outside{
 		ClickHouse: NewDSN(env[Prefix+"CLICKHOUSE_DSN"]), Shards: NewShards(env[Prefix+"CLICKHOUSE_SHARDS"]),
-		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
+		Postgres: NewDSN(env[Prefix+"POSTGRES_DSN"]), Gateway: NewDSN(env[Prefix+"POSTGRES_GATEWAY_DSN"]), KafkaUsername: env[Prefix+"KAFKA_USERNAME"],
 		KafkaPassword: NewSecret(env[Prefix+"KAFKA_PASSWORD"]), Issuer: issuer(env), SecretKeys: NewSecret(env[Prefix+"SECRET_KEYS"]),
 		RESTSecret: NewSecret(env[Prefix+"REST_JWT_SECRET"]), AnonKey: NewSecret(env[Prefix+"ANON_KEY"]),
 		CronSecret: NewSecret(env["CRON_SECRET"]), Traces: collector(env),
@@ -62,6 +63,7 @@ func (o Outside) Variables() []Variable {
 		{Prefix + "CLICKHOUSE_DSN", o.ClickHouse.Masked()},
 		{Prefix + "CLICKHOUSE_SHARDS", o.Shards.Masked()},
 		{Prefix + "POSTGRES_DSN", o.Postgres.Masked()},
+		{Prefix + "POSTGRES_GATEWAY_DSN", o.Gateway.Masked()},
 		{Prefix + "KAFKA_USERNAME", o.KafkaUsername},
 		{Prefix + "KAFKA_PASSWORD", o.KafkaPassword.Masked()},
 		{Prefix + "REST_JWT_SECRET", o.RESTSecret.Masked()},

@@ -12,7 +12,7 @@ import (
 func TestAuthJS(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("testdata/node_modules/@supabase/auth-js"); err != nil {
-		t.Fatalf("the client is not here: run `make auth-js`: %v", err)
+		t.Fatalf("the client is not here: run `make clients`: %v", err)
 	}
 	w := newEnvironment(t)
 	out, err := exec.CommandContext(t.Context(), "node", "testdata/auth.mjs", w.url, w.ann.Email, rightPassword).CombinedOutput()

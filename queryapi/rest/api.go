@@ -116,7 +116,9 @@ func (e *Error) response() *response {
 	out := &response{status: e.status, phrase: e.phrase, body: e.body()}
 	out.headers = append(out.headers, e.headers...)
 	out.add("Content-Type", mediaJSON.contentType())
-	out.add("Proxy-Status", "PostgREST; error="+e.code)
+	if e.code != "" {
+		out.add("Proxy-Status", "PostgREST; error="+e.code)
+	}
 	return out
 }
 

@@ -22,8 +22,18 @@ type Error struct {
 	details any // a string, a list or nil
 	hint    any // a string or nil
 	headers [][2]string
-	cause   error // for the log
+	raw     string // in place of the four fields: the body of a gateway
+	cause   error  // for the log
 }
+
+// Refusal is an answer with a body of its own, such as that of a gateway in front.
+func Refusal(status int, body string) *Error { return &Error{status: status, raw: body} }
+
+// BadToken is the answer to a token that is not valid.
+func BadToken(message string) *Error { return badToken("PGRST301", message) }
+
+// Forbidden is the answer to a caller who has no role here.
+func Forbidden(message string) *Error { return refuse(http.StatusForbidden, "42501", message) }
 
 func (e *Error) Error() string {
 	if e.cause != nil {
@@ -36,6 +46,9 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // body has its keys in the order of the alphabet, as PostgREST has them.
 func (e *Error) body() []byte {
+	if e.raw != "" {
+		return []byte(e.raw)
+	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

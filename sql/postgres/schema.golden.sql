@@ -11,7 +11,7 @@ CREATE ROLE answerscope_service NOLOGIN NOINHERIT;
 CREATE ROLE authenticated NOLOGIN NOINHERIT;
 
 -- authenticator
-CREATE ROLE authenticator NOLOGIN NOINHERIT;
+CREATE ROLE authenticator LOGIN NOINHERIT;
 GRANT anon TO authenticator;
 GRANT authenticated TO authenticator;
 
@@ -28,6 +28,21 @@ GRANT USAGE ON SCHEMA public TO anon;
 GRANT CREATE, USAGE ON SCHEMA public TO answerscope_owner;
 GRANT USAGE ON SCHEMA public TO answerscope_service;
 GRANT USAGE ON SCHEMA public TO authenticated;
+
+-- table private.anon_key
+CREATE TABLE private.anon_key (
+    is_only boolean NOT NULL DEFAULT true,
+    key text NOT NULL,
+    CONSTRAINT anon_key_pkey PRIMARY KEY (is_only),
+    CONSTRAINT anon_key_is_only CHECK (is_only),
+    CONSTRAINT anon_key_key_length CHECK (((char_length(key) >= 1) AND (char_length(key) <= 4000)))
+);
+ALTER TABLE private.anon_key OWNER TO answerscope_owner;
+COMMENT ON TABLE private.anon_key IS 'The key that clients of /rest/v1 send beside their token; one row.';
+ALTER TABLE private.anon_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.anon_key FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.anon_key FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT INSERT, SELECT ON private.anon_key TO answerscope_service;
 
 -- table private.api_key_hashes
 CREATE TABLE private.api_key_hashes (
