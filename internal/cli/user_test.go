@@ -91,8 +91,8 @@ func TestTheIdentityProviderIsChosen(t *testing.T) {
 	t.Parallel()
 	dir := migratedDir(t)
 	all := serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir}, "queryapi")
-	if status, body := fetch(t, all.url+"/auth/v1/.well-known/jwks.json", ""); status != 200 || body != `{"keys":[]}` {
-		t.Errorf("embedded: %d %s", status, body)
+	if status, body := fetch(t, all.url+"/auth/v1/.well-known/jwks.json", ""); status != 200 || strings.Count(body, `"kid"`) != 1 {
+		t.Errorf("embedded: %d %s, want the key that signed the anon key", status, body)
 	}
 	outside := serve(t, []string{"ANSWERSCOPE_DATA_DIR=" + dir, "ANSWERSCOPE_ISSUER=https://issuer.example", "ANSWERSCOPE_JWT_SECRET=" + strings.Repeat("s", 32)}, "queryapi")
 	if status, _ := fetch(t, outside.url+"/auth/v1/.well-known/jwks.json", ""); status != 404 {
