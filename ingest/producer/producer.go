@@ -116,7 +116,7 @@ func (p *Producer) begin() bool {
 
 // Ready reports whether Append can succeed: with a spool when that can be written and has room, else when a broker
 // accepts a connection. A topic that is gone, or has no leader, is not ready either, although the spool takes its
-// records: Kafka will not take them from there before somebody repairs it.
+// records: Kafka will not take them from there before it is repaired.
 func (p *Producer) Ready(ctx context.Context) error {
 	if p.spill == nil {
 		return p.cfg.Reach(ctx)

@@ -29,7 +29,7 @@ const (
 // Keys are the signing keys that a store has. It is safe for concurrent use.
 type Keys struct {
 	store KeyStore
-	turn  chan struct{} // has one element while somebody reads the store
+	turn  chan struct{} // has one element while the store is being read
 	seen  atomic.Pointer[keySet]
 }
 
@@ -121,7 +121,7 @@ func (k *Keys) since(ctx context.Context, at time.Time) (*keySet, error) {
 	return k.read(ctx)
 }
 
-// renew adds a key, unless somebody has just done so.
+// renew adds a key, unless another caller has just done so.
 func (k *Keys) renew(ctx context.Context) (Key, error) {
 	if err := k.take(ctx); err != nil {
 		return Key{}, err

@@ -255,7 +255,7 @@ func TestSignInsAreLimitedByAddress(t *testing.T) {
 	}
 }
 
-// Four hashes are computed at once. Who waits too long is told so, and an address that is not known waits as well: it
+// Four hashes are computed at once. Who waits too long is refused, and an address that is not known waits as well: it
 // costs as much.
 func TestHashesAreBounded(t *testing.T) {
 	t.Parallel()
@@ -277,7 +277,7 @@ func TestHashesAreBounded(t *testing.T) {
 	}
 }
 
-// An outside issuer says who somebody is; whether they may in is ours to say.
+// An outside issuer says who a user is; whether they may in is decided here.
 func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)

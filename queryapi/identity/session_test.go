@@ -204,7 +204,7 @@ func TestPagesOfAllOriginsMaySignIn(t *testing.T) {
 	}
 }
 
-// While the database is away, clients are told to ask again.
+// While the database is away, clients are asked to retry.
 func TestADatabaseThatIsAwayIs503(t *testing.T) {
 	t.Parallel()
 	cfg := postgres.DefaultConfig()

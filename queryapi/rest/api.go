@@ -136,7 +136,7 @@ func (r *response) send(c *fiber.Ctx) {
 	}
 }
 
-// onOneLine is text that may stand in a header, whoever wrote it.
+// onOneLine is text without line breaks, which a header must not have.
 func onOneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -136,7 +136,7 @@ func unknownColumn(label, name string, columns []*column) *Error {
 
 // How alike a name must be to be proposed, of 1.
 const (
-	sureOfName = 0.75 // names may tell what the caller is not to see
+	sureOfName = 0.75 // names may reveal what the caller is not to see
 	likely     = 0.33
 )
 

@@ -93,7 +93,7 @@ func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller
 	return r, exec(ctx, conn, "COMMIT")
 }
 
-// lastOf reads n results and returns the row of the last one; done is told each result without rows.
+// lastOf reads n results and returns the row of the last one; done gets each result without rows.
 func lastOf(pipeline *pgconn.Pipeline, n int, done func(any)) (row [][]byte, err error) {
 	for range n {
 		result, err := pipeline.GetResults()

@@ -11,7 +11,7 @@ import (
 // A scanner reads one parameter of a request and explains what it could not read in the words of PostgREST, whose
 // parsers are written with the library Parsec: where the text went wrong, what stands there, and everything that could
 // stand there instead. So it follows Parsec's rules: an alternative that has read nothing may be followed by another
-// one, and the expectations of all alternatives at the farthest place are told together.
+// one, and the expectations of all alternatives at the farthest position are reported together.
 //
 // A step returns false when it cannot read. Then pos is behind what it has read all the same, which forbids other
 // alternatives, unless it ran inside of try.
@@ -35,7 +35,7 @@ type message struct {
 
 type kind int
 
-// The kinds of a message, in the order in which they are told.
+// The kinds of a message, in the order in which they are reported.
 const (
 	found      kind = iota // what stands there; "" is the end of the input
 	unexpected             // the same, said by a parser that knows better
@@ -275,7 +275,7 @@ func (s *scanner) ahead(steps ...step) step {
 	}
 }
 
-// not is whether a character does not follow. That it could have is told all the same.
+// not is whether a character does not follow. That it could have is reported all the same.
 func (s *scanner) not(c rune) step {
 	read := s.char(c)
 	return func() bool {
@@ -367,12 +367,12 @@ func (s *scanner) refusal(what string) *Error {
 		column++
 	}
 	e := refuse(statusBadRequest, "PGRST100", fmt.Sprintf("\"failed to parse %s\" (line %d, column %d)", what, line, column))
-	e.details = s.err.tell()
+	e.details = s.err.describe()
 	return e
 }
 
-// tell is what was found and expected, in one line.
-func (m mismatch) tell() string {
+// describe says what was found and expected, in one line.
+func (m mismatch) describe() string {
 	said := map[kind][]string{}
 	atEnd := false
 	for _, message := range m.messages {

@@ -90,7 +90,7 @@ func (t Tokens) verify(token string) (map[string]json.RawMessage, *Error) {
 	return claims.raw, nil
 }
 
-// rawClaims keeps claims as they are written. What is no object is told once the signature is known to be right.
+// rawClaims keeps claims as they are written. What is no object is refused once the signature is known to be right.
 type rawClaims struct {
 	jwt.MapClaims
 	raw map[string]json.RawMessage

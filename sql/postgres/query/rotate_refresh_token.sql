@@ -1,5 +1,5 @@
 -- rotate_refresh_token: uses the refresh token of the hash $1 of the session $2 up, whose next one has the hash $3, and
--- forgets those that are too old to tell a used one by.
+-- forgets those that are too old to recognize a used one by.
 WITH used AS (
     UPDATE private.refresh_tokens
     SET used_at = clock_timestamp()
