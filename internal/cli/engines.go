@@ -199,6 +199,14 @@ func (e *engines) noBrand(ctx context.Context, o postgres.Organization, name str
 	return notFound("brand", name, list, func(b postgres.Brand) string { return b.Slug }, "answerscope brand add NAME --org "+o.Slug)
 }
 
+// listedBy adds the command that lists what exists to an error that something does not; other errors stay.
+func listedBy(command string, err error) error {
+	if errors.Is(err, postgres.ErrNotFound) {
+		return fmt.Errorf("%w; `%s` prints them", err, command)
+	}
+	return err
+}
+
 // notFound says what does not exist, what does instead, and how one is made.
 func notFound[T any](what, name string, list []T, slug func(T) string, add string) error {
 	if len(list) == 0 {

@@ -138,11 +138,7 @@ func (c *keyRevoke) Run(ctx context.Context, p *process) error {
 		return usageError{fmt.Errorf("key %q: want the id that key list prints", c.ID)}
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		err := on.db.RevokeKey(ctx, id)
-		if errors.Is(err, postgres.ErrNotFound) {
-			err = fmt.Errorf("%w; `answerscope key list` prints them", err)
-		}
-		return err
+		return listedBy("answerscope key list", on.db.RevokeKey(ctx, id))
 	})
 }
 

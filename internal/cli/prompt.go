@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -82,16 +81,8 @@ func (c *promptEdit) Run(ctx context.Context, p *process) error {
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
 		edit := postgres.PromptEdit{Text: c.Text, Topic: c.Topic, Samples: c.Samples, IsActive: c.Active}
-		return noPrompt(on.db.EditPrompt(ctx, b.ID, id, edit))
+		return listedBy("answerscope prompt list", on.db.EditPrompt(ctx, b.ID, id, edit))
 	})
-}
-
-// noPrompt says where the prompts are listed, if err is that there is no such one.
-func noPrompt(err error) error {
-	if errors.Is(err, postgres.ErrNotFound) {
-		return fmt.Errorf("%w; `answerscope prompt list` prints them", err)
-	}
-	return err
 }
 
 func promptID(text string) (uuid.UUID, error) {
@@ -134,6 +125,6 @@ func (c *promptRemove) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		return noPrompt(on.db.RemovePrompt(ctx, b.ID, id))
+		return listedBy("answerscope prompt list", on.db.RemovePrompt(ctx, b.ID, id))
 	})
 }

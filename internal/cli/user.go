@@ -124,16 +124,8 @@ func (c *userEnable) Run(ctx context.Context, p *process) error { return c.setAc
 
 func (c userEmail) setActive(ctx context.Context, p *process, active bool) error {
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
-		return knownUser(on.db.SetUserActive(ctx, c.Email, active))
+		return listedBy("answerscope user list", on.db.SetUserActive(ctx, c.Email, active))
 	})
-}
-
-// knownUser says in an error of a user who was not found where to look for them.
-func knownUser(err error) error {
-	if errors.Is(err, postgres.ErrNotFound) {
-		return fmt.Errorf("%w; `answerscope user list` prints them", err)
-	}
-	return err
 }
 
 type userPasswd struct{ userEmail }
@@ -146,7 +138,7 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 	chosen := cmp.Or(given, password.Generate())
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		if err := on.db.SetPassword(ctx, c.Email, password.Hash(chosen)); err != nil {
-			return knownUser(err)
+			return listedBy("answerscope user list", err)
 		}
 		if given != "" {
 			return nil

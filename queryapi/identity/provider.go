@@ -5,6 +5,7 @@ package identity
 import (
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -42,7 +43,7 @@ type Provider struct {
 	limits  *limits
 	hashing *semaphore.Weighted // of those that compute the hash of a password
 	wait    time.Duration       // for one's turn to compute one
-	decoy   string              // the hash for an address that is not known, so that it takes as long as a known one
+	decoy   func() string       // the hash for an address that is not known, so that it takes as long as a known one
 	log     *slog.Logger
 }
 
@@ -51,7 +52,8 @@ func New(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger) *Provi
 	keys := token.NewKeys(&keyStore{db: db, ring: ring, log: log})
 	return &Provider{
 		cfg: cfg, db: db, keys: keys, tokens: &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
-		limits: newLimits(), hashing: semaphore.NewWeighted(mostHashes), wait: 5 * time.Second, decoy: password.Hash(password.Generate()), log: log,
+		limits: newLimits(), hashing: semaphore.NewWeighted(mostHashes), wait: 5 * time.Second, log: log,
+		decoy: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
 	}
 }
 

@@ -77,7 +77,7 @@ func (p *Provider) prove(ctx context.Context, address, given string) (postgres.U
 		return user, errTooMany
 	}
 	defer p.hashing.Release(1)
-	right, err := password.Verify(cmp.Or(user.PasswordHash, p.decoy), given)
+	right, err := password.Verify(cmp.Or(user.PasswordHash, p.decoy()), given)
 	if err != nil {
 		return user, err
 	}
