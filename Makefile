@@ -11,7 +11,7 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients
+.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,24 +26,35 @@ binary:
 
 # Three packages at a time, since tests wait for engines; first those that take longest. No vet, which `make lint` has,
 # and no debug information, which takes half the time of a test binary's link.
-test: engines agents clients java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
+test: engines agents clients page-packages java kafka-apache browsers alerts $(GOTESTSUM) ## run every test, on real engines
 	@go build -ldflags='-s -w' -o $(BIN)/serve ./internal/testkit/serve
 	@$(BIN)/serve $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg -- \
-	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 20m ./internal/cli ./pipeline/sink ./queryapi/metrics ./sql/clickhouse/... ./ingest/producer ./internal/bench ./...
+	  -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 5 -timeout 40m ./internal/cli ./queryapi/metrics ./pipeline/sink ./pipeline/reconcile ./sql/clickhouse/... ./ingest/job ./internal/naive ./internal/bench ./ingest/producer ./...
 
 CRASH_KILLS ?= 110
 
-test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two hours)
+test-crash: engines java kafka-apache ## kill everything, everywhere, 224 times under load, kill tracking 40 times, cut the power 36 times, call every SQL function, compare 8 random histories of each kind (two and a half hours)
 	@mkdir -p $(BIN); log=$(BIN)/test-crash.log; \
 	{ ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -v -timeout 4h -run 'TestKilled(Collector|UnderImport)|TestPowerCuts' ./internal/cli && \
 	  ANSWERSCOPE_TEST_KILLS=$(CRASH_KILLS) go test -count=1 -timeout 2h -run TestEveryFunction ./sql/clickhouse/schema && \
-	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation' ./queryapi/metrics && echo passed; } 2>&1 \
+	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -v -timeout 1h -run TestKilledTracking ./internal/cli && \
+	  ANSWERSCOPE_TEST_KILLS=40 go test -count=1 -timeout 1h -run TestWorkersKilledAtRandom ./ingest/job && \
+	  ANSWERSCOPE_TEST_KILLS=10 go test -count=1 -timeout 1h -run 'Away$$|TestCorrections' ./pipeline/sink && \
+	  ANSWERSCOPE_TEST_HISTORIES=8 go test -count=1 -timeout 2h -run 'TestAnyHistory|PlainestComputation|TwoShards' ./queryapi/metrics && echo passed; } 2>&1 \
 	  | tee $$log | grep --line-buffered -oE '(kill|cut) [0-9]+: .*|(kafka|apache) stopped .*|while [a-z]+ was away.*' >&2; \
-	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 2; \
+	if [ "$$(tail -n 1 $$log)" = passed ]; then grep -oE '[0-9]+ (kills|cuts of power), 0 lost, 0 doubled' $$log | tail -n 3; \
 	else cat $$log >&2; exit 1; fi
 
-lint: $(GOLANGCI) ## check form and habits (.golangci.yml)
+lint: $(GOLANGCI) page-packages ## check form and habits (.golangci.yml), and the types of the dashboard's sources
 	@$(GOLANGCI) run ./...
+	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
+
+page: page-packages ## bundle the dashboard, after a change of its sources (queryapi/web/page)
+	@cd $(PAGE) && node_modules/.bin/tsc --noEmit
+	@go generate ./$(PAGE)
+
+pictures: build browsers ## take the pictures of the dashboard anew (docs/pictures), from the demo's data
+	@go run ./docs/pictures $(BIN)/answerscope docs/pictures
 
 alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it should
 	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
@@ -55,14 +66,14 @@ demo: build ## run everything on ./var with 60 days of simulated answers
 up: build ## run everything on ./var
 	@$(BIN)/answerscope all
 
-bench: build java kafka-apache ## measure this machine
+bench: build java kafka-apache browsers ## measure this machine
 	@$(BIN)/answerscope bench
 
 sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are made of (CycloneDX)
 	@go run ./deploy/sbom $(BIN)/answerscope $(ENGINE_LOCK) >$(BIN)/sbom.cdx.json && echo "$(BIN)/sbom.cdx.json" >&2
 
 clean: ## remove what was built and fetched; ./var stays
-	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules
+	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules $(PAGE)/node_modules
 
 # Java 17 or later and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
 java:
@@ -93,7 +104,15 @@ clients:
 	  cp $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; \
 	fi
 
-# Chromium and Firefox, for the tests of the pixel: installed where that is ours to do.
+# What the dashboard is bundled of, TypeScript and axe-core: for who changes it, for lint and for its tests.
+PAGE := queryapi/web
+page-packages:
+	@if ! cmp -s $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; then \
+	  npm ci --prefix $(PAGE) --ignore-scripts --no-audit --no-fund --loglevel=error >&2 && \
+	  cp $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; \
+	fi
+
+# Chromium and Firefox, for the tests of the pixel and the dashboard: installed where that is ours to do.
 browsers:
 	@has() { for name in "$$@"; do command -v $$name >/dev/null && return; done; return 1; }; \
 	if has chromium chromium-browser google-chrome && has firefox-esr firefox; then exit 0; fi; \

@@ -15,27 +15,30 @@ var law = map[string][]string{
 	"":                      {"internal/cli"}, // main names the command line, nothing else
 	"collector":             {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
 	"ingest":                {"ingest/event", "sql/postgres", "internal"},
-	"ingest/event":          {},                                                     // the contract on the log imports nobody
-	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"}, // it appends what is read again and what is replayed
-	"queryapi":              {"sql", "internal", "queryapi/rest"},                   // readers never see the log
-	"queryapi/rest":         {"internal"},                                           // it knows no table of ours, and serves any schema
-	"sql/clickhouse":        {},                                                     // connections, rows and questions
-	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},            // migrations, cluster layout, analysts
-	"sql/clickhouse/rollup": {"sql/clickhouse"},                                     // rollups compared and rebuilt
-	"sql/postgres":          {},                                                     // the same
-	"deploy/engine":         {},                                                     // engines know nothing of what they hold
-	"deploy/sbom":           {},                                                     // a tool of make
-	"internal":              {},                                                     // small shared pieces lean on each other only
-	"internal/cli":          anything,                                               // the only place where all meet
-	"internal/bench":        anything,                                               // it measures every room from outside
-	"internal/naive":        {"ingest/event"},                                       // every figure a second time, from the records alone
-	"internal/testkit":      anything,                                               // it hands tests every engine and its schema
+	"ingest/event":          {},                                                       // the contract on the log imports nobody
+	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"},   // it appends what is read again and what is replayed
+	"queryapi":              {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
+	"queryapi/rest":         {"internal"},                                             // it knows no table of ours, and serves any schema
+	"sql/clickhouse":        {},                                                       // connections, rows and questions
+	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},              // migrations, cluster layout, analysts
+	"sql/clickhouse/rollup": {"sql/clickhouse"},                                       // rollups compared and rebuilt
+	"sql/postgres":          {},                                                       // the same
+	"deploy/engine":         {},                                                       // engines know nothing of what they hold
+	"docs/pictures":         {"internal"},                                             // a tool of make
+	"deploy/sbom":           {},                                                       // a tool of make
+	"internal":              {},                                                       // small shared pieces lean on each other only
+	"internal/cli":          anything,                                                 // the only place where all meet
+	"internal/browser":      {},                                                       // it knows no page
+	"internal/bench":        anything,                                                 // it measures every room from outside
+	"internal/naive":        {"ingest/event"},                                         // every figure a second time, from the records alone
+	"internal/testkit":      anything,                                                 // it hands tests every engine and its schema
 }
 
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
 	"internal/cli":     {""},
 	"internal/bench":   {"internal/cli"},
+	"internal/browser": {"internal/bench", "docs/pictures", "internal/testkit"}, // no part of a server starts one
 	"internal/naive":   {},
 	"internal/testkit": {},
 }
@@ -55,7 +58,7 @@ var dependencies = []dependency{
 	{"github.com/ClickHouse/ch-go", []string{"sql/clickhouse"}, "columns of the warehouse's driver"},
 	{"github.com/jackc/pgx/v5", []string{"sql/postgres", "queryapi/rest", "deploy/engine", "internal/bench", "internal/testkit"}, "the control plane's driver, and that of the databases that /rest/v1 serves"},
 	{"github.com/golang-migrate/migrate/v4", []string{"sql/clickhouse"}, "runs the migrations of the warehouse"},
-	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "internal/bench"}, "public HTTP surfaces"},
+	{"github.com/gofiber/fiber/v2", []string{"internal/httpd", "queryapi", "collector", "ingest/server", "ingest/provider", "internal/bench"}, "public HTTP surfaces"},
 	{"github.com/valyala/fasthttp", []string{"internal/httpd", "collector/script", "internal/bench"}, "what fiber runs on: compression, the server's own errors, headers of answers to a bench"},
 	{"github.com/andybalholm/brotli", []string{"collector/script"}, "t.js as small as can be, in a window of its size"},
 	{"github.com/prometheus/client_golang", []string{"internal", "ingest", "pipeline", "queryapi", "collector"}, "everything that moves gets a counter"},
@@ -64,8 +67,13 @@ var dependencies = []dependency{
 	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/cli", "pipeline/consume", "sql"}, "spans, opened below the one in the context"},
 	{"go.opentelemetry.io/proto/otlp", []string{"internal/testkit"}, "what a collector is sent"},
 	{"google.golang.org/protobuf", []string{"internal/testkit"}, "the form in which it is sent"},
-	{"github.com/coder/websocket", []string{"internal/testkit"}, "what browsers of tests are driven by"},
+	{"github.com/coder/websocket", []string{"internal/browser"}, "what browsers are driven by"},
 	{"github.com/hanwen/go-fuse/v2", []string{"internal/testkit"}, "a disk that loses power"},
+	{"pgregory.net/rapid", []string{"internal/testkit"}, "random requests, drawn for the tests of two rooms"},
+	{"github.com/openai/openai-go/v3", []string{"ingest/platform/openai"}, "requests of the Responses API, by its vendor"},
+	{"github.com/anthropics/anthropic-sdk-go", []string{"ingest/platform/anthropic"}, "requests of the Messages API, by its vendor"},
+	{"google.golang.org/genai", []string{"ingest/platform/gemini"}, "requests of the Gemini API, by its vendor"},
+	{"golang.org/x/tools", []string{"ingest/platform/platformtest"}, "a case of the conformance test, a file each"},
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
@@ -76,23 +84,24 @@ var dependencies = []dependency{
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},
 	{"github.com/google/uuid", []string{"sql/clickhouse"}, "the type that the warehouse's driver scans a UUID into"},
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
-	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
-	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
+	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/job", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
+	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "ingest/platform", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "queryapi/rest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
-	{"golang.org/x/time", []string{"collector", "queryapi/apikey", "ingest/producer", "pipeline/consume", "internal/tracing", "internal/token"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
+	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/job", "ingest/producer", "pipeline/consume", "internal/tracing", "internal/token"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
 	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
-	{"github.com/evanw/esbuild", []string{"collector/script/minify"}, "makes t.js small; no part of the binary"},
+	{"github.com/evanw/esbuild", []string{"collector/script/minify", "queryapi/web/bundle"}, "makes t.js small and the dashboard one file; no part of the binary"},
 	{"github.com/golang-jwt/jwt/v5", []string{"internal/token", "queryapi/rest"}, "signatures and claims of tokens"},
 	{"github.com/MicahParks/keyfunc/v3", []string{"internal/token"}, "keys that an outside issuer publishes"},
 	{"golang.org/x/crypto", []string{"internal/password"}, "argon2id"},
 	{"github.com/wagslane/go-password-validator", []string{"internal/password"}, "how easily a password is guessed"},
 	{"github.com/dchest/siphash", []string{"collector/visitor"}, "the keyed hash of visitors; the standard library has none that is as quick on short texts"},
 	{"github.com/oschwald/maxminddb-golang/v2", []string{"collector/visitor"}, "which country an address is in"},
+	{"github.com/riverqueue/river", []string{"ingest/job", "sql/postgres"}, "the queue of tracking jobs, on tables of its own in PostgreSQL"},
 }
 
 // unlawful names every import of one room by another that the law does not allow.

@@ -42,7 +42,7 @@ func (r Run) ID() uuid.UUID {
 
 // Question is what the platform is asked.
 func (r Run) Question() platform.Question {
-	return platform.Question{Text: r.Prompt.Text, Region: r.Region, Language: r.Language, Model: r.Model, Sample: r.Sample, Due: r.Due}
+	return platform.Question{Text: r.Prompt.Text, Region: r.Region, Language: r.Language, Model: r.Model, Sample: r.Sample, Due: r.Due, Attempt: r.Attempts}
 }
 
 // Answered makes the record of a run that the platform answered.

@@ -5,17 +5,22 @@ package platform
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
 // Platform asks one prompt and returns what came back. It asks once: when and how often to ask again is the caller's
-// decision, for which an error that comes from the platform is an *Error. A canceled ctx gives ctx's error.
+// decision, for which an error that comes from the platform is an *Error. The end of ctx's time is an *Error of class
+// timeout (DefaultTimeout is what an answer may take); a canceled ctx gives ctx's error.
 // Implementations are safe for concurrent use.
 type Platform interface {
 	Ask(ctx context.Context, question Question) (Reply, error)
 }
+
+// DefaultTimeout is how long an answer with searches may take.
+const DefaultTimeout = 120 * time.Second
 
 // Question is one run: a prompt put to one model for one region, once.
 type Question struct {
@@ -25,6 +30,7 @@ type Question struct {
 	Model    string    // requested slug; "" the platform's own choice
 	Sample   int64     // 1-based; samples of one prompt are independent runs
 	Due      time.Time // when the run was due, which is part of its identity
+	Attempt  int       // how often the run was asked, this time included; 0 is not said
 }
 
 // Reply is the platform's part of an answer's record. Its text is the whole
@@ -90,7 +96,7 @@ type Error struct {
 func (e *Error) Error() string {
 	text := string(e.Class)
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(" (again after %s)", e.RetryAfter)
+		text += fmt.Sprintf(" (again after %.0fs)", math.Ceil(e.RetryAfter.Seconds()))
 	}
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()

@@ -42,8 +42,11 @@ var benches = map[string]bench{
 	"answers":   {engines{clickhouse: true, broker: true}, answers},
 	"collector": {engines{postgres: true, broker: true}, collectors},
 	"freshness": {engines{clickhouse: true, postgres: true, broker: true}, freshness},
+	"page":      {engines{clickhouse: true, postgres: true}, page},
 	"pipeline":  {engines{clickhouse: true, postgres: true, broker: true}, pipeline},
 	"query":     {engines{clickhouse: true, postgres: true}, query},
+	"rest":      {engines{postgres: true}, restTables},
+	"tracking":  {engines{postgres: true, broker: true}, tracking},
 }
 
 // Names lists the benches.

@@ -154,6 +154,12 @@ func Part(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 			return err
 		}
 		return result.Encode(r)
+	case "tracking":
+		var a asker
+		if err := task.Decode(&a); err != nil {
+			return fmt.Errorf("read task: %w", err)
+		}
+		return a.run(ctx, result.Encode)
 	case "ceilings":
 		var c ceilings
 		if err := task.Decode(&c); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 // asking is how much data the query bench inserts and how long it asks.
@@ -70,19 +71,16 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	if err != nil {
 		return nil, err
 	}
-	brands, err := addBrands(ctx, db, asking.brands)
+	brands, err := s.fillWhole(ctx, db, progress)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := s.warehouse(ctx, "whole")
+	whole, err := s.openWarehouse(ctx, "whole")
 	if err != nil {
 		return nil, err
 	}
 	tenth, err := s.warehouse(ctx, "tenth")
 	if err != nil {
-		return nil, err
-	}
-	if err := mirrorBrands(ctx, s.log, db, whole, asking.brands); err != nil {
 		return nil, err
 	}
 	if err := copyDimensions(ctx, whole, "tenth"); err != nil {
@@ -91,9 +89,6 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	less := asking.data
 	less.samples /= 10
 	if err := fill(ctx, tenth, less, progress); err != nil {
-		return nil, err
-	}
-	if err := fill(ctx, whole, asking.data, progress); err != nil {
 		return nil, err
 	}
 	st := &stage{questions: questions(asking.questions, brands, asking.days, asking.window)}
@@ -108,6 +103,22 @@ func (s *stack) stage(ctx context.Context, progress func(string, ...any)) (*stag
 	}
 	st.driver, err = s.openWarehouse(ctx, "whole")
 	return st, err
+}
+
+// fillWhole creates the brands, and the warehouse called whole with all their answers.
+func (s *stack) fillWhole(ctx context.Context, db *postgres.DB, progress func(string, ...any)) ([]brand, error) {
+	brands, err := addBrands(ctx, db, asking.brands)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := s.warehouse(ctx, "whole")
+	if err != nil {
+		return nil, err
+	}
+	if err := mirrorBrands(ctx, s.log, db, whole, asking.brands); err != nil {
+		return nil, err
+	}
+	return brands, fill(ctx, whole, asking.data, progress)
 }
 
 const (

@@ -45,7 +45,7 @@ func (s *stack) serve(ctx context.Context, db *postgres.DB, warehouse *clickhous
 
 	at := &service{url: server.URL()}
 	for _, route := range server.App.GetRoutes(true) {
-		if route.Method == http.MethodGet && strings.HasPrefix(route.Path, api) {
+		if route.Method == http.MethodGet && strings.HasPrefix(route.Path, api) && len(route.Params) == 0 {
 			at.paths = append(at.paths, route.Path)
 		}
 	}

@@ -31,6 +31,7 @@ type stack struct {
 	connection producer.Connection // of the broker
 	clickhouse string              // DSN
 	postgres   string              // DSN
+	gateway    string              // DSN of the same database, with the login of /rest/v1
 	log        *slog.Logger
 	stops      []func(context.Context) error // called in reverse
 }
@@ -61,7 +62,7 @@ func startStack(ctx context.Context, need engines, broker string) (_ *stack, err
 		return nil, err
 	}
 	s.onClose(set.Stop)
-	s.clickhouse, s.postgres = set.ClickHouse(), set.Postgres()
+	s.clickhouse, s.postgres, s.gateway = set.ClickHouse(), set.Postgres(), set.PostgresGateway()
 	if need.broker {
 		if err := s.startBroker(ctx, broker == "apache"); err != nil {
 			return nil, err

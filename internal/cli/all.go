@@ -12,10 +12,11 @@ import (
 type all struct {
 	listening  `embed:""`
 	collecting `embed:""`
+	tracking   `embed:""`
 }
 
 func (c *all) Run(ctx context.Context, p *process) error {
-	plan := planAll(c.listening, &c.collecting)
+	plan := planAll(c.listening, &c.collecting, &c.tracking)
 	plan.settled = sayNext
 	return p.serve(ctx, plan)
 }
@@ -39,9 +40,9 @@ Nothing of yours is tracked yet. Next, in another terminal:
 }
 
 // planAll runs every part, owning the data directory.
-func planAll(at listening, takes *collecting) plan {
+func planAll(at listening, takes *collecting, tracks *tracking) plan {
 	return plan{
 		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
-		at: at, takes: takes, assemble: []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector},
+		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector, assembleIngest},
 	}
 }

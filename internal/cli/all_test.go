@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,25 +118,6 @@ func (s *server) admin(t *testing.T) string {
 		t.Fatalf("no admin listener in the log:\n%s", s.log)
 	}
 	return address
-}
-
-func fetch(t *testing.T, url, key string) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(body)
 }
 
 // dataDir is a directory for engines; PostgreSQL, another user under root, must pass.
@@ -268,6 +248,11 @@ func TestAllFromTheFirstStartToTheNext(t *testing.T) {
 		if r := run(t, env, "", append(create, wrong...)...); r.status != exitUsage || !strings.Contains(r.stderr, "want") {
 			t.Errorf("%q: status %d, %s", wrong, r.status, r.stderr)
 		}
+	}
+	must(t, env, "user", "add", "vic@example.org", "--org", "acme-inc", "--role", "viewer")
+	r = run(t, env, "", "key", "create", "--org", "acme-inc", "--user", "vic@example.org", "--name", "tracker", "--scope", "tracking:write")
+	if r.status != exitFailed || !strings.Contains(r.stderr, "the scope tracking:write is not for a viewer: want the role member or one above it") {
+		t.Errorf("a key that its user may not use: status %d, %s", r.status, r.stderr)
 	}
 }
 

@@ -37,16 +37,8 @@ func (c sqlClient) ask(t *testing.T, query string) (status int, body string) {
 		t.Fatal(err)
 	}
 	request.SetBasicAuth(c.login, c.password)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, strings.TrimSpace(string(text))
+	status, _, text := exchange(t, request)
+	return status, strings.TrimSpace(text)
 }
 
 // visits asks url again and again until ctx ends, and returns how often and what went wrong.

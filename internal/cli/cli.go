@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	benches "github.com/answerscope/answerscope/internal/bench"
 	"github.com/answerscope/answerscope/internal/config"
 )
@@ -28,6 +29,7 @@ type grammar struct {
 	All       all      `cmd:"" help:"Run everything on one port."`
 	Pipeline  pipeline `cmd:"" help:"Run the part that reads the log into the warehouse."`
 	Collector collects `cmd:"" help:"Run the part that serves the pixel and takes its beacons."`
+	Ingest    ingests  `cmd:"" help:"Run the part that asks AI platforms."`
 	Queryapi  queryapi `cmd:"" help:"Run the part that answers /api/v1 and signs users in."`
 	Demo      demo     `cmd:"" help:"Run everything, with 60 days of simulated answers to look at."`
 
@@ -41,6 +43,10 @@ type grammar struct {
 	Prompt     prompt     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
 	Analyst    analyst    `cmd:"" help:"Give people access by SQL, each to one organization."`
 	Access     access     `cmd:"" help:"Show who gave or took access or changed brands, when and from where."`
+	Provider   providers  `cmd:"" help:"Set, list and remove the keys of AI platforms."`
+	Ask        ask        `cmd:"" help:"Ask an AI platform now, and see how its answer is read."`
+	Track      track      `cmd:"" help:"Ask AI platforms a brand's prompts, and follow how far that is."`
+	Budget     budget     `cmd:"" help:"Limit what tracking may cost an organization."`
 	Import     imports    `cmd:"" help:"Bring in answers captured elsewhere."`
 	Crawlers   crawlers   `cmd:"" help:"Count the requests of AI crawlers."`
 	Pixel      pixel      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
@@ -123,7 +129,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
-		kong.Vars{"benches": strings.Join(benches.Names(), ", "), "version": thisBuild().String()},
+		kong.Vars{"benches": strings.Join(benches.Names(), ", "), "platforms": catalog.Slugs(), "version": thisBuild().String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
 	if err != nil {

@@ -16,7 +16,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -26,6 +28,7 @@ import (
 type demo struct {
 	listening  `embed:""`
 	collecting `embed:""`
+	tracking   `embed:""`
 }
 
 const (
@@ -39,7 +42,7 @@ const (
 
 func (c *demo) Run(ctx context.Context, p *process) error {
 	p.say("answerscope demo: every answer in it is simulated; no platform is asked")
-	page, plan := &demoPage{}, planAll(c.listening, &c.collecting)
+	page, plan := &demoPage{}, planAll(c.listening, &c.collecting, &c.tracking)
 	plan.assemble = append(plan.assemble, page.assemble)
 	plan.settled = func(ctx context.Context, s *service) error { return showDemo(ctx, s, page) }
 	return p.serve(ctx, plan)
@@ -56,13 +59,20 @@ func showDemo(ctx context.Context, s *service, page *demoPage) error {
 		return fmt.Errorf("demo key: %w", err)
 	}
 	api := apiClient{base: s.url(), key: key}
+	if err := sample.awaitTracking(ctx, s); err != nil {
+		return err
+	}
 	if err := sample.await(ctx, s, api); err != nil {
 		return err
 	}
 	if err := page.fill(ctx, s); err != nil {
 		return fmt.Errorf("fill demo page: %w", err)
 	}
-	if err := sample.tour(ctx, s, api, page.url()); err != nil {
+	signIn, err := keptDemoPassword(ctx, s)
+	if err != nil {
+		return fmt.Errorf("demo sign-in: %w", err)
+	}
+	if err := sample.tour(ctx, s, api, page.url(), signIn); err != nil {
 		return err
 	}
 	return s.print(key)
@@ -95,6 +105,10 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The schedule asks at once what was never asked.
+	if err := s.db.EnsureBrandPlatform(ctx, brand.ID, platform.Simulator, "hourly"); err != nil {
+		return nil, err
+	}
 	in := intake.New(s.appends, s.db, intakeLandings(s.warehouse), time.Now)
 	return d, d.append(ctx, s, in, prompts)
 }
@@ -103,7 +117,7 @@ func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, 
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
-	platform, err := simulator.New(config)
+	platforms, err := simulator.New(config)
 	if err != nil {
 		return err
 	}
@@ -119,15 +133,15 @@ func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, 
 		return err
 	}
 	plan.Models, plan.Platforms = simulator.Models, simulator.DemoPlatforms()
-	if d.answers, err = simulate(ctx, s, "answers", plan.Runs(), platform.History(plan), in.Append, isAnswer); err != nil {
+	if d.answers, err = simulate(ctx, s, "answers", plan.Runs(), platforms.History(plan), in.Append, isAnswer); err != nil {
 		return err
 	}
 	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
 	isView := func(v *event.Visit) bool { return v.Event == event.VisitView }
-	if d.views, err = simulate(ctx, s, "visits", 0, platform.Visits(site), in.AppendVisits, isView); err != nil {
+	if d.views, err = simulate(ctx, s, "visits", 0, platforms.Visits(site), in.AppendVisits, isView); err != nil {
 		return err
 	}
-	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, platform.Crawls(site), in.AppendCrawls, func(*event.Crawl) bool { return true })
+	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, platforms.Crawls(site), in.AppendCrawls, func(*event.Crawl) bool { return true })
 	return err
 }
 
@@ -152,6 +166,29 @@ func simulate[T, R any](
 		}
 	})
 	return n, err
+}
+
+// awaitTracking waits until what the schedule has asked is in the figures.
+func (d *demoSample) awaitTracking(ctx context.Context, s *service) error {
+	for {
+		jobs, err := s.db.TrackingJobs(ctx, d.organization.ID, &d.brand.Brand.ID, nil, 1)
+		if err != nil {
+			return err
+		}
+		if len(jobs) > 0 {
+			if jobs[0].Finished() {
+				return nil
+			}
+			done, err := follow(ctx, s.process, s.db, d.organization.ID, jobs[0].ID)
+			if err == nil {
+				s.say("tracking, now and every hour, on the simulator: %s", summary(done))
+			}
+			return err
+		}
+		if err := lifecycle.Pause(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email string) (postgres.Organization, error) {
@@ -214,6 +251,34 @@ func keptDemoKey(ctx context.Context, s *service, organization postgres.Organiza
 		return "", fmt.Errorf("keep demo key: %w", err)
 	}
 	return key, nil
+}
+
+// keptDemoPassword is the password of the demo's user, which the data directory keeps; "" where nobody can sign in.
+func keptDemoPassword(ctx context.Context, s *service) (string, error) {
+	if ring, err := s.ring(); err != nil || !ring.IsSet() {
+		return "", err
+	}
+	path := filepath.Join(s.settings.DataDir, "demo.password")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read demo password: %w", err)
+	}
+	user, err := s.db.UserByEmail(ctx, demoEmail)
+	if err != nil {
+		return "", err
+	}
+	kept := strings.TrimSpace(string(text))
+	if right, err := password.Verify(user.PasswordHash, kept); err == nil && right {
+		return kept, nil
+	}
+	kept = password.Generate()
+	if err := s.db.SetPassword(ctx, demoEmail, password.Hash(kept)); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(kept+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep demo password: %w", err)
+	}
+	return kept, nil
 }
 
 // renewDemoKey revokes the last key of that name and makes another: the database has its hash alone.

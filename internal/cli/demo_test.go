@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/answerscope/answerscope/ingest/platform"
 	webbrowser "github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
@@ -86,17 +87,27 @@ func showsTheDemoAgain(t *testing.T, env []string, s *server, key string) {
 	}
 }
 
-// The demo's answers are of the platforms that people know, each marked as simulated, with shopping cards.
+// The demo's answers are of the platforms that people know, each marked as simulated, with shopping cards; those of a
+// tracking job are the simulator's.
 func showsRealPlatforms(t *testing.T, env []string, s *server, key string) {
 	t.Helper()
+	tracked := 0
 	for line := range strings.Lines(must(t, env, "export", "--org", demoSlug, "--brand", "fernwood")) {
 		var answer struct {
 			Platform  string
 			Simulated bool
+			JobID     *string `json:"job_id"`
 		}
-		if err := json.Unmarshal([]byte(line), &answer); err != nil || !answer.Simulated || strings.Contains(answer.Platform, "simulator") {
+		err := json.Unmarshal([]byte(line), &answer)
+		if err != nil || !answer.Simulated || (answer.Platform == platform.Simulator) != (answer.JobID != nil) {
 			t.Fatalf("an answer of the demo is %s", line)
 		}
+		if answer.JobID != nil {
+			tracked++
+		}
+	}
+	if tracked == 0 {
+		t.Error("the demo has tracked nothing")
 	}
 	var cards struct{ Cards []struct{ Platform string } }
 	_, body := fetch(t, s.url+"/api/v1/shopping-cards?brand_id="+onlyBrand(t, s.url, key), key)

@@ -55,7 +55,7 @@ type demoEntity struct {
 }
 
 // tour shows what the API answers as tables, and then how to go on.
-func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page string) error {
+func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page, password string) error {
 	var f demoFigures
 	of := "?brand_id=" + d.brand.Brand.ID.String()
 	for _, path := range []string{
@@ -76,7 +76,7 @@ func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page s
 	if err := s.warehouse.QueryRow(ctx, question).Scan(&score); err != nil {
 		return fmt.Errorf("ask the demo's question: %w", err)
 	}
-	text := d.closing(s, api, page, question, figure(score))
+	text := dashboardLines(api.base, password) + d.closing(s, api, page, question, figure(score))
 	s.say("%s", text)
 	if err := os.WriteFile(filepath.Join(s.settings.DataDir, demoText), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("keep what status shows again: %w", err)
@@ -87,11 +87,17 @@ func (d *demoSample) tour(ctx context.Context, s *service, api apiClient, page s
 // demoText is the file of the data directory that keeps the closing lines for `status`.
 const demoText = "demo.txt"
 
+// dashboardLines say where the dashboard is, and who may sign in; without a password nobody may.
+func dashboardLines(url, password string) string {
+	if password == "" {
+		return "Next:\n\n"
+	}
+	return fmt.Sprintf("Next:\n\n  see    %s/\n         the dashboard; sign in as %s with the password %s\n", url, demoEmail, password)
+}
+
 // closing says where everything is.
 func (d *demoSample) closing(s *service, api apiClient, page, question, score string) string {
-	return fmt.Sprintf(`Next:
-
-  page   %s
+	return fmt.Sprintf(`  page   %s
          a shop with the pixel that counts your own visits
   API    curl -H 'Authorization: Bearer %s' '%s/api/v1/visibility-summary?brand_id=%s'
   SQL    %s

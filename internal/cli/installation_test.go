@@ -99,6 +99,16 @@ func (i *installation) addBrands(t *testing.T, organization uuid.UUID, file stri
 	return first
 }
 
+// settingOf is the value of a setting.
+func (i *installation) settingOf(name string) string {
+	for _, entry := range i.env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // edit changes the control plane.
 func (i *installation) edit(t *testing.T, statement string, args ...any) {
 	t.Helper()

@@ -74,6 +74,9 @@ func (e *engines) mint(ctx context.Context, slug, email string, k postgres.NewKe
 	if errors.Is(err, postgres.ErrNotFound) {
 		err = e.noUser(ctx, organization, email)
 	}
+	if err == nil {
+		err = apikey.CheckRole(user.Role, k.Scopes...)
+	}
 	if err != nil {
 		return apikey.Key{}, postgres.Key{}, err
 	}

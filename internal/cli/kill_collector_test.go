@@ -101,22 +101,17 @@ func TestAFullSpoolRefusesBeaconsUntilKafkaIsBack(t *testing.T) {
 // A collectorTest is a collector and a broker, which are killed and stopped; pipeline and API beside them are left
 // alone.
 type collectorTest struct {
-	broker      string // kafka or apache
-	dir         string
+	*ownKafka
 	all         *installation
 	env         []string // of the collector
 	brand       string
-	brokers     []string
-	stopBroker  func(context.Context) error
 	collector   *server
 	browserLoad *browserLoad
 }
 
 func newCollectorTest(t *testing.T, kind string) *collectorTest {
 	t.Helper()
-	c := &collectorTest{broker: kind, dir: filepath.Dir(dataDir(t))}
-	c.startKafka(t)
-	t.Cleanup(func() { _ = c.stopBroker(context.Background()) }) // it may be away
+	c := &collectorTest{ownKafka: newOwnKafka(t, kind)}
 	c.all = install(t, c.brokers)
 	c.brand = c.all.addBrands(t, c.all.organization.ID, brandsFile)
 	c.all.start(t)
@@ -124,30 +119,53 @@ func newCollectorTest(t *testing.T, kind string) *collectorTest {
 	return c
 }
 
-// startKafka starts the broker, or starts it again with what it held, at the same address.
-func (c *collectorTest) startKafka(t *testing.T) {
+// An ownKafka is a broker of one test, which stops it and starts it again.
+type ownKafka struct {
+	kind    string // kafka or apache
+	dir     string // of the test, where the broker has a directory of its own
+	brokers []string
+	stop    func(context.Context) error // nil: it is stopped
+}
+
+func newOwnKafka(t *testing.T, kind string) *ownKafka {
 	t.Helper()
+	k := &ownKafka{kind: kind, dir: filepath.Dir(dataDir(t))}
+	k.startKafka(t)
+	t.Cleanup(func() { k.stopKafka(t) })
+	return k
+}
+
+// startKafka starts the broker, or starts it again with what it held, at the same address.
+func (k *ownKafka) startKafka(t *testing.T) {
+	t.Helper()
+	if k.stop != nil {
+		return
+	}
 	ctx, quiet := context.WithoutCancel(t.Context()), slog.New(slog.DiscardHandler)
-	if c.broker == "kafka" {
-		k, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(c.dir, "kafka"), NoPassword: true, Log: quiet})
+	if k.kind == "kafka" {
+		broker, err := engine.StartKafka(ctx, engine.KafkaConfig{Dir: filepath.Join(k.dir, "kafka"), NoPassword: true, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.brokers, c.stopBroker = k.Brokers(), k.Stop
+		k.brokers, k.stop = broker.Brokers(), broker.Stop
 		return
 	}
-	k, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(c.dir, "apache"), Log: quiet})
+	broker, err := engine.StartApacheKafka(ctx, engine.ApacheKafkaConfig{Dir: filepath.Join(k.dir, "apache"), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.brokers, c.stopBroker = k.Brokers(), k.Stop
+	k.brokers, k.stop = broker.Brokers(), broker.Stop
 }
 
-func (c *collectorTest) stopKafka(t *testing.T) {
+func (k *ownKafka) stopKafka(t *testing.T) {
 	t.Helper()
-	if err := c.stopBroker(context.WithoutCancel(t.Context())); err != nil {
+	if k.stop == nil {
+		return
+	}
+	if err := k.stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
+	k.stop = nil
 }
 
 // start starts the collector; beacons go to it as soon as it is ready.

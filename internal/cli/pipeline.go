@@ -48,7 +48,7 @@ var pipelineReady = []string{"schema", "postgres", "clickhouse", "kafka", "mirro
 // assemblePipeline adds the mirror, so that dimensions are there early, then the sinks, and last the timetable, whose
 // tasks need the others.
 func assemblePipeline(_ context.Context, s *service) error {
-	s.timetable = timetable.New(s.lead("timetable"), s.db.TaskHistory(), s.metrics, s.log)
+	s.timetable = timetable.New(s.lead("timetable"), s.db.TaskHistory(), s.tasks, s.log)
 	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
 	s.part("mirror", feed.Run)
 	s.ready.Provide("mirror", feed.Ready)

@@ -53,8 +53,8 @@ func TestPowerCutsLoseAndDoubleNothing(t *testing.T) {
 	}
 }
 
-// fewCuts are enough for every run of the tests.
-const fewCuts = 3
+// fewCuts are enough for every run of the tests: one at a random moment and one at a point, after that of prepare.
+const fewCuts = 2
 
 // leastCuts are a few, or a third of the kills of a long run.
 func leastCuts(t *testing.T) int {

@@ -10,22 +10,26 @@ import (
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/queryapi/metrics"
+	"github.com/answerscope/answerscope/queryapi/web"
 )
 
 // queryapi answers questions.
 type queryapi struct {
-	listening `embed:""`
-	anyREST   `embed:"" prefix:"rest-"`
+	listening   `embed:""`
+	anyREST     `embed:"" prefix:"rest-"`
+	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"Address of the tracking server, such as http://ingest:8082, for the dashboard to start and show jobs, and for /api/cron/daily-tracking, of which there is none without it."`
 }
 
 // answering are the flags of /api/v1.
 type answering struct {
-	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one key (default 100); 0: no limit."`
+	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
 	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1 and /auth/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask /auth/v1."`
 }
 
 func (a answering) config() metrics.Config {
-	return metrics.Config{RateLimit: a.RateLimit, CORSOrigins: a.CORSOrigins}
+	cfg := metrics.DefaultConfig()
+	cfg.RateLimit, cfg.CORSOrigins = a.RateLimit, a.CORSOrigins
+	return cfg
 }
 
 func (c *queryapi) Run(ctx context.Context, p *process) error {
@@ -34,39 +38,73 @@ func (c *queryapi) Run(ctx context.Context, p *process) error {
 	}
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
-		assemble: []assembly{openStores, assembleQueryAPI},
+		assemble: []assembly{openStores, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.TrackingURL) }},
 	})
 }
 
-// assembleQueryAPI adds the public listener with /api/v1, and who may sign in to the rest.
+// assembleQueryAPI adds the public listener with /api/v1, and for those who may sign in the rest and the dashboard.
 func assembleQueryAPI(ctx context.Context, s *service) error {
-	keys := apikey.New(s.db, s.log)
-	s.part("api keys", keys.Run)
+	keys := s.resolver()
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "queryapi"
 	server := s.public(cfg)
-	metrics.New(s.answers.config(), s.db, s.warehouse, time.Now).Mount(server, keys)
-	tokens, anonKey, err := s.identity(ctx, server)
-	if err != nil || tokens == nil {
+	api := metrics.New(s.answers.config(), s.db, s.warehouse, time.Now)
+	api.Mount(server, keys)
+	provider, anonKey, err := s.identity(ctx)
+	if err != nil {
 		return err
 	}
-	tokens.MountHealth(server)
-	return s.mountOwnREST(ctx, tokens, anonKey, server)
+	if provider == nil {
+		web.MountElsewhere(server)
+	} else {
+		provider.Mount(server)
+	}
+	if s.tokens == nil {
+		return nil
+	}
+	limit := httpd.NewCallerLimit(s.answers.RateLimit, time.Now)
+	minted := apikey.NewManager(s.db, time.Now)
+	minted.Mount(s.tokens.Mount(server).Group("/keys"), s.tokens.RequireToken, limit.Handle)
+	tables, err := s.mountOwnREST(ctx, s.tokens, anonKey, limit, server)
+	if err != nil || provider == nil {
+		return err
+	}
+
+	// The same once more for the dashboard, whose users have a cookie.
+	s.dashboard = provider
+	minted.Mount(provider.MountDashboard(server).Group("/keys"), provider.RequireDashboard, limit.Handle)
+	api.MountAt(server, identity.DashboardPrefix+"/v1", provider.RequireDashboard)
+	if tables != nil {
+		tables.At(identity.DashboardPrefix+"/rest/v1", provider.DashboardCallers(limit)).Mount(server)
+	}
+	web.New(s.db, s.warehouse, provider).Mount(server)
+	return nil
 }
 
-// identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it adds; nil where
-// there is neither. The anon key is what clients of /rest/v1 send beside their token.
-func (s *service) identity(ctx context.Context, server *httpd.Server) (tokens *identity.Tokens, anonKey string, err error) {
+// resolver finds whose API keys are.
+func (s *service) resolver() *apikey.Resolver {
+	if s.keys == nil {
+		s.keys = apikey.New(s.db, s.log)
+		s.part("api keys", s.keys.Run)
+	}
+	return s.keys
+}
+
+// identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns; nobody's
+// where there is neither. The anon key is what clients of /rest/v1 send beside their token.
+func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKey string, err error) {
 	issuer := s.settings.Issuer
 	audience, anonKey := cmp.Or(issuer.Audience, "authenticated"), s.settings.AnonKey.Reveal()
 	switch {
 	case issuer.JWKS.IsSet():
 		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), s.log)
-		return identity.NewTokens(s.db, verifier), anonKey, err
+		s.tokens = identity.NewTokens(s.db, verifier)
+		return nil, anonKey, err
 	case issuer.IsSet():
-		return identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal()))), anonKey, nil
+		s.tokens = identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
+		return nil, anonKey, nil
 	}
-	provider, err := s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins})
+	provider, err = s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins})
 	if err != nil {
 		return nil, "", err
 	}
@@ -74,11 +112,11 @@ func (s *service) identity(ctx context.Context, server *httpd.Server) (tokens *i
 		s.log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
 		return nil, "", nil
 	}
-	provider.Mount(server)
+	s.tokens = provider.Tokens()
 	if anonKey == "" {
 		anonKey, err = provider.AnonKey(ctx)
 	}
-	return provider.Tokens(), anonKey, err
+	return provider, anonKey, err
 }
 
 // provider is the built-in identity provider; nil without keys for its secrets.

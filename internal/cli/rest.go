@@ -61,15 +61,16 @@ func (r anyREST) serve(ctx context.Context, p *process, at listening) error {
 	return p.serve(ctx, plan{requires: []string{"rest"}, at: at, assemble: []assembly{func(ctx context.Context, s *service) error {
 		listener := httpd.DefaultConfig()
 		listener.Name = "queryapi"
-		return s.mountREST(ctx, cfg, s.postgresConfig.DSN, tokens.Caller, s.public(listener))
+		_, err := s.mountREST(ctx, cfg, s.postgresConfig.DSN, tokens.Caller, s.public(listener))
+		return err
 	}}})
 }
 
 // mountREST serves the schemas of a database on a server.
-func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, who rest.Authenticator, server *httpd.Server) error {
+func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, who rest.Authenticator, server *httpd.Server) (*rest.API, error) {
 	pool, err := rest.OpenPool(ctx, dsn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.part("connections", func(ctx context.Context) error {
 		<-ctx.Done()
@@ -80,19 +81,24 @@ func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, wh
 	s.part("schema cache", api.Run)
 	s.ready.Provide("rest", api.Ready)
 	api.Mount(server)
-	return nil
+	return api, nil
 }
 
-// mountOwnREST serves our own tables at /rest/v1, to the users that tokens are of.
-func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKey string, server *httpd.Server) error {
+// mountOwnREST serves our own tables at /rest/v1, to the users that tokens are of; nil where it cannot.
+func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKey string, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, error) {
 	if s.postgresGateway == "" || anonKey == "" {
-		s.log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how")
-		return nil
+		s.log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
+		return nil, nil
 	}
-	cfg := rest.DefaultConfig()
-	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	cfg := ownREST()
 	if !slices.Contains(s.answers.CORSOrigins, "*") {
 		cfg.Origins = s.answers.CORSOrigins
 	}
-	return s.mountREST(ctx, cfg, s.postgresGateway, tokens.Callers(anonKey), server)
+	return s.mountREST(ctx, cfg, s.postgresGateway, tokens.Callers(anonKey, limit), server)
+}
+
+func ownREST() rest.Config {
+	cfg := rest.DefaultConfig()
+	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	return cfg
 }

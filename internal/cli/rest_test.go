@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -77,22 +75,4 @@ func TestQueryapiWantsADatabaseToServeAlone(t *testing.T) {
 			t.Errorf("%v: status %d, %s, want %s", c.args, r.status, r.stderr, c.want)
 		}
 	}
-}
-
-func fetchAnonymously(t *testing.T, address string) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text := new(strings.Builder)
-	if _, err := io.Copy(text, response.Body); err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, text.String()
 }

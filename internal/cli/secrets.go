@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/answerscope/answerscope/ingest/provider"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/queryapi/identity"
 )
@@ -28,7 +29,9 @@ func (c *secretsRotate) Run(ctx context.Context, p *process) error {
 			return usageError{err}
 		}
 		resealed, err := identity.Reseal(ctx, on.db, ring)
-		if err != nil {
+		keys, keysErr := provider.Reseal(ctx, on.db, ring)
+		resealed += keys
+		if err := errors.Join(err, keysErr); err != nil {
 			return fmt.Errorf("%d secrets encrypted, others not: %w", resealed, err)
 		}
 		return p.printResult(c.JSON, map[string]int{"encrypted": resealed}, fmt.Sprintf("%d secrets encrypted", resealed))

@@ -10,12 +10,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/timetable"
 	"github.com/answerscope/answerscope/pipeline/migration"
+	"github.com/answerscope/answerscope/queryapi/apikey"
+	"github.com/answerscope/answerscope/queryapi/identity"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -33,6 +36,12 @@ type service struct {
 	answers   answering            // how /api/v1 answers
 	proxies   httpd.Proxies        // whose headers are believed
 	timetable *timetable.Timetable // of the pipeline; entered before the parts run
+	tasks     *timetable.Metrics   // of every timetable
+	tokens    *identity.Tokens     // whose users are; nil where nobody can sign in
+	dashboard *identity.Provider   // whose users the dashboard is for; nil where it is not served
+	keys      *apikey.Resolver
+	tracks    *tracking // how jobs are started; nil where none are
+	jobs      *job.Jobs
 	parts     []lifecycle.Part
 	leads     []*postgres.Leader // of parts; closed once every part has stopped
 }
@@ -48,6 +57,7 @@ type plan struct {
 	requires  []string // what /readyz waits for
 	at        listening
 	takes     *collecting // how beacons are taken; nil where none are
+	tracks    *tracking   // how tracking jobs are started; nil where none are
 	assemble  []assembly
 	settled   func(ctx context.Context, s *service) error // once ready, before the ready line; nil for nothing
 }
@@ -55,11 +65,12 @@ type plan struct {
 // serve runs a plan until ctx ends or one of its parts does. Its addresses are taken before anything is started; the
 // admin listener is there from first to last, so that /readyz shows the progress of the start.
 func (p *process) serve(ctx context.Context, plan plan) error {
-	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate(plan.at.proxied)); err != nil {
+	if err := errors.Join(p.settings.Validate(), plan.at.validate(), plan.takes.validate(plan.at.proxied), plan.tracks.validate()); err != nil {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
-	s := &service{engines: &engines{process: p}, takes: plan.takes, answers: plan.at.answering, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s := &service{engines: &engines{process: p}, takes: plan.takes, tracks: plan.tracks, answers: plan.at.answering, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
+	s.tasks = timetable.NewMetrics(s.metrics)
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), thisBuild().metric(), s.ready)
 	var err error
 	if s.proxies, err = plan.at.proxies(); err != nil {

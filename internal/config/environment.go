@@ -31,8 +31,28 @@ type Outside struct {
 type Platform struct {
 	Name    string // as in its variables: OPENAI of ANSWERSCOPE_PLATFORM_OPENAI_API_KEY
 	APIKey  Secret
-	BaseURL string // another address for it: a proxy, a gateway, a recorded answer
+	BaseURL string   // another address for it: a proxy, a gateway, a recorded answer
+	Models  []string // in place of those that it declares, the default first; none: those
 }
+
+// Platform returns what is set for the AI platform of that slug.
+func (o Outside) Platform(slug string) Platform {
+	name := strings.ToUpper(strings.ReplaceAll(slug, "-", "_"))
+	if i := slices.IndexFunc(o.Platforms, func(p Platform) bool { return p.Name == name }); i >= 0 {
+		return o.Platforms[i]
+	}
+	return Platform{Name: name}
+}
+
+// Variable is the name of one of its variables: KeyVariable, BaseURLVariable or ModelsVariable.
+func (p Platform) Variable(which string) string { return Prefix + "PLATFORM_" + p.Name + "_" + which }
+
+// What the names of a platform's variables end with.
+const (
+	KeyVariable     = "API_KEY"
+	BaseURLVariable = "BASE_URL"
+	ModelsVariable  = "MODELS"
+)
 
 // A Variable is one name in the environment that is no flag, with what may be shown of its value.
 type Variable struct {
@@ -73,13 +93,14 @@ func (o Outside) Variables() []Variable {
 	}
 	list = append(append(list, o.Issuer.variables()...), o.Traces.variables()...)
 	for _, p := range o.Platforms {
-		list = append(list, Variable{Prefix + "PLATFORM_" + p.Name + "_API_KEY", p.APIKey.Masked()},
-			Variable{Prefix + "PLATFORM_" + p.Name + "_BASE_URL", NewDSN(p.BaseURL).Masked()})
+		list = append(list, Variable{p.Variable(KeyVariable), p.APIKey.Masked()},
+			Variable{p.Variable(BaseURLVariable), NewDSN(p.BaseURL).Masked()},
+			Variable{p.Variable(ModelsVariable), strings.Join(p.Models, ",")})
 	}
 	return list
 }
 
-var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL)$`)
+var platformVariable = regexp.MustCompile(`^` + Prefix + `PLATFORM_([A-Z0-9_]+?)_(API_KEY|BASE_URL|MODELS)$`)
 
 func platforms(env map[string]string) []Platform {
 	var found []Platform
@@ -93,10 +114,17 @@ func platforms(env map[string]string) []Platform {
 			i = len(found)
 			found = append(found, Platform{Name: m[1]})
 		}
-		if m[2] == "API_KEY" {
-			found[i].APIKey = NewSecret(value)
-		} else {
-			found[i].BaseURL = value
+		switch m[2] {
+		case KeyVariable:
+			found[i].APIKey = NewSecret(strings.TrimSpace(value))
+		case BaseURLVariable:
+			found[i].BaseURL = strings.TrimSpace(value)
+		case ModelsVariable:
+			for model := range strings.SplitSeq(value, ",") {
+				if model = strings.TrimSpace(model); model != "" {
+					found[i].Models = append(found[i].Models, model)
+				}
+			}
 		}
 	}
 	slices.SortFunc(found, func(a, b Platform) int { return strings.Compare(a.Name, b.Name) })
@@ -117,7 +145,7 @@ func (o Outside) validate(m *mistakes) {
 	o.Traces.validate(m)
 	m.want(!o.ClickHouse.IsSet() || !o.Shards.IsSet(), "CLICKHOUSE_SHARDS", o.Shards.Masked(), "either it or "+Prefix+"CLICKHOUSE_DSN")
 	for _, p := range o.Platforms {
-		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_BASE_URL", NewDSN(p.BaseURL).Masked(), "http://… or https://…")
+		m.want(p.BaseURL == "" || isWeb(p.BaseURL), "PLATFORM_"+p.Name+"_"+BaseURLVariable, NewDSN(p.BaseURL).Masked(), "http://… or https://…")
 	}
 }
 

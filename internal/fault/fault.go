@@ -38,6 +38,18 @@ const (
 // SpoolPoints are all of these. A process without a spool, or whose broker is never away, passes none of them.
 var SpoolPoints = []Point{Begun, Torn, Written, Kept, Removed}
 
+// The points of a tracking run.
+const (
+	Claimed  Point = "claimed"  // a worker has taken the job up
+	Asked    Point = "asked"    // the platform has answered a request, and nothing is stored
+	Answered Point = "answered" // the answer is stored, and the log lacks it
+	Appended Point = "appended" // the log has it, and it is still stored
+	Marked   Point = "marked"   // it is stored no more
+)
+
+// TrackingPoints are all of these. A process that tracks nothing passes none of them.
+var TrackingPoints = []Point{Claimed, Asked, Answered, Appended, Marked}
+
 // Points are all others.
 var Points = []Point{Produced, Planned, Inserted, Landed, Committed, Requested}
 
@@ -61,7 +73,7 @@ func Pass(p Point) {
 func Arm(text string) error {
 	name, times, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(times, 10, 64)
-	if err != nil || n < 1 || !slices.Contains(Points, Point(name)) && !slices.Contains(SpoolPoints, Point(name)) {
+	if err != nil || n < 1 || !slices.Contains(slices.Concat(Points, SpoolPoints, TrackingPoints), Point(name)) {
 		return fmt.Errorf("fault %q: want one of %s, a colon and which pass of it, such as %s:1", text, Points, Landed)
 	}
 	t := &trap{at: Point(name)}

@@ -128,6 +128,17 @@ func requestID(given string) string {
 // unmatched stands for the route where there is none.
 const unmatched = "unmatched"
 
+// unknownMethod is the key under which a request keeps a method that fiber does not know.
+const unknownMethod = "unknown method"
+
+// Method is the method that a request was sent with.
+func Method(c *fiber.Ctx) string {
+	if method, ok := c.Locals(unknownMethod).(string); ok {
+		return method
+	}
+	return c.Method()
+}
+
 // knownMethods replaces a method that fiber does not know by one that no route answers, so that it ends as 404 or 405
 // with Allow; fiber would answer 400 without calling the edge.
 func knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
@@ -136,7 +147,8 @@ func knownMethods(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		known[method] = true
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if !known[string(ctx.Method())] {
+		if method := string(ctx.Method()); !known[method] {
+			ctx.SetUserValue(unknownMethod, method)
 			ctx.Request.Header.SetMethod(fiber.MethodTrace)
 		}
 		next(ctx)

@@ -81,7 +81,7 @@ func (s *Server) refuse(c *fiber.Ctx, err error) error {
 	c.Response().ResetBody() // a handler may have begun one
 	neverSniffed(c)          // the server's own errors have not passed the edge
 	status, body := render(c, err)
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError && c.UserContext().Err() == nil { // a client that has gone is no failure
 		s.logFailure(c, status, err)
 	}
 	return c.Status(status).JSON(body, cmp.Or(surface.ErrorType, fiber.MIMEApplicationJSON))
@@ -122,6 +122,8 @@ var statuses = map[problem.Kind]int{
 	problem.Unproven:  http.StatusUnauthorized,
 	problem.Forbidden: http.StatusForbidden,
 	problem.Missing:   http.StatusNotFound,
+	problem.Conflict:  http.StatusConflict,
+	problem.Unusable:  http.StatusUnprocessableEntity,
 	problem.TooMany:   http.StatusTooManyRequests,
 	problem.Away:      http.StatusServiceUnavailable,
 }

@@ -5,6 +5,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gofrs/uuid/v5"
 )
@@ -14,9 +15,34 @@ type Identity struct {
 	UserID         uuid.UUID
 	Email          string
 	OrganizationID uuid.UUID
-	Role           string    // owner, admin, member or viewer
+	Role           string    // one of the roles below
 	KeyID          uuid.UUID // of the API key; nil for another credential
 	Scopes         []string  // of the API key; empty for the default ones
+}
+
+// The roles of a user in their organization.
+const (
+	Viewer = "viewer"
+	Member = "member"
+	Admin  = "admin"
+	Owner  = "owner"
+)
+
+// ranked are the roles, each of which may do what those before it may.
+var ranked = []string{Viewer, Member, Admin, Owner}
+
+// AtLeast is whether the caller has a role, or one above it. Nobody has a role that is not known.
+func (i Identity) AtLeast(role string) bool {
+	least := slices.Index(ranked, role)
+	return least >= 0 && slices.Index(ranked, i.Role) >= least
+}
+
+// CallerID is the id that requests are counted by: that of the API key, or of the user who came without one.
+func (i Identity) CallerID() uuid.UUID {
+	if i.KeyID != uuid.Nil {
+		return i.KeyID
+	}
+	return i.UserID
 }
 
 type contextKey struct{}

@@ -24,3 +24,19 @@ func TestAHandlerWithoutItsMiddlewarePanics(t *testing.T) {
 	}()
 	identity.FromContext(t.Context())
 }
+
+func TestARoleMayWhatThoseBelowItMay(t *testing.T) {
+	if (identity.Identity{Role: identity.Owner}).AtLeast("root") || (identity.Identity{}).AtLeast("") {
+		t.Error("a role that is not known is had")
+	}
+	for role, want := range map[string][]bool{
+		identity.Viewer: {true, false, false, false}, identity.Member: {true, true, false, false},
+		identity.Admin: {true, true, true, false}, identity.Owner: {true, true, true, true}, "": {false, false, false, false},
+	} {
+		for i, least := range []string{identity.Viewer, identity.Member, identity.Admin, identity.Owner} {
+			if got := (identity.Identity{Role: role}).AtLeast(least); got != want[i] {
+				t.Errorf("role %q is at least %s: %t", role, least, got)
+			}
+		}
+	}
+}

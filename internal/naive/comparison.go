@@ -44,9 +44,10 @@ func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body
 
 func compared(name string, c counts) Body {
 	return Body{
-		"name": name, "avg_visibility_score": c.averageVisibility(), "total_mentions": c.mentions, "total_citations": c.citations,
+		"name": name, "result_count": c.answers, "avg_visibility_score": c.averageVisibility(), "total_mentions": c.mentions, "total_citations": c.citations,
 		"appearance_count": c.mentionAnswers, "visible_prompts": len(c.visible), "prompt_count": len(c.asked),
 		"visibility_rate_pct": c.visibilityRate(), "ai_visibility_score": c.score(), "interval": c.interval(),
+		"mention_rate_pct": c.mentionRate(), "mention_rate_interval": c.mentionRateInterval(), "avg_position": rounded(rat(c.places), c.mentionAnswers, 1),
 	}
 }
 

@@ -27,19 +27,21 @@ func rat(n int) *big.Rat { return big.NewRat(int64(n), 1) }
 type counts struct {
 	answers, mentionAnswers, citationAnswers int
 	mentions, citations, visibility          int
+	places                                   int                    // Σ position where named
 	positions                                *big.Rat               // Σ 1/position, 0 where not named
 	points                                   map[uuid.UUID]*big.Rat // by prompt
 	asked                                    map[uuid.UUID]int      // answers by prompt
 	visible                                  map[uuid.UUID]bool
+	named                                    map[uuid.UUID]*big.Rat // 100 for each answer that names it, by prompt
 }
 
 // count counts what of gives for each answer.
 func count(answers []Reading, of func(Reading) Named) counts {
-	t := counts{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}}
+	t := counts{positions: new(big.Rat), points: map[uuid.UUID]*big.Rat{}, asked: map[uuid.UUID]int{}, visible: map[uuid.UUID]bool{}, named: map[uuid.UUID]*big.Rat{}}
 	for _, a := range answers {
 		n, prompt := of(a), a.Answer.Prompt.ID
 		if t.points[prompt] == nil {
-			t.points[prompt] = new(big.Rat)
+			t.points[prompt], t.named[prompt] = new(big.Rat), new(big.Rat)
 		}
 		t.answers++
 		t.asked[prompt]++
@@ -48,6 +50,8 @@ func count(answers []Reading, of func(Reading) Named) counts {
 		t.visibility += n.Visibility
 		if n.Mentions > 0 {
 			t.mentionAnswers++
+			t.places += n.Position
+			t.named[prompt].Add(t.named[prompt], rat(100))
 			t.positions.Add(t.positions, big.NewRat(1, int64(n.Position)))
 			t.points[prompt].Add(t.points[prompt], rat(60))
 			t.points[prompt].Add(t.points[prompt], big.NewRat(15, int64(n.Position)))
@@ -75,15 +79,21 @@ func (t counts) averageVisibility() figure { return rounded(rat(t.visibility), t
 
 func (t counts) visibilityRate() figure { return rounded(rat(100*len(t.visible)), len(t.asked), 1) }
 
-// Interval is the 95 % interval of the score, or why there is none.
+func (t counts) mentionRate() figure { return rounded(rat(100*t.mentionAnswers), t.answers, 1) }
+
+// Interval is the 95 % interval of a score or rate, or why there is none.
 type Interval struct {
 	Low    figure `json:"low,omitempty"`
 	High   figure `json:"high,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// interval is robust to the clustering of answers by prompt.
-func (t counts) interval() *Interval {
+func (t counts) interval() *Interval { return t.clustered(t.points) }
+
+func (t counts) mentionRateInterval() *Interval { return t.clustered(t.named) }
+
+// clustered is the interval of the mean of the answers' points, robust to their clustering by prompt.
+func (t counts) clustered(points map[uuid.UUID]*big.Rat) *Interval {
 	k := len(t.asked)
 	switch {
 	case t.answers == 0:
@@ -92,31 +102,55 @@ func (t counts) interval() *Interval {
 		return &Interval{Reason: "too_few_prompts"}
 	}
 	total := new(big.Rat)
-	for _, y := range t.points {
+	for _, y := range points {
 		total.Add(total, y)
 	}
 	n := rat(t.answers)
 	r := new(big.Rat).Quo(total, n)
 	squares := new(big.Rat) // Σ (y_p − R·n_p)², which the definition writes multiplied out
-	for prompt, y := range t.points {
+	for prompt, y := range points {
 		off := new(big.Rat).Sub(y, new(big.Rat).Mul(r, rat(t.asked[prompt])))
 		squares.Add(squares, off.Mul(off, off))
 	}
 	squares.Mul(squares, big.NewRat(int64(k), int64(k-1)))
-	root := new(big.Float).SetPrec(200).SetRat(squares)
-	root.Sqrt(root)
-	margin, _ := root.Rat(nil)
-	margin.Mul(margin, big.NewRat(196, 100))
+	margin := new(big.Rat).Mul(root(squares), big.NewRat(196, 100))
 	margin.Quo(margin, n)
-	bound := func(at *big.Rat) figure {
-		if at.Sign() < 0 {
-			at = rat(0)
-		} else if at.Cmp(rat(100)) > 0 {
-			at = rat(100)
-		}
-		return rounded(at, 1, 1)
-	}
 	return &Interval{Low: bound(new(big.Rat).Sub(r, margin)), High: bound(new(big.Rat).Add(r, margin))}
+}
+
+// ofPrompt is the interval of the mean of one prompt's answers, each of which has 0 to 100 of the points: where the
+// mean of independent zeros and hundreds may lie (Wilson). None under 5 answers.
+func (t counts) ofPrompt(points *big.Rat) *Interval {
+	if t.answers < 5 {
+		return nil
+	}
+	n, x, z := rat(t.answers), new(big.Rat).Quo(points, rat(100)), big.NewRat(196, 100)
+	zz := new(big.Rat).Mul(z, z)
+	spread := new(big.Rat).Mul(x, new(big.Rat).Sub(n, x))
+	spread.Quo(spread, n).Add(spread, new(big.Rat).Quo(zz, rat(4)))
+	half := new(big.Rat).Mul(z, root(spread))
+	middle := new(big.Rat).Add(x, new(big.Rat).Quo(zz, rat(2)))
+	end := func(at *big.Rat) figure {
+		return bound(at.Mul(at, rat(100)).Quo(at, new(big.Rat).Add(n, zz)))
+	}
+	return &Interval{Low: end(new(big.Rat).Sub(middle, half)), High: end(new(big.Rat).Add(middle, half))}
+}
+
+// root is a square root to 200 bits.
+func root(of *big.Rat) *big.Rat {
+	f := new(big.Float).SetPrec(200).SetRat(of)
+	r, _ := f.Sqrt(f).Rat(nil)
+	return r
+}
+
+// bound is an end of an interval as it is shown, from 0 to 100.
+func bound(at *big.Rat) figure {
+	if at.Sign() < 0 {
+		at = rat(0)
+	} else if at.Cmp(rat(100)) > 0 {
+		at = rat(100)
+	}
+	return rounded(at, 1, 1)
 }
 
 func brand(r Reading) Named { return r.Brand }

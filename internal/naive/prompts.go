@@ -3,6 +3,7 @@ package naive
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/gofrs/uuid/v5"
@@ -21,6 +22,16 @@ type PromptOrder struct {
 	Limit  int
 }
 
+// more stands for a cursor, which is opaque.
+var more = map[bool]any{true: "more"}
+
+// WithoutCursor is a body of the API with its cursor, if it has one, as Prompts writes it.
+func WithoutCursor(body []byte) []byte {
+	return cursor.ReplaceAll(body, []byte(`"next_cursor":"more"`))
+}
+
+var cursor = regexp.MustCompile(`"next_cursor":"[^"]+"`)
+
 // Prompts computes /api/v1/prompt-performance of a brand. known has the names of prompts.
 func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known map[uuid.UUID]Prompt, o PromptOrder) Body {
 	of, sortedBy := map[string][]Reading{}, map[string]float64{}
@@ -30,11 +41,13 @@ func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known m
 	}
 	rows := map[string]Body{}
 	for id, some := range of {
-		t, prompt := count(some, brand), known[some[0].Answer.Prompt.ID]
+		t, key := count(some, brand), some[0].Answer.Prompt.ID
+		prompt := known[key]
 		rows[id] = Body{
 			"prompt_id": id, "prompt_text": prompt.Text, "topic_name": prompt.Topic, "result_count": t.answers,
 			"appearance_count": t.mentionAnswers, "avg_visibility": t.averageVisibility(), "total_mentions": t.mentions,
 			"total_citations": t.citations, "avg_competitor_score": competitorScore(some, competitors), "ai_visibility_score": t.score(),
+			"interval": t.ofPrompt(t.points[key]), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.ofPrompt(t.named[key]),
 		}
 		sortedBy[id] = map[string]float64{
 			"visibility": *t.averageVisibility(), "mentions": float64(t.mentions), "citations": float64(t.citations),
@@ -52,5 +65,6 @@ func Prompts(readings []Reading, f Filter, who Live, competitors []Live, known m
 	}
 	return Body{
 		"brand": who, "window": Body{"dateFrom": f.From, "dateTo": f.To}, "prompts": listed[:min(len(listed), o.Limit)],
+		"next_cursor": more[len(listed) > o.Limit],
 	}
 }

@@ -19,6 +19,7 @@ type Reading struct {
 	Branded     bool
 	Brand       Named
 	Competitors []Named // in the record's order
+	Sentiment   string  // that was passed to Read
 }
 
 // Named is what an answer says of one entity. Position 0: it is not named.
@@ -63,7 +64,7 @@ func Read(a event.Answer, sentiment string) Reading {
 		}
 		named[i].Visibility = visibility(named[i], len(hosts)) + tone
 	}
-	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:]}
+	return Reading{Answer: a, Branded: branded(a), Brand: named[0], Competitors: named[1:], Sentiment: sentiment}
 }
 
 func visibility(n Named, all int) int {

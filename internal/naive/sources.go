@@ -18,10 +18,13 @@ type citation struct {
 	kind, model        string
 }
 
-// Citations computes /api/v1/citations: what the answers cite. listed says of a host which source type the lists and
-// rules of hosts give it; they are data and no definition.
-func Citations(readings []Reading, f Filter, source string, limit int, listed func(host string) string) Body {
+// Citations computes /api/v1/citations: what the answers cite; mentioned, unless nil, which of them count. listed says of
+// a host which source type the lists and rules of hosts give it; they are data and no definition.
+func Citations(readings []Reading, f Filter, mentioned *bool, source string, limit int, listed func(host string) string) Body {
 	all := answers(f.runs(readings))
+	if mentioned != nil {
+		all = slices.DeleteFunc(all, func(r Reading) bool { return *mentioned != (r.Brand.Mentions > 0) })
+	}
 	var passed []citation
 	for i, r := range all {
 		for _, c := range r.citations(listed) {

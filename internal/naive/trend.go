@@ -7,15 +7,18 @@ import (
 )
 
 // Trend computes /api/v1/visibility-trend of a brand, by "day" or "week": a bucket for each day, or ISO week, that has
-// answers. Weeks have no score and no interval.
+// answers. Weeks have no score and no intervals.
 func Trend(readings []Reading, f Filter, granularity string, competitors []Live) Body {
-	byDate := map[string][]Reading{}
-	for _, r := range answers(f.runs(readings)) {
+	runs, byDate := map[string][]Reading{}, map[string][]Reading{}
+	for _, r := range f.runs(readings) {
 		date := r.day()
 		if granularity == "week" {
 			date = monday(r.Answer.AnsweredAt.UTC())
 		}
-		byDate[date] = append(byDate[date], r)
+		runs[date] = append(runs[date], r)
+		if !r.givenUp() {
+			byDate[date] = append(byDate[date], r)
+		}
 	}
 	buckets := []Body{}
 	serving := map[string][]string{} // platform and requested model → served models, of the last bucket that has any
@@ -24,10 +27,11 @@ func Trend(readings []Reading, f Filter, granularity string, competitors []Live)
 		bucket := Body{
 			"date": date, "result_count": t.answers, "ai_visibility_score": t.score(), "avg_visibility_score": t.averageVisibility(),
 			"total_mentions": t.mentions, "total_citations": t.citations, "interval": t.interval(),
-			"avg_competitor_score": competitorScore(byDate[date], competitors), "model_changed": false,
+			"avg_competitor_score": competitorScore(byDate[date], competitors), "mention_rate_pct": t.mentionRate(), "mention_rate_interval": t.mentionRateInterval(), "model_changed": false,
+			"given_up_runs": len(runs[date]) - t.answers, "degraded_platforms": degraded(runs[date]),
 		}
 		if granularity == "week" {
-			bucket["ai_visibility_score"], bucket["interval"] = nil, nil
+			bucket["ai_visibility_score"], bucket["interval"], bucket["mention_rate_interval"] = nil, nil, nil
 		}
 		for who, models := range served(byDate[date]) {
 			if before, known := serving[who]; known && !slices.Equal(before, models) {

@@ -62,7 +62,7 @@ func (follower) Leads(context.Context) (bool, error) { return false, nil }
 func awake(t *testing.T, h *memory, elector timetable.Elector, d time.Duration) (ran map[string][]string, metrics *prometheus.Registry) {
 	t.Helper()
 	metrics = prometheus.NewRegistry()
-	table := timetable.New(elector, h, metrics, slog.New(slog.DiscardHandler))
+	table := timetable.New(elector, h, timetable.NewMetrics(metrics), slog.New(slog.DiscardHandler))
 	ran = map[string][]string{}
 	var mu sync.Mutex
 	enter := func(name string, s timetable.Schedule, err error) {

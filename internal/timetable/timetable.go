@@ -40,9 +40,11 @@ type Timetable struct {
 	history History
 	log     *slog.Logger
 	tasks   []*task
-
-	succeeded, failed, took *prometheus.GaugeVec // by task
+	*Metrics
 }
+
+// Metrics are those of all timetables of a process.
+type Metrics struct{ succeeded, failed, took *prometheus.GaugeVec } // by task
 
 type task struct {
 	name     string
@@ -53,11 +55,16 @@ type task struct {
 }
 
 // New has no tasks yet.
-func New(elector Elector, history History, registerer prometheus.Registerer, log *slog.Logger) *Timetable {
+func New(elector Elector, history History, metrics *Metrics, log *slog.Logger) *Timetable {
+	return &Timetable{elector: elector, history: history, log: log, Metrics: metrics}
+}
+
+// NewMetrics registers metrics.
+func NewMetrics(registerer prometheus.Registerer) *Metrics {
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return promauto.With(registerer).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"task"})
 	}
-	return &Timetable{elector: elector, history: history, log: log,
+	return &Metrics{
 		succeeded: gauge("answerscope_task_last_success_timestamp_seconds",
 			"When a scheduled task last succeeded in any process, in Unix time, as far as this one knows."),
 		failed: gauge("answerscope_task_last_failure_timestamp_seconds",

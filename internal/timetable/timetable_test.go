@@ -31,7 +31,7 @@ func database(t *testing.T) *postgres.DB {
 func process(t *testing.T, elector timetable.Elector, task func(context.Context) error) (metrics *prometheus.Registry, stop func() error) {
 	t.Helper()
 	metrics = prometheus.NewRegistry()
-	table := timetable.New(elector, noHistory{}, metrics, slog.New(slog.DiscardHandler))
+	table := timetable.New(elector, noHistory{}, timetable.NewMetrics(metrics), slog.New(slog.DiscardHandler))
 	table.Every("sweep", timetable.Interval(often), task)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -203,7 +203,7 @@ func TestMetricsSayHowATaskEnded(t *testing.T) {
 }
 
 func TestSchedulesAreUnderstood(t *testing.T) {
-	table := timetable.New(leader{}, noHistory{}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	table := timetable.New(leader{}, noHistory{}, timetable.NewMetrics(prometheus.NewRegistry()), slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
 	table.Every("nightly", timetable.Daily(3, 30), nothing)
 	table.Every("hourly", timetable.Hourly(17), nothing)

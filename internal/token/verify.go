@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/MicahParks/keyfunc/v3"
@@ -42,13 +44,20 @@ const (
 	jwksWait     = 2 * time.Second  // at most, of a request for such a look
 )
 
+// errAway says that a key is not known, and that the issuer could not be asked for it.
+var errAway = problem.New(problem.Away, "the keys of the token's issuer cannot be read; ask again in a moment")
+
 // NewJWKSVerifier verifies the tokens of an outside issuer that publishes its keys at an address (ES256, RS256). The
-// keys are read at once, every hour until ctx ends, and when a token names one that is not known.
+// keys are read at once, every hour until ctx ends, and when a token names one that is not known. While they cannot be
+// read, such a token is a problem of kind Away.
 func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log *slog.Logger) (*Verifier, error) {
+	away := &atomic.Bool{} // whether the last reading failed
 	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{address}, keyfunc.Override{
+		Client:      &http.Client{Transport: answering{away}},
 		HTTPTimeout: jwksTimeout, RateLimitWaitMax: jwksWait, RefreshUnknownKID: rate.NewLimiter(rate.Every(jwksInterval), 1),
 		RefreshErrorHandlerFunc: func(string) func(context.Context, error) {
 			return func(_ context.Context, err error) {
+				away.Store(true)
 				log.Warn("keys of the token issuer not read", "error", err,
 					"next", "see that ANSWERSCOPE_JWKS_URL answers; until then only tokens of keys that were read before are valid")
 			}
@@ -57,7 +66,27 @@ func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log 
 	if err != nil {
 		return nil, fmt.Errorf("read keys of %s: %w", address, err)
 	}
-	return newVerifier(issuer, audience, keys.KeyfuncCtx, "ES256", "RS256"), nil
+	return newVerifier(issuer, audience, func(ctx context.Context) jwt.Keyfunc {
+		find := keys.KeyfuncCtx(ctx)
+		return func(unverified *jwt.Token) (any, error) {
+			key, err := find(unverified)
+			if err != nil && away.Load() {
+				return nil, &sourceError{errAway}
+			}
+			return key, err
+		}
+	}, "ES256", "RS256"), nil
+}
+
+// answering notes that an issuer answers; what is wrong with the answer is noted after it.
+type answering struct{ away *atomic.Bool }
+
+func (a answering) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err == nil {
+		a.away.Store(false)
+	}
+	return response, err
 }
 
 // Verify returns the claims of a token. One that is not valid is a problem of kind Unproven, which says why; any other

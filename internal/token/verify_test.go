@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,22 +179,73 @@ func decoded(t *testing.T, part string) []byte {
 	return text
 }
 
-func TestAnIssuerThatIsAwayRefusesTokens(t *testing.T) {
+// What is not known while the issuer cannot be asked may be right: clients are asked to come again.
+func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	verifier, err := NewJWKSVerifier(t.Context(), issuer, audience, server.URL, slog.New(slog.DiscardHandler))
+	known, unknown := newKey(t), newKey(t)
+	jwk, err := known.JWK()
 	if err != nil {
 		t.Fatal(err)
 	}
+	var broken atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if broken.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{jwk}})
+	}))
+	t.Cleanup(server.Close)
+	kindOf := func(v *Verifier, key Key) problem.Kind {
+		t.Helper()
+		_, err := v.Verify(t.Context(), sign(t, jwt.SigningMethodES256, key.Private, key.ID, good(time.Now())))
+		if err == nil {
+			return ""
+		}
+		kind, _ := problem.Of(err)
+		return kind
+	}
+	open := func() *Verifier {
+		t.Helper()
+		v, err := NewJWKSVerifier(t.Context(), issuer, audience, server.URL, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	there := open()
+	if kind := kindOf(there, unknown); kind != problem.Unproven {
+		t.Errorf("an unknown key, the issuer answers: %s", kind)
+	}
+	broken.Store(true)
+	later := open()
+	for range 2 { // the second is not asked for again so soon
+		if kind := kindOf(later, unknown); kind != problem.Away {
+			t.Errorf("an unknown key, the issuer is away: %q", kind)
+		}
+	}
+	if kind := kindOf(there, known); kind != "" {
+		t.Errorf("a known key, the issuer is away: %s", kind)
+	}
+	broken.Store(false)
+	again := open()
+	broken.Store(true)
+	if kind := kindOf(again, unknown); kind != problem.Away {
+		t.Errorf("an unknown key, the issuer went away: %q", kind)
+	}
+	server.Close()
+	if kind := kindOf(open(), known); kind != problem.Away {
+		t.Errorf("the issuer was never there: %q", kind)
+	}
+}
+
+func newKey(t *testing.T) Key {
+	t.Helper()
 	key, err := NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = verifier.Verify(t.Context(), sign(t, jwt.SigningMethodES256, key.Private, key.ID, good(time.Now())))
-	if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != problem.Unproven {
-		t.Errorf("%v", err)
-	}
+	return key
 }
 
 // memory is a store of keys.

@@ -55,7 +55,7 @@ func entitiesOf(a *event.Answer, tracked *names) []EntityReading {
 	tones := make([]tone, len(entities))
 	counted := make([]int, len(entities)) // the last sentence counted for each entity, 1-based
 	firsts := make([]int, len(entities))  // where its first mention starts
-	tracked.mentions(folded, func(entity, at int) {
+	tracked.mentions(folded, func(entity, at, _ int) {
 		if entities[entity].Mentions == 0 {
 			firsts[entity] = at
 		}

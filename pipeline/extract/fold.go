@@ -34,23 +34,29 @@ func (f *folder) add(s string) {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		alone, folded := foldAlone(r)
-		end := i + n
-		if next, _ := utf8.DecodeRuneInString(s[end:]); end < len(s) && !standsAlone(next) {
-			alone = false
-		}
-		if !alone {
-			end = aloneFrom(s, end)
-			if folded = s[i:end]; !isSettled(folded) {
-				folded = foldSlow(folded)
-			}
-		} else if folded == "" {
-			folded = s[i:end]
-		}
+		folded, end := foldFirst(s, i)
 		f.putAll(folded)
 		i = end
 	}
+}
+
+// foldFirst folds the first characters of s[i:], as few as fold by themselves, and gives where they end.
+func foldFirst(s string, i int) (folded string, end int) {
+	r, n := utf8.DecodeRuneInString(s[i:])
+	alone, folded := foldAlone(r)
+	end = i + n
+	if next, _ := utf8.DecodeRuneInString(s[end:]); end < len(s) && !standsAlone(next) {
+		alone = false
+	}
+	if !alone {
+		end = aloneFrom(s, end)
+		if folded = s[i:end]; !isSettled(folded) {
+			folded = foldSlow(folded)
+		}
+	} else if folded == "" {
+		folded = s[i:end]
+	}
+	return folded, end
 }
 
 // put appends one byte; a space after a space is left out.

@@ -8,9 +8,9 @@ import (
 )
 
 // mentions calls found for every occurrence of an entity's name in folded text that counts as a mention, from left to
-// right, with the byte where it starts. Of one entity's names that fit at a place the longest is taken, and no
+// right, with the bytes where it starts and ends. Of one entity's names that fit at a place the longest is taken, and no
 // character is taken twice; entities do not shadow each other.
-func (n *names) mentions(text []byte, found func(entity, at int)) {
+func (n *names) mentions(text []byte, found func(entity, at, end int)) {
 	taken := make([]int, n.entities) // up to where the text is taken, by entity
 	for at := range text {
 		c := text[at]
@@ -32,7 +32,7 @@ func (n *names) mentions(text []byte, found func(entity, at int)) {
 			}
 			if isWordEdge(text, end) || isHangulSyllableAt(text, end) {
 				taken[each.entity] = end
-				found(each.entity, at)
+				found(each.entity, at, end)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (n *names) first(text string) int {
 	if text == "" {
 		return entity
 	}
-	n.mentions([]byte(Fold(text)), func(e, _ int) {
+	n.mentions([]byte(Fold(text)), func(e, _, _ int) {
 		if entity < 0 || e < entity {
 			entity = e
 		}
@@ -55,7 +55,7 @@ func (n *names) first(text string) int {
 // named says whether text names an entity.
 func (n *names) named(text string, entity int) bool {
 	named := false
-	n.mentions([]byte(Fold(text)), func(e, _ int) { named = named || e == entity })
+	n.mentions([]byte(Fold(text)), func(e, _, _ int) { named = named || e == entity })
 	return named
 }
 

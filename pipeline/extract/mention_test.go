@@ -34,7 +34,7 @@ func TestMentionsAreTheRules(t *testing.T) {
 		text := Fold(drawText(t, pool, 20))
 
 		var got []occurrence
-		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at int) { got = append(got, occurrence{entity, at}) })
+		namesOf(&brand, competitors, Spelled).mentions([]byte(text), func(entity, at, _ int) { got = append(got, occurrence{entity, at}) })
 		var want []occurrence
 		for entity, e := range append([]*event.Entity{&brand}, pointers(competitors)...) {
 			for _, at := range scan(text, e) {
@@ -117,7 +117,7 @@ func FuzzMentions(f *testing.F) {
 		competitors := []event.Entity{{Name: other, Domains: []string{alias}}}
 		folded := Fold(text)
 		next := make([]int, 2)
-		namesOf(&brand, competitors, Spelled).mentions([]byte(folded), func(entity, at int) {
+		namesOf(&brand, competitors, Spelled).mentions([]byte(folded), func(entity, at, _ int) {
 			if at < next[entity] || at >= len(folded) {
 				t.Errorf("mention of %d at %d of %+q after %d", entity, at, folded, next[entity])
 			}

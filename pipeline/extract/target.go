@@ -6,32 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// dropTargets removes the targets of links and images, `](…)`, with their titles; the label and its brackets stay, so
+// linkTargets finds the targets of links and images, `](…)`, with their titles; the label and its brackets stay, so
 // `[HP]()` names HP. What looks like a target and is none, such as `[1](see below)`, stays whole.
-func dropTargets(s string) string {
-	at := strings.Index(s, "](")
-	if at < 0 {
-		return s
-	}
-	var out strings.Builder
-	out.Grow(len(s))
+func linkTargets(s string) (cuts []cut) {
 	scan := targets{s: s}
-	kept := 0
-	for {
-		next := at + len("](")
-		if end, ok := scan.target(next); ok {
-			out.WriteString(s[kept : at+1])
-			out.WriteByte(' ')
-			kept, next = end, end
-		}
+	for next := 0; ; {
 		i := strings.Index(s[next:], "](")
 		if i < 0 {
-			break
+			return cuts
 		}
-		at = next + i
+		label := next + i + len("]")
+		next = label + len("(")
+		if end, ok := scan.target(next); ok {
+			cuts = append(cuts, cut{label, end})
+			next = end
+		}
 	}
-	out.WriteString(s[kept:])
-	return out.String()
 }
 
 // targets reads targets from left to right. It remembers where each character that closes a title comes next, so that

@@ -10,35 +10,57 @@ import (
 // images, and URLs, removed in this order, each leaving one space. Links keep their label and its brackets. It takes
 // time linear in the text, whatever the text holds.
 func Prose(text string) string {
-	return dropURLs(dropTargets(dropDefinitions(dropFences(text))))
+	for _, find := range noProse {
+		text = without(text, find(text))
+	}
+	return text
 }
 
-// dropLines replaces parts of s by one space each. drop is given the bounds of each line and says up to where to
-// drop; its start, if nothing.
-func dropLines(s string, drop func(at, end int) (to int)) string {
+// noProse finds what is removed, each in a text without what those before it found.
+var noProse = [...]func(string) []cut{fences, definitions, linkTargets, urls}
+
+// A cut is a part of a text that is removed.
+type cut struct{ from, to int }
+
+// without replaces each cut of s by one space.
+func without(s string, cuts []cut) string {
+	if len(cuts) == 0 {
+		return s
+	}
 	var out strings.Builder
+	out.Grow(len(s))
 	kept := 0
-	for at := 0; at < len(s); {
-		end := lineEnd(s, at)
-		if to := drop(at, end); to > at {
-			out.WriteString(s[kept:at])
-			out.WriteByte(' ')
-			kept, end = to, to
-		}
-		at = end + 1
+	for _, c := range cuts {
+		out.WriteString(s[kept:c.from])
+		out.WriteByte(' ')
+		kept = c.to
 	}
 	out.WriteString(s[kept:])
 	return out.String()
 }
 
-// dropFences removes code fences: from a line that, after white space, starts with three or more ` or ~, up to a
+// cutLines cuts parts of s that begin with a line. last is given the bounds of each line and says where its part ends;
+// at its start, if it is not cut.
+func cutLines(s string, last func(at, end int) (to int)) (cuts []cut) {
+	for at := 0; at < len(s); {
+		end := lineEnd(s, at)
+		if to := last(at, end); to > at {
+			cuts = append(cuts, cut{at, to})
+			end = to
+		}
+		at = end + 1
+	}
+	return cuts
+}
+
+// fences finds code fences: from a line that, after white space, starts with three or more ` or ~, up to a
 // closing line of only that character, at least as many of it, or up to the end. The line break after the closing
 // line stays, so that what follows still starts a line.
-func dropFences(s string) string {
+func fences(s string) []cut {
 	if !strings.Contains(s, "```") && !strings.Contains(s, "~~~") {
-		return s
+		return nil
 	}
-	return dropLines(s, func(at, end int) int {
+	return cutLines(s, func(at, end int) int {
 		mark, n := fenceOf(s[at:end])
 		if n == 0 {
 			return at
@@ -75,13 +97,13 @@ func fenceEnd(s string, firstEnd int, mark byte, n int) int {
 	return len(s)
 }
 
-// dropDefinitions removes link reference definitions: whole lines `[label]: http…`, whose titles are the cited pages'
+// definitions finds link reference definitions: whole lines `[label]: http…`, whose titles are the cited pages'
 // and not the answer's.
-func dropDefinitions(s string) string {
+func definitions(s string) []cut {
 	if !strings.Contains(s, "]:") {
-		return s
+		return nil
 	}
-	return dropLines(s, func(at, end int) int {
+	return cutLines(s, func(at, end int) int {
 		if isDefinition(s[at:end]) {
 			return end
 		}
@@ -108,25 +130,17 @@ func lineEnd(s string, at int) int {
 	return len(s)
 }
 
-// dropURLs removes http:// and https:// with the ASCII letters, digits and -._~:/?#@!$&'*+,;=% that follow.
-func dropURLs(s string) string {
-	at := nextURL(s, 0)
-	if at < 0 {
-		return s
-	}
-	var out strings.Builder
-	out.Grow(len(s))
-	kept := 0
-	for ; at >= 0; at = nextURL(s, kept) {
-		out.WriteString(s[kept:at])
-		out.WriteByte(' ')
-		kept = at
-		for kept < len(s) && inURL[s[kept]] {
-			kept++
+// urls finds http:// and https:// with the ASCII letters, digits and -._~:/?#@!$&'*+,;=% that follow.
+func urls(s string) (cuts []cut) {
+	for at := nextURL(s, 0); at >= 0; {
+		end := at
+		for end < len(s) && inURL[s[end]] {
+			end++
 		}
+		cuts = append(cuts, cut{at, end})
+		at = nextURL(s, end)
 	}
-	out.WriteString(s[kept:])
-	return out.String()
+	return cuts
 }
 
 func nextURL(s string, from int) int {

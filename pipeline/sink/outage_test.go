@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -201,11 +203,25 @@ func TestPostgresAway(t *testing.T) {
 	w.killedUnderLoad(t, control, 40)
 }
 
+// kills is how often an engine is killed: once, or as often as the environment says, as in make test-crash.
+func kills(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("ANSWERSCOPE_TEST_KILLS")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("ANSWERSCOPE_TEST_KILLS is %q: want a number of kills", text)
+	}
+	return n
+}
+
 // killedUnderLoad kills an engine while batches land, starts it again where it was, and wants every answer once, those
 // that have landed before too.
 func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 	t.Helper()
-	const kills, load, partitions = 2, 60, 2
+	const load, partitions = 60, 2
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -213,7 +229,7 @@ func (w *environment) killedUnderLoad(t *testing.T, s *server, appended int) {
 	before := appended
 	limits := consume.Limits{Records: 10, Bytes: 1 << 20, Linger: 20 * time.Millisecond}
 	w.consume(t, target, limits, func(*consume.Consumer[sink.Answer]) bool {
-		for range kills {
+		for range kills(t) {
 			for partition := range partitions {
 				w.appendTo(t, partition, answers(t, appended, appended+load)...)
 				appended += load

@@ -1,4 +1,5 @@
-// Package apikey owns the keys of /api/v1: it mints them, checks their form, and resolves them to their users.
+// Package apikey owns API keys: it mints them, checks their form, resolves them to their users, and answers /api/keys,
+// where users make, see and revoke them.
 package apikey
 
 import (
@@ -32,6 +33,9 @@ func Mint() Key {
 	text += checksum(text[len(prefix):])
 	return Key{Text: text, Prefix: text[:shown], Hash: sha256.Sum256([]byte(text))}
 }
+
+// IsKey is whether a credential was meant to be a key.
+func IsKey(credential string) bool { return strings.HasPrefix(credential, prefix) }
 
 // Parse returns the hash of a key, by which it is found; false for a text that cannot be a key, such as one with a
 // typo.

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -18,6 +19,9 @@ import (
 
 // refused is one error for every key that does not work, so that a caller cannot learn which keys exist or existed.
 var refused = problem.New(problem.Unproven, "missing or invalid API key; send Authorization: Bearer svc_…")
+
+// errToken does not say whether the token is valid.
+var errToken = problem.New(problem.Unproven, "no access token is taken here: send Authorization: Bearer and an API key, svc_…")
 
 const (
 	maxPendingUses = 1024            // uses that may wait to be recorded; more are dropped
@@ -38,13 +42,13 @@ func New(db *postgres.DB, log *slog.Logger) *Resolver {
 }
 
 // Resolve finds the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired key,
-// or one of an inactive user, is the same problem, of kind Unproven.
+// or one of an inactive user, is the same problem, of kind Unproven; so is an access token, which is told that it is none.
 func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identity, error) {
-	scheme, text, _ := strings.Cut(strings.TrimSpace(header), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return identity.Identity{}, refused
+	credential := httpd.Bearer(header)
+	if !IsKey(credential) && strings.Count(credential, ".") == 2 { // the form of a JSON Web Token
+		return identity.Identity{}, errToken
 	}
-	hash, ok := Parse(strings.TrimSpace(text))
+	hash, ok := Parse(credential)
 	if !ok {
 		return identity.Identity{}, refused
 	}
@@ -75,8 +79,8 @@ func (r *Resolver) Require(scope string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if !allows(caller.Scopes, scope) {
-			return problem.New(problem.Forbidden, "the key lacks the scope %s: want one that `answerscope key create --scope %s` makes", scope, scope)
+		if err := checkScope(caller, scope); err != nil {
+			return err
 		}
 		c.SetUserContext(identity.NewContext(c.UserContext(), caller))
 		return c.Next()

@@ -86,7 +86,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 		"missing":      func(*testing.T, *environment) string { return "" },
 		"no scheme":    func(t *testing.T, w *environment) string { k, _ := w.key(t); return k.Text },
 		"other scheme": func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Basic " + k.Text },
-		"a JWT":        func(*testing.T, *environment) string { return "Bearer eyJhbGciOiJIUzI1NiJ9.e30.x" },
+		"with dots":    func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Bearer " + k.Text[:38] + ".." },
 		"a typo":       func(t *testing.T, w *environment) string { k, _ := w.key(t); return "Bearer " + k.Text[:39] + "!" },
 		"unknown":      func(*testing.T, *environment) string { return "Bearer " + apikey.Mint().Text },
 		"revoked": func(t *testing.T, w *environment) string {
@@ -226,6 +226,7 @@ func TestRequireAnswers401(t *testing.T) {
 	}
 	const refusal = `{"error":"missing or invalid API key; send Authorization: Bearer svc_…"}`
 	ask("", 401, "Bearer", refusal)
+	ask("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", 401, "Bearer", `{"error":"no access token is taken here: send Authorization: Bearer and an API key, svc_…"}`)
 	ask("Bearer "+key.Text, 200, "", "ann@example.com")
 	reading, _ := w.key(t, apikey.TrackingWrite, apikey.MetricsRead)
 	ask("Bearer "+reading.Text, 200, "", "ann@example.com")

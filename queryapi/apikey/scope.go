@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // The scopes of a key.
@@ -24,7 +27,31 @@ func CheckScopes(asked []string) error {
 	return nil
 }
 
-// allows says whether a key with these scopes may do something.
-func allows(of []string, scope string) bool {
-	return slices.Contains(of, scope) || len(of) == 0 && scope == MetricsRead
+// effective are the scopes of a key, with the default one where it names none.
+func effective(of []string) []string {
+	if len(of) == 0 {
+		return []string{MetricsRead}
+	}
+	return of
+}
+
+// leastRole is the role that a key's user needs for a scope beyond reading: a key does no more than its user may.
+var leastRole = map[string]string{TrackingWrite: identity.Member}
+
+// checkScope says why a key must not be used for what a scope is for; nil where it may.
+func checkScope(caller identity.Identity, scope string) error {
+	if !slices.Contains(effective(caller.Scopes), scope) {
+		return problem.New(problem.Forbidden, "the key lacks the scope %s: want one that `answerscope key create --scope %s` makes", scope, scope)
+	}
+	return CheckRole(caller.Role, scope)
+}
+
+// CheckRole says which of the scopes are of no use to a user of that role.
+func CheckRole(role string, asked ...string) error {
+	for _, scope := range asked {
+		if least, ok := leastRole[scope]; ok && !(identity.Identity{Role: role}).AtLeast(least) {
+			return problem.New(problem.Forbidden, "the scope %s is not for a %s: want the role %s or one above it", scope, role, least)
+		}
+	}
+	return nil
 }

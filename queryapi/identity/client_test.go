@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/uuid/v5"
 )
 
 // @supabase/auth-js works unchanged: testdata/auth.mjs signs in, refreshes, asks who it is and signs out with it.
@@ -28,16 +30,40 @@ func TestTheRequestsOfTheDocsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
-	if script == nil {
-		t.Fatal("the page has no script")
+	scripts := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(page, -1)
+	if len(scripts) != 2 {
+		t.Fatalf("the page has %d scripts", len(scripts))
 	}
 	w := newEnvironment(t)
 	w.add(t, "ana@example.org")
-	run := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(string(script[1]), "curl -s", "curl -sSf"))
-	run.Dir, run.Env = t.TempDir(), append(os.Environ(), "URL="+w.url, "PASSWORD="+rightPassword)
-	out, err := run.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), `"email":"ana@example.org"`) || !strings.Contains(string(out), `{"status":"ok","userId":"`) || !strings.HasSuffix(string(out), "}]}") {
-		t.Errorf("%v\n%s", err, out)
+	run := func(script []byte, env ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.ReplaceAll(string(script), "curl -s", "curl -sSf"))
+		command.Dir, command.Env = t.TempDir(), append(os.Environ(), append(env, "URL="+w.url)...)
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return string(out)
 	}
+	out := run(scripts[0][1], "PASSWORD="+rightPassword)
+	if !strings.Contains(out, `"email":"ana@example.org"`) || !strings.Contains(out, `{"status":"ok","userId":"`) || !strings.HasSuffix(out, "}]}") {
+		t.Errorf("signing in: %s", out)
+	}
+	out = run(scripts[1][1], "ACCESS="+w.signIn(t, "ana@example.org").access)
+	if !strings.HasPrefix(out, `{"keys":[{"id":"`) || !strings.Contains(out, `"name":"weekly report"`) || !strings.Contains(out, `"revoked_at":null`) {
+		t.Errorf("API keys: %s", out)
+	}
+	if keys, err := w.db.ListKeys(t.Context(), w.organizationOf(t, "ana@example.org")); err != nil || len(keys) != 1 || keys[0].RevokedAt == nil {
+		t.Errorf("%+v, %v", keys, err)
+	}
+}
+
+func (w *environment) organizationOf(t *testing.T, email string) uuid.UUID {
+	t.Helper()
+	user, err := w.db.UserByEmail(t.Context(), email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user.OrganizationID
 }

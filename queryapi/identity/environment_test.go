@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -56,7 +58,8 @@ func newEnvironment(t *testing.T) *environment {
 	w.provider = New(w.config(), w.db, ringOf(t, "k"), newLog(w))
 	w.url = w.serve(t, func(server *httpd.Server) {
 		w.provider.Mount(server)
-		w.provider.Tokens().MountHealth(server)
+		tokens := w.provider.Tokens()
+		apikey.NewManager(w.db, time.Now).Mount(tokens.Mount(server).Group("/keys"), tokens.RequireToken)
 	})
 	return w
 }

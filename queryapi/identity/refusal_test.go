@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/internal/token"
 )
@@ -99,7 +99,7 @@ func (w *environment) badTokens(t *testing.T) map[string]func() (text, code stri
 		"of the owner of the tables": changed("role", "answerscope_owner"),
 		"of nobody":                  changed("role", "anon"),
 		"without role":               changed("role", nil),
-		"of a user without uuid":     changed("sub", "ann"),
+		"of a user without uuid":     coded("user_not_found", changed("sub", "ann")),
 		"of another's session":       coded("session_not_found", changed("sub", bobs.ID.String())),
 		"of an unknown user":         coded("user_not_found", changed("sub", uuid.Must(uuid.NewV4()).String())),
 		"of an unknown session":      coded("session_not_found", changed("session_id", uuid.Must(uuid.NewV4()).String())),
@@ -146,8 +146,12 @@ func TestABadTokenOpensNothing(t *testing.T) {
 			continue
 		}
 		user.refused(t, name, 403, code)
+		want, challenge := 401, "Bearer"
+		if name == "of the owner of the tables" || name == "without role" {
+			want, challenge = 403, ""
+		}
 		message, _ := health.body["error"].(string)
-		if health.status != 401 || message == "" || len(health.body) != 1 || health.header.Get("WWW-Authenticate") != "Bearer" {
+		if health.status != want || message == "" || len(health.body) != 1 || health.header.Get("WWW-Authenticate") != challenge {
 			t.Errorf("%s at /api: %d %s", name, health.status, health.text)
 		}
 	}
@@ -157,7 +161,7 @@ func TestABadTokenOpensNothing(t *testing.T) {
 	if a := w.ask(t, "GET", "/api/health", "", "Authorization", "Basic YTpi"); a.status != 401 {
 		t.Errorf("another scheme: %d %s", a.status, a.text)
 	}
-	if a := w.with(t, "GET", "/api/health", "svc_abc"); !strings.Contains(a.text, "an API key opens /api/v1 alone") {
+	if a := w.with(t, "GET", "/api/health", "svc_abc"); !strings.Contains(a.text, "no API key is taken here") {
 		t.Errorf("an API key: %s", a.text)
 	}
 	w.ask(t, "GET", "/auth/v1/user", "").refused(t, "without a token", 401, "no_authorization")
@@ -283,7 +287,7 @@ func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 	w := newEnvironment(t)
 	secret := []byte(strings.Repeat("s", 32))
 	tokens := NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", "authenticated", secret))
-	w.url = w.serve(t, tokens.MountHealth)
+	w.url = w.serve(t, func(server *httpd.Server) { tokens.Mount(server) })
 	of := func(sub, role string) string {
 		claims := token.NewClaims("https://issuer.example", "authenticated", sub, time.Now(), time.Now().Add(time.Hour))
 		claims.Role = role
@@ -295,9 +299,11 @@ func TestAnOutsideIssuersUserIsOurs(t *testing.T) {
 	if err := w.db.SetUserActive(t.Context(), w.ann.Email, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{of(w.ann.ID.String(), "authenticated"), of(uuid.Must(uuid.NewV4()).String(), "authenticated"), of(w.ann.ID.String(), "answerscope_owner")} {
-		if a := w.with(t, "GET", "/api/health", text); a.status != http.StatusUnauthorized {
-			t.Errorf("%d %s", a.status, a.text)
+	for text, want := range map[string]int{
+		of(w.ann.ID.String(), "authenticated"): 401, of(uuid.Must(uuid.NewV4()).String(), "authenticated"): 401, of(w.ann.ID.String(), "answerscope_owner"): 403,
+	} {
+		if a := w.with(t, "GET", "/api/health", text); a.status != want {
+			t.Errorf("%d %s, want %d", a.status, a.text, want)
 		}
 	}
 }

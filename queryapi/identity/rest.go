@@ -6,14 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/token"
+	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/rest"
+	"github.com/answerscope/answerscope/sql/postgres"
 )
 
 const anonRole = "anon"
@@ -37,35 +40,72 @@ const (
 	wrongAnonKey = `{"message":"Invalid API key"}`
 )
 
-// Callers finds who asks /rest/v1: every request has the anon key in the header apikey, and that of a user a token, too.
-func (t *Tokens) Callers(anonKey string) rest.Authenticator {
+// Callers finds who asks /rest/v1, as often as limit allows: every request has the anon key in the header apikey, and that
+// of a user a token, too.
+func (t *Tokens) Callers(anonKey string, limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
-		switch given := c.Get("apikey"); {
+		given, bearer := c.Get("apikey"), httpd.Bearer(c.Get(fiber.HeaderAuthorization))
+		switch {
+		case apikey.IsKey(given) || apikey.IsKey(bearer):
+			return rest.Caller{}, rest.BadToken("no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
 		case given == "":
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, noAnonKey)
 		case !same(given, anonKey):
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, wrongAnonKey)
 		}
-		header := c.Get(fiber.HeaderAuthorization)
-		if _, bearer, _ := strings.Cut(header, " "); header == "" || same(strings.TrimSpace(bearer), anonKey) {
-			return rest.Caller{Role: anonRole, Claims: json.RawMessage(`{"role":"anon"}`), Anonymous: true}, nil
+		caller, user, err := t.caller(c, anonKey)
+		if err == nil {
+			err = limit.Take(c, user)
 		}
-		account, _, err := t.resolve(c.UserContext(), header)
-		if errors.Is(err, errNoPerson) {
-			return rest.Caller{}, rest.Forbidden("the token is not of a user: want one of the role authenticated, with the user's id as its sub")
-		}
-		if kind, message := problem.Of(err); err != nil && kind == problem.Unproven {
-			return rest.Caller{}, rest.BadToken(message)
-		}
-		if err != nil {
-			return rest.Caller{}, err
-		}
-		claims, err := json.Marshal(map[string]any{
-			"sub": account.ID, "email": account.Email, "role": loggedInRole, "aud": audience,
-			"app_metadata": map[string]any{"organization_id": account.OrganizationID},
-		})
-		return rest.Caller{Role: loggedInRole, Claims: claims}, err
+		return caller, restRefusal(err)
 	}
+}
+
+// restRefusal is a problem of a caller in the dialect of /rest/v1.
+func restRefusal(err error) error {
+	if postgres.Unreached(err) {
+		err = errAway
+	}
+	switch kind, message := problem.Of(err); {
+	case err == nil:
+		return nil
+	case kind == problem.Unproven:
+		return rest.BadToken(message)
+	case kind == problem.Forbidden:
+		return rest.Forbidden(message)
+	case kind == problem.TooMany:
+		return rest.TooMany(message)
+	case kind == problem.Away:
+		return rest.Away(message)
+	}
+	return err
+}
+
+// caller is in which role a request runs, and of which user it is; nil is nobody's. A token of the role anon is as none.
+func (t *Tokens) caller(c *fiber.Ctx, anonKey string) (caller rest.Caller, user uuid.UUID, err error) {
+	anonymous := rest.Caller{Role: anonRole, Claims: json.RawMessage(`{"role":"anon"}`), Anonymous: true}
+	header := c.Get(fiber.HeaderAuthorization)
+	if header == "" || same(httpd.Bearer(header), anonKey) {
+		return anonymous, uuid.Nil, nil
+	}
+	account, _, err := t.resolve(c.UserContext(), header)
+	if errors.Is(err, errAnonymous) {
+		return anonymous, uuid.Nil, nil
+	}
+	if err != nil {
+		return rest.Caller{}, uuid.Nil, err
+	}
+	caller, err = callerOf(account)
+	return caller, account.ID, err
+}
+
+// callerOf is a user as row-level security sees them.
+func callerOf(account postgres.Account) (rest.Caller, error) {
+	claims, err := json.Marshal(map[string]any{
+		"sub": account.ID, "email": account.Email, "role": loggedInRole, "aud": audience,
+		"app_metadata": map[string]any{"organization_id": account.OrganizationID},
+	})
+	return rest.Caller{Role: loggedInRole, Claims: claims}, err
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

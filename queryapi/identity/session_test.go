@@ -207,18 +207,11 @@ func TestPagesOfAllOriginsMaySignIn(t *testing.T) {
 // While the database is away, clients are asked to retry.
 func TestADatabaseThatIsAwayIs503(t *testing.T) {
 	t.Parallel()
-	cfg := postgres.DefaultConfig()
-	cfg.DSN = "postgres://nobody@127.0.0.1:1/none"
-	db, err := postgres.OpenLater(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	w := &environment{db: db}
-	w.provider = New(w.config(), db, ringOf(t, "k"), newLog(w))
+	w := &environment{db: awayDB(t)}
+	w.provider = New(w.config(), w.db, ringOf(t, "k"), newLog(w))
 	w.url = w.serve(t, func(server *httpd.Server) {
 		w.provider.Mount(server)
-		w.provider.Tokens().MountHealth(server)
+		w.provider.Tokens().Mount(server)
 	})
 	for _, a := range []answer{
 		w.ask(t, "POST", "/auth/v1/token?grant_type=password", `{"email":"ann@example.com","password":"x"}`),
@@ -229,4 +222,16 @@ func TestADatabaseThatIsAwayIs503(t *testing.T) {
 	if a := w.with(t, "GET", "/api/health", foreignToken(t)); a.status != 503 || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.status, a.text)
 	}
+}
+
+func awayDB(t *testing.T) *postgres.DB {
+	t.Helper()
+	cfg := postgres.DefaultConfig()
+	cfg.DSN = "postgres://nobody@127.0.0.1:1/none"
+	db, err := postgres.OpenLater(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
 }

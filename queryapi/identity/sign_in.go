@@ -39,15 +39,7 @@ func (p *Provider) token(c *fiber.Ctx) error {
 }
 
 func (p *Provider) signIn(c *fiber.Ctx) error {
-	if wait := p.limits.take(p.cfg.Proxies.Client(c), time.Now()); wait > 0 {
-		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return errTooMany
-	}
-	var asked struct{ Email, Password string }
-	if err := decode(c, &asked); err != nil {
-		return err
-	}
-	user, err := p.prove(c.UserContext(), asked.Email, asked.Password)
+	user, err := p.admit(c)
 	if err != nil {
 		return err
 	}
@@ -60,6 +52,19 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 		return err
 	}
 	return p.grant(c, user.ID, session, refresh)
+}
+
+// admit finds the user whose address and password a request has, as often as its client may try.
+func (p *Provider) admit(c *fiber.Ctx) (user postgres.User, err error) {
+	if wait := p.limits.take(p.cfg.Proxies.Client(c), time.Now()); wait > 0 {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		return user, errTooMany
+	}
+	var asked struct{ Email, Password string }
+	if err := decode(c, &asked); err != nil {
+		return user, err
+	}
+	return p.prove(c.UserContext(), asked.Email, asked.Password)
 }
 
 // prove finds the user of an address and a password. It takes as long for an address that is not known.
@@ -129,12 +134,8 @@ func (p *Provider) grant(c *fiber.Ctx, user, session uuid.UUID, refresh string) 
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	expires := now.Add(tokenLife)
-	claims := token.NewClaims(issuer, audience, account.ID.String(), now, expires)
-	claims.Email, claims.Role, claims.SessionID = account.Email, loggedInRole, session.String()
-	claims.AppMetadata.OrganizationID = account.OrganizationID.String()
-	access, err := p.keys.Sign(c.UserContext(), claims)
+	expires := time.Now().Add(tokenLife)
+	access, err := p.sign(c.UserContext(), account, session, expires)
 	if err != nil {
 		return err
 	}
@@ -142,6 +143,14 @@ func (p *Provider) grant(c *fiber.Ctx, user, session uuid.UUID, refresh string) 
 		AccessToken: access, TokenType: "bearer", ExpiresIn: int(tokenLife.Seconds()), ExpiresAt: expires.Unix(),
 		RefreshToken: refresh, User: personOf(account),
 	})
+}
+
+// sign is an access token of an account's session.
+func (p *Provider) sign(ctx context.Context, account postgres.Account, session uuid.UUID, expires time.Time) (string, error) {
+	claims := token.NewClaims(issuer, audience, account.ID.String(), time.Now(), expires)
+	claims.Email, claims.Role, claims.SessionID = account.Email, loggedInRole, session.String()
+	claims.AppMetadata.OrganizationID = account.OrganizationID.String()
+	return p.keys.Sign(ctx, claims)
 }
 
 // decode reads a JSON object, whatever type the request says it has.

@@ -27,21 +27,40 @@ func (t instant) MarshalJSON() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
-// interval is where the score would lie in 95 of 100 such samples of prompts, or why that is not known. A nil one is
-// null: there are no answers.
+// exact is a decimal number as it is, never a float.
+func exact(decimal string) *json.Number {
+	number := json.Number(decimal)
+	return &number
+}
+
+// idUnlessNil is null for the nil UUID.
+func idUnlessNil(id clickhouse.UUID) *string {
+	if id == (clickhouse.UUID{}) {
+		return nil
+	}
+	return new(id.String())
+}
+
+// interval is where a figure would lie in 95 of 100 such samples, or why that is not known. A nil one is null.
 type interval struct {
 	Low    *float64 `json:"low,omitempty"`
 	High   *float64 `json:"high,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 }
 
-// intervalOf is the interval of a score; low and high are nil under 5 prompts.
-func intervalOf(v clickhouse.Visibility) *interval {
-	switch {
-	case v.Answers == 0:
-		return nil
-	case v.IntervalLow == nil || v.IntervalHigh == nil:
-		return &interval{Reason: "too_few_prompts"}
+// intervalOver is the interval of a figure over so many answers of several prompts: null without answers. low and high
+// are nil under 5 prompts.
+func intervalOver(answers int64, low, high *float64) *interval {
+	if within := intervalOf(low, high); within != nil || answers == 0 {
+		return within
 	}
-	return &interval{Low: v.IntervalLow, High: v.IntervalHigh}
+	return &interval{Reason: "too_few_prompts"}
+}
+
+// intervalOf is null where its ends are not known.
+func intervalOf(low, high *float64) *interval {
+	if low == nil || high == nil {
+		return nil
+	}
+	return &interval{Low: low, High: high}
 }

@@ -51,14 +51,15 @@ type citedURL struct {
 func (a *API) citations(ctx context.Context, caller identity.Identity, q *query) (any, error) {
 	asked := q.common(a.now())
 	source := q.oneOf("source_filter", string(clickhouse.AllSources), string(clickhouse.OwnedSources), string(clickhouse.CompetitorSources), string(clickhouse.ExternalSources))
-	limit := q.limit(50, 200)
+	limit, mentioned := q.limit(50, 200), q.yesOrNo("mentioned")
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
 	rows, err := clickhouse.CitationSources.All(ctx, a.warehouse, clickhouse.CitationFilter{
-		Filter: asked.filter(caller.OrganizationID),
-		Source: clickhouse.SourceFilter(source),
-		Limit:  limit,
+		Filter:    asked.filter(caller.OrganizationID),
+		Mentioned: mentioned,
+		Source:    clickhouse.SourceFilter(source),
+		Limit:     limit,
 	})
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (s *stage) readOtherwise(t *testing.T, random *rand.Rand, facts []answerFac
 		}
 		// What a reading decides differs; what the platform was asked, and when it answered, does not.
 		facts[i].Cites, facts[i].Titles, facts[i].Consults, facts[i].Products = f.Cites, f.Titles, f.Consults, f.Products
-		facts[i].Branded, facts[i].Corrects = f.Branded, i+1
+		facts[i].Text, facts[i].Branded, facts[i].Corrects = f.Text, f.Branded, i+1
 		corrected = append(corrected, facts[i])
 		readings[i] = s.reading(t, facts[i])
 	}
@@ -127,8 +127,13 @@ func (s *stage) compareSources(t *testing.T, random *rand.Rand, readings []naive
 		source, limit := pick(random, "all", "owned", "competitor", "external"), pick(random, 1, 3, 50, 200)
 		query.Set("source_filter", source)
 		query.Set("limit", fmt.Sprint(limit))
-		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, filter, source, limit, listed))
+		mentioned := pick(random, nil, new(true), new(false))
+		if mentioned != nil {
+			query.Set("mentioned", fmt.Sprint(*mentioned))
+		}
+		s.wantBody(t, "/api/v1/citations?"+query.Encode(), naive.Citations(readings, filter, mentioned, source, limit, listed))
 		query.Del("source_filter")
+		query.Del("mentioned")
 		s.compareCards(t, random, readings, filter, query)
 	}
 }

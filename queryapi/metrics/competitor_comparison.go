@@ -39,6 +39,7 @@ type competitorRow struct {
 // comparedRow is the brand or a competitor, measured over the same answers.
 type comparedRow struct {
 	Name               string    `json:"name"`
+	ResultCount        int64     `json:"result_count"`
 	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
 	TotalMentions      int64     `json:"total_mentions"`
 	TotalCitations     int64     `json:"total_citations"`
@@ -48,6 +49,9 @@ type comparedRow struct {
 	VisibilityRatePct  *float64  `json:"visibility_rate_pct"`
 	AIVisibilityScore  *float64  `json:"ai_visibility_score"`
 	Interval           *interval `json:"interval"`
+	MentionRatePct     *float64  `json:"mention_rate_pct"`
+	MentionRate        *interval `json:"mention_rate_interval"`
+	AvgPosition        *float64  `json:"avg_position"` // over the answers that name it
 }
 
 type shareOfVoice struct {
@@ -96,23 +100,26 @@ func (a *API) comparisons(ctx context.Context, brand postgres.Brand, filter clic
 	var groups []group[comparisonFigures]
 	for key, of := range byGroup(entities, filter.GroupBy, func(e clickhouse.Entity) string { return e.Group }) {
 		figures := comparisonFigures{
-			Brand:        brandRow{brand.ID.String(), compared(brand.Name, of[0].Visibility)},
+			Brand:        brandRow{brand.ID.String(), compared(brand.Name, of[0])},
 			Competitors:  make([]competitorRow, len(of)-1),
 			ShareOfVoice: voiceOf(voicesOf[key]),
 		}
 		for i, c := range of[1:] {
-			figures.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c.Visibility)}
+			figures.Competitors[i] = competitorRow{c.ID.String(), compared(c.Name, c)}
 		}
 		groups = append(groups, group[comparisonFigures]{key, of[0].Answers, figures})
 	}
 	return groups, nil
 }
 
-func compared(name string, v clickhouse.Visibility) comparedRow {
+func compared(name string, v clickhouse.Entity) comparedRow {
 	return comparedRow{
-		Name: name, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
+		Name: name, ResultCount: v.Answers, AvgVisibilityScore: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
 		AppearanceCount: v.MentionAnswers, VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount,
-		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score, Interval: intervalOf(v),
+		VisibilityRatePct: v.VisibilityRatePct, AIVisibilityScore: v.Score,
+		Interval:       intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
+		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
+		AvgPosition: v.AvgPosition,
 	}
 }
 

@@ -10,20 +10,17 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A cursor is the position of the last card of a page, as an opaque text, so that new cards before it do not change
-// what comes after it. It has a digest of the question it was made for: with another question the pages would not be
-// parts of one list.
-const (
-	cursorVersion = 1
-	cursorLength  = 1 + 8 + 16 + 4 + 16 + len(question{})
-)
+// A cursor is the position of the last row of a page in the order of its list, as an opaque text, so that new rows
+// before it do not change what comes after it. It has a digest of the question it was made for: with another question
+// the pages would not be parts of one list.
+const cursorVersion = 1
 
-// A question is the digest of the filters of a list of cards.
+// A question is the digest of the filters of a list.
 type question [8]byte
 
-// digest is of all parameters except the page and the days.
-func digest(f clickhouse.CardFilter) (q question) {
-	text, err := json.Marshal([]any{f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, f.Roles})
+// digest is of the list's name and of all parameters except the page and the days.
+func digest(list string, f clickhouse.Filter, more ...any) (q question) {
+	text, err := json.Marshal([]any{list, f.OrganizationID, f.BrandID, f.Models, f.Regions, f.Topics, f.Branded, f.Platforms, more})
 	if err != nil {
 		panic(err) // texts, ids and bools
 	}
@@ -32,40 +29,41 @@ func digest(f clickhouse.CardFilter) (q question) {
 	return q
 }
 
-// cursorAfter is the cursor of the cards after c.
-func cursorAfter(c clickhouse.Card, about question) string {
-	b := append(make([]byte, 0, cursorLength), cursorVersion)
-	b = binary.BigEndian.AppendUint64(b, uint64(c.AnsweredAt.UnixMilli()))
-	b = append(b, c.AnswerID[:]...)
-	b = binary.BigEndian.AppendUint32(b, c.Position)
-	b = append(b, c.ID[:]...)
-	b = append(b, about[:]...)
-	return base64.RawURLEncoding.EncodeToString(b)
+// cursorAt is the cursor of what comes after a position.
+func cursorAt(position []byte, about question) string {
+	b := append([]byte{cursorVersion}, position...)
+	return base64.RawURLEncoding.EncodeToString(append(b, about[:]...))
 }
 
-// cursor reads where a page starts; without the parameter, before all cards.
-func (q *query) cursor(about question) clickhouse.CardCursor {
+// cursor reads the position of so many bytes after which a page starts, which read understands; without the parameter
+// it is not called.
+func (q *query) cursor(about question, length int, read func(position []byte) (ok bool)) {
 	const want = "the next_cursor of a page that was asked with the same brand and filters"
 	text, ok := q.text("cursor", want)
 	if !ok {
-		return clickhouse.CardCursor{}
+		return
 	}
-	cursor, ok := parseCursor(text, about)
-	if !ok {
+	position, ok := positionOf(text, about, length)
+	if !ok || !read(position) {
 		q.refuse("cursor", want, quoted(text))
 	}
-	return cursor
 }
 
-func parseCursor(text string, about question) (cursor clickhouse.CardCursor, ok bool) {
+func positionOf(text string, about question, length int) (position []byte, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	known := err == nil && len(b) == cursorLength && b[0] == cursorVersion && question(b[45:]) == about
-	if !known || len(text) != base64.RawURLEncoding.EncodedLen(cursorLength) { // the decoder skips line ends
-		return cursor, false
+	whole := 1 + length + len(about)
+	if err != nil || len(b) != whole || len(text) != base64.RawURLEncoding.EncodedLen(whole) { // the decoder skips line ends
+		return nil, false
 	}
-	at := time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC()
-	if at.Before(firstDate) || at.After(lastDate) {
-		return cursor, false
-	}
-	return clickhouse.CardCursorAt(at, clickhouse.UUID(b[9:25]), binary.BigEndian.Uint32(b[25:29]), clickhouse.UUID(b[29:45])), true
+	return b[1 : 1+length], b[0] == cursorVersion && question(b[1+length:]) == about
+}
+
+// appendInstant and instantAt write and read the time of a row; ok is false of one that no row has.
+func appendInstant(b []byte, t time.Time) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(t.UnixMilli()))
+}
+
+func instantAt(b []byte) (at time.Time, ok bool) {
+	at = time.UnixMilli(int64(binary.BigEndian.Uint64(b))).UTC()
+	return at, !at.Before(firstDate) && !at.After(lastDate)
 }

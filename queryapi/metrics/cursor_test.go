@@ -16,12 +16,17 @@ import (
 
 var (
 	aCard = clickhouse.Card{ID: clickhouse.UUID{1}, AnsweredAt: time.Date(2026, 3, 2, 9, 0, 0, 5e8, time.UTC), AnswerID: clickhouse.UUID{2}, Position: 3}
-	about = digest(clickhouse.CardFilter{Filter: clickhouse.Filter{BrandID: clickhouse.UUID{4}}})
+	about = digest("cards", clickhouse.Filter{BrandID: clickhouse.UUID{4}})
 )
 
+func cardCursor(q *query) (after clickhouse.CardCursor) {
+	q.cursor(about, cardPosition, func(b []byte) (ok bool) { after, ok = cardAfter(b); return ok })
+	return after
+}
+
 func TestACursorIsThePlaceOfACard(t *testing.T) {
-	q := parseQuery("cursor=" + cursorAfter(aCard, about))
-	got := q.cursor(about)
+	q := parseQuery("cursor=" + cursorAt(positionOfCard(aCard), about))
+	got := cardCursor(q)
 	want := clickhouse.CardCursor{
 		AnsweredAt: "2026-03-02 09:00:00.500", AnswerID: "02000000-0000-0000-0000-000000000000", Position: 3, ID: "01000000-0000-0000-0000-000000000000",
 	}
@@ -31,7 +36,7 @@ func TestACursorIsThePlaceOfACard(t *testing.T) {
 }
 
 func TestWhatIsNoCursorIsRefused(t *testing.T) {
-	whole := cursorAfter(aCard, about)
+	whole := cursorAt(positionOfCard(aCard), about)
 	raw, _ := base64.RawURLEncoding.DecodeString(whole)
 	with := func(at int, b byte) string {
 		changed := append([]byte{}, raw...)
@@ -43,12 +48,12 @@ func TestWhatIsNoCursorIsRefused(t *testing.T) {
 		"another version": with(0, 2), "a time that no card has": with(1, 0x7f), "before all times": with(1, 0xff), "another digest": with(len(raw)-1, raw[len(raw)-1]+1),
 	} {
 		q := parseQuery("cursor=" + url.QueryEscape(cursor))
-		if place := q.cursor(about); q.err() == nil || place != (clickhouse.CardCursor{}) {
+		if place := cardCursor(q); q.err() == nil || place != (clickhouse.CardCursor{}) {
 			t.Errorf("%s: let through %+v", name, place)
 		}
 	}
 	for _, query := range []string{"cursor=", "cursor=" + whole + "&cursor=" + whole} {
-		if q := parseQuery(query); q.cursor(about) != (clickhouse.CardCursor{}) || q.err() == nil {
+		if q := parseQuery(query); cardCursor(q) != (clickhouse.CardCursor{}) || q.err() == nil {
 			t.Errorf("%s is let through", query)
 		}
 	}
@@ -56,10 +61,14 @@ func TestWhatIsNoCursorIsRefused(t *testing.T) {
 
 // Whatever text is let through is a cursor that the warehouse can read.
 func FuzzCursor(f *testing.F) {
-	f.Add(cursorAfter(aCard, about))
+	f.Add(cursorAt(positionOfCard(aCard), about))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		cursor, ok := parseCursor(text, about)
+		position, ok := positionOf(text, about, cardPosition)
+		if !ok {
+			return
+		}
+		cursor, ok := cardAfter(position)
 		if !ok {
 			return
 		}

@@ -200,9 +200,8 @@ func FuzzCommonParameters(f *testing.F) {
 
 func TestBodiesShowNumbersAndTextAsTheyAre(t *testing.T) {
 	low, high, none := 0.0, 50.0, (*float64)(nil)
-	known := clickhouse.Visibility{Answers: 9, IntervalLow: &low, IntervalHigh: &high}
 	got, err := encode(map[string]any{
-		"a": intervalOf(known), "b": intervalOf(clickhouse.Visibility{Answers: 3}), "c": intervalOf(clickhouse.Visibility{}),
+		"a": intervalOver(9, &low, &high), "b": intervalOver(3, none, none), "c": intervalOver(0, none, none),
 		"d": instant(time.Date(2026, 3, 2, 10, 0, 0, 123_999_999, time.FixedZone("CET", 3600))),
 		"e": "<R&D> “ü” 東", "f": 27.2, "g": none, "h": []string{},
 	})

@@ -198,6 +198,9 @@ func (h *history) compare(t *testing.T) {
 		} {
 			h.wantBodyOf(t, h.owners[slug], "/api/v1/"+endpoint+query.Encode(), want)
 		}
+		for range 2 {
+			h.compareAnswers(t, slug, filter, query, rivals)
+		}
 		h.compareGroups(t, slug, filter, query, brand, rivals)
 	}
 }

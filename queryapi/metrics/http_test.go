@@ -179,9 +179,11 @@ func whatIsKnownIsNotSentAgain(t *testing.T, s *stage) {
 }
 
 func longBodiesAreCompressed(t *testing.T, s *stage) {
+	var facts []answerFact
 	for day := range 20 {
-		s.addFacts(t, answerFact{On: today.AddDate(0, 0, -day).Format("2006-01-02"), Text: "Nichts."})
+		facts = append(facts, answerFact{On: dayText(today.AddDate(0, 0, -day)), Text: "Nichts."})
 	}
+	s.addFacts(t, facts...)
 	trend := "/api/v1/visibility-trend?brand_id=" + s.ids["lumen"]
 	if r := s.ask(t, http.MethodGet, trend, s.bearer("acme")); !json.Valid([]byte(r.body)) || strings.ContainsAny(r.body, " \n") {
 		t.Errorf("not compact JSON: %s", r.body)
@@ -214,13 +216,17 @@ func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 	values := map[string]string{
 		"platform": "acme-platform", "model": "acme-model", "region": "acme-region", "topic_id": s.ids["acme-topic"], "branded": "false",
 		"date_from": "2026-03-30", "date_to": "2026-03-30", "granularity": "week", "group_by": "topic", "source_filter": "external", "limit": "2",
-		"sort_by": "mentions", "order": "asc", "role": "own",
+		"sort_by": "mentions", "order": "asc", "role": "own", "prompt_id": s.ids["acme asks"], "competitor_id": s.ids["acme-topic"],
+		"mentioned": "true", "cited": "false", "domain": "acme.example", "url": "https://acme.example", "page": "acme.example", "category": "owned",
 	}
+	s.rivalFindsNoAnswerOfAcme(t)
 	for _, e := range endpoints {
 		o := contractOf(t).operations[prefix+e.path]
 		var filters []string
 		for _, p := range o.parameters {
-			if value, ok := values[p.Name]; ok {
+			if p.Name == "table" {
+				filters = append(filters, p.Name, p.words()[0])
+			} else if value, ok := values[p.Name]; ok {
 				filters = append(filters, p.Name, value)
 			} else if p.Name != "brand_id" && p.Name != "cursor" {
 				t.Fatalf("%s: no value of %s is of acme's", e.path, p.Name)
@@ -233,6 +239,20 @@ func noneSeesAnotherOrganization(t *testing.T, s *stage) {
 				s.rivalSeesNothingOfAcme(t, o, []string{"group_by", by})
 			}
 		}
+	}
+}
+
+// An answer is found by its id alone, and by no other organization.
+func (s *stage) rivalFindsNoAnswerOfAcme(t *testing.T) {
+	t.Helper()
+	_, none := s.get(t, "rival", "/api/v1/answers/"+uuid.Must(uuid.NewV7()).String())
+	for _, question := range []string{"", "?brand_id=" + s.ids["other"]} {
+		if status, body := s.get(t, "rival", "/api/v1/answers/"+s.answered["lumen"].String()+question); status != 404 || body != none {
+			t.Errorf("rival asks%s for an answer of acme: %d %s, want %s", question, status, body, none)
+		}
+	}
+	if status, _ := s.get(t, "acme", "/api/v1/answers/"+s.answered["lumen"].String()); status != 200 {
+		t.Errorf("%d for its owner", status)
 	}
 }
 
@@ -340,13 +360,16 @@ func TestEveryEndpointIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range endpoints {
-		for _, wanted := range []string{"\n## " + e.path[1:] + "\n", "\n`GET " + prefix + e.path, "\n- [`" + prefix + e.path + "`](#" + e.path[1:] + ")"} {
+		for _, wanted := range []string{"\n## " + e.path[1:] + "\n\n`GET " + prefix + e.path, "\n- [`" + prefix + e.path + "`](#" + anchor.Replace(e.path) + ")"} {
 			if n := strings.Count(string(text), wanted); n != 1 {
 				t.Errorf("docs/api.md has %q %d times, want once", wanted, n)
 			}
 		}
 	}
 }
+
+// anchor is a path as the link to its heading.
+var anchor = strings.NewReplacer("/", "", "{", "", "}", "")
 
 // escape writes every byte of a value as %XX.
 func escape(value string) string {

@@ -8,11 +8,13 @@ package metrics
 import (
 	"context"
 	_ "embed"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
+	"github.com/gofiber/fiber/v2/utils"
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/errgroup"
 
@@ -31,12 +33,14 @@ type API struct {
 	warehouse *clickhouse.Conn
 	now       func() time.Time
 	slots     slots
+	kept      kept
 }
 
 // New returns an API over the brands of db and the answers of warehouse. The clock decides which days are meant where
 // a request names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
-	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}}}
+	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}},
+		kept: kept{most: cfg.KeptBytes, of: map[uuid.UUID]*keptBodies{}}}
 }
 
 // prefix is the version of the interface: every path below it keeps its meaning.
@@ -51,25 +55,31 @@ const descriptionPath = "/openapi.json"
 //go:embed openapi.json
 var description []byte
 
-// An endpoint is one path. Its answer is a body that encode writes, or a problem.
+// An endpoint is one path, a parameter of which is {name}. Its answer is a body that encode writes, or a problem.
 type endpoint struct {
 	path   string
 	answer func(a *API, ctx context.Context, caller identity.Identity, q *query) (any, error)
+	tables []table // the lists of its body
+
+	ofControlPlane bool // it asks PostgreSQL alone
 }
 
 // endpoints are all of them, in the order of the interface.
 var endpoints = []endpoint{
-	{"/whoami", (*API).whoami},
-	{"/brands", (*API).brands},
-	{"/filters", (*API).filters},
-	{"/visibility-summary", (*API).visibilitySummary},
-	{"/visibility-trend", (*API).visibilityTrend},
-	{"/competitor-comparison", (*API).competitorComparison},
-	{"/citations", (*API).citations},
-	{"/ai-traffic", (*API).aiTraffic},
-	{"/ai-crawlers", (*API).aiCrawlers},
-	{"/prompt-performance", (*API).promptPerformance},
-	{"/shopping-cards", (*API).shoppingCards},
+	{path: "/whoami", answer: (*API).whoami, ofControlPlane: true},
+	{path: "/brands", answer: (*API).brands, tables: tablesOf[brandsBody](), ofControlPlane: true},
+	{path: "/filters", answer: (*API).filters, tables: tablesOf[filtersBody]()},
+	{path: "/visibility-summary", answer: (*API).visibilitySummary, tables: tablesOf[summaryBody]()},
+	{path: "/visibility-trend", answer: (*API).visibilityTrend, tables: tablesOf[trendBody]()},
+	{path: "/competitor-comparison", answer: (*API).competitorComparison, tables: tablesOf[comparisonBody]()},
+	{path: "/citations", answer: (*API).citations, tables: tablesOf[citationsBody]()},
+	{path: "/ai-traffic", answer: (*API).aiTraffic, tables: tablesOf[trafficBody]()},
+	{path: "/ai-crawlers", answer: (*API).aiCrawlers, tables: tablesOf[crawlersBody]()},
+	{path: "/ai-pages", answer: (*API).aiPages, tables: tablesOf[sitePagesBody]()},
+	{path: "/prompt-performance", answer: (*API).promptPerformance, tables: tablesOf[promptsBody]()},
+	{path: "/shopping-cards", answer: (*API).shoppingCards, tables: tablesOf[cardsBody]()},
+	{path: "/answers", answer: (*API).answers, tables: tablesOf[answersBody]()},
+	{path: "/answers/{id}", answer: (*API).answer, tables: tablesOf[answerBody]()},
 }
 
 // Mount adds the surface /api/v1 to a server. A path that does not exist is 404 and another method 405 with Allow
@@ -80,12 +90,26 @@ func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
 	if len(a.cfg.CORSOrigins) > 0 {
 		surface.Use(a.shared())
 	}
-	keyed, limit := keys.Require(apikey.MetricsRead), apikey.Limit(a.cfg.RateLimit, time.Now)
 	surface.Get(descriptionPath, func(c *fiber.Ctx) error { return send(c, description) })
+	a.route(surface, keys.Require(apikey.MetricsRead))
+}
+
+// MountAt adds the same endpoints below another prefix, for the callers that guard lets pass.
+func (a *API) MountAt(server *httpd.Server, prefix string, guard fiber.Handler) {
+	surface := server.Mount(httpd.Surface{Prefix: prefix, ETag: true, Compress: true, Error: refusal})
+	surface.Use(uncached)
+	a.route(surface, guard)
+}
+
+func (a *API) route(surface fiber.Router, guard fiber.Handler) {
+	limit := httpd.NewCallerLimit(a.cfg.RateLimit, time.Now)
 	for _, e := range endpoints {
-		surface.Get(e.path, keyed, limit, func(c *fiber.Ctx) error { return a.serve(c, e) })
+		surface.Get(inFiber.Replace(e.path), guard, limit.Handle, func(c *fiber.Ctx) error { return a.serve(c, e) })
 	}
 }
+
+// inFiber writes the parameters of a path as fiber does.
+var inFiber = strings.NewReplacer("{", ":", "}", "")
 
 // shared lets pages of the origins that the operator names ask, with a key that they send themselves: no cookie of a
 // browser opens anything here.
@@ -94,7 +118,7 @@ func (a *API) shared() fiber.Handler {
 		AllowOrigins:  strings.Join(a.cfg.CORSOrigins, ","),
 		AllowMethods:  "GET,HEAD",
 		AllowHeaders:  "Authorization,If-None-Match",
-		ExposeHeaders: "ETag,Retry-After,RateLimit-Remaining,X-Request-Id",
+		ExposeHeaders: "ETag,Link,Retry-After,RateLimit-Remaining,X-Request-Id",
 		MaxAge:        600,
 	})
 }
@@ -118,24 +142,99 @@ func uncached(c *fiber.Ctx) error {
 const queryTimeout = 30 * time.Second
 
 func (a *API) serve(c *fiber.Ctx, e endpoint) error {
-	q := parseQuery(string(c.Context().URI().QueryString()))
 	ctx, cancel := context.WithTimeout(c.UserContext(), queryTimeout)
 	defer cancel()
 	caller := identity.FromContext(c.UserContext())
+	inCSV := c.Accepts(fiber.MIMEApplicationJSON, mimeCSV) == mimeCSV && len(e.tables) > 0
+	asked := request{path: utils.CopyString(c.Path()), query: string(c.Context().URI().QueryString()), inCSV: inCSV, day: dayText(a.now().UTC())}
+	c.Vary(fiber.HeaderAccept)
+	version, err := a.version(ctx, e)
+	if err != nil {
+		return err
+	}
+	if found, ok := a.kept.find(caller.OrganizationID, version, asked, a.now()); ok {
+		return found.send(c)
+	}
+	made, err := a.make(ctx, caller, e, asked, c.AllParams())
+	if err != nil {
+		return err
+	}
+	a.kept.keep(caller.OrganizationID, version, asked, made, a.now())
+	return made.send(c)
+}
+
+// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0.
+func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
+	if a.cfg.KeptBytes == 0 || e.ofControlPlane {
+		return 0, nil
+	}
+	return a.db.WarehouseVersion(ctx)
+}
+
+// make answers a request.
+func (a *API) make(ctx context.Context, caller identity.Identity, e endpoint, asked request, params map[string]string) (rendered, error) {
 	release, err := a.slots.acquire(ctx, caller.OrganizationID)
 	if err != nil {
-		return problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
+		return rendered{}, problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
 	}
 	defer release()
+	q := parseQuery(asked.query)
+	for name, value := range params {
+		q.given[name] = append(q.given[name], value)
+	}
+	list := q.table(e.tables, asked.inCSV)
 	body, err := e.answer(a, ctx, caller, q)
 	if err != nil {
-		return err
+		return rendered{}, err
 	}
-	text, err := encode(body)
-	if err != nil {
-		return err
+	if list == nil {
+		text, err := encode(body)
+		return rendered{text, fiber.MIMEApplicationJSON, ""}, err
 	}
-	return send(c, text)
+	text, err := list.csv(body)
+	made := rendered{text, mimeCSV + "; charset=utf-8; header=present", ""}
+	if list, ok := body.(pages); ok && list.next() != nil {
+		made.link = asked.nextPage(*list.next())
+	}
+	return made, err
+}
+
+// A request is all that a body depends on, beside the organization and the warehouse.
+type request struct {
+	path, query string
+	inCSV       bool
+	day         string // today, on which the default window ends
+}
+
+// A rendered body is a response of status 200.
+type rendered struct {
+	body []byte
+	kind string
+	link string // "": none
+}
+
+func (r rendered) send(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, r.kind)
+	if r.link != "" {
+		c.Set(fiber.HeaderLink, r.link)
+	}
+	return c.Send(r.body)
+}
+
+const mimeCSV = "text/csv"
+
+// pages is a body that is read page by page.
+type pages interface{ next() *string }
+
+func (b promptsBody) next() *string { return b.NextCursor }
+func (b cardsBody) next() *string   { return b.NextCursor }
+func (b answersBody) next() *string { return b.NextCursor }
+
+// nextPage is the request for the page after this one, as a Link.
+func (r request) nextPage(cursor string) string {
+	query, _ := url.ParseQuery(r.query) // what it could not read was refused
+	query.Set("cursor", cursor)
+	return "<" + r.path + "?" + query.Encode() + `>; rel="next"`
 }
 
 func send(c *fiber.Ctx, document []byte) error {

@@ -45,11 +45,17 @@ func TestTheDescriptionIsOpenAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := valid(openapi, string(description)); err != nil {
-		t.Error(err)
+	others, err := os.ReadFile("../identity/openapi.json")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !jsontext.Value(description).IsValid() {
-		t.Error("a name is there twice in one object, or a text is no UTF-8")
+	for name, document := range map[string][]byte{"/api/v1": description, "/api": others} {
+		if err := valid(openapi, string(document)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !jsontext.Value(document).IsValid() {
+			t.Errorf("%s: a name is there twice in one object, or a text is no UTF-8", name)
+		}
 	}
 	for broken, change := range map[string][2]string{
 		"no version":        {`"openapi": "3.1.1"`, `"swagger": "3.1.1"`},
@@ -84,6 +90,11 @@ func TestTheDescriptionNamesWhatThereIs(t *testing.T) {
 		ids[fields["operationId"]] = true
 		if tag, ok := fields["tags"].([]any); !ok || len(tag) != 1 || !tags[tag[0]] {
 			t.Errorf("%s: tags %v, want one that is described", path, fields["tags"])
+		}
+		for _, p := range o.inPath {
+			if !p.Required || !strings.Contains(path, "{"+p.Name+"}") || p.Description == "" {
+				t.Errorf("%s: parameter %s of the path, required %v, described as %q", path, p.Name, p.Required, p.Description)
+			}
 		}
 		for _, p := range o.parameters {
 			if p.In != "query" || p.Description == "" {
@@ -159,7 +170,7 @@ func (c *contract) walk(at string, value any, visit func(at string, object map[s
 func TestTheDescriptionsExamplesAreTrue(t *testing.T) {
 	c := contractOf(t)
 	for path, o := range c.operations {
-		for _, p := range o.parameters {
+		for _, p := range slices.Concat(o.parameters, o.inPath) {
 			if p.Example == nil && p.Name != "cursor" { // which need not be read
 				t.Errorf("%s: no example of %s", path, p.Name)
 			} else if p.Example != nil && p.schema.Validate(p.Example) != nil {

@@ -22,11 +22,11 @@ func TestFiguresEqualThePlainestComputation(t *testing.T) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			h := newHistory(t, s.stage(t), rand.New(rand.NewPCG(seed, 1)))
 			for range 2 {
-				h.answers(t)
-				h.compare(t)
-				h.edits(t)
-				h.compare(t)
-				h.corrections(t)
+				for _, step := range []func(*testing.T){h.answers, h.edits, h.corrections} {
+					if step(t); longRun() {
+						h.compare(t)
+					}
+				}
 				h.compare(t)
 			}
 			for _, table := range []string{"answer_daily", "entity_prompt_daily"} {
@@ -120,7 +120,11 @@ func (s *stage) wantBodyOf(t *testing.T, organization, target string, want any) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, wanted := exactly(t, body), exactly(t, string(text))
+	shown := body
+	if strings.Contains(target, "/prompt-performance") {
+		shown = string(naive.WithoutCursor([]byte(body)))
+	}
+	got, wanted := exactly(t, shown), exactly(t, string(text))
 	if status != 200 || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("%s: %d\ngot  %s\nwant %s", target, status, body, text)
 	}

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,46 +32,85 @@ var update = flag.Bool("update", false, "rewrite the wanted responses in testdat
 //	GET <target>      a request, asked with acme's key or "as <organization>", and the whole response
 //
 // $name stands for the id of a brand (its slug), a prompt (its text) or topic (its name) of the first brand, an
-// organization or a user, $Glow-of-lumen for that of a competitor, and so for prompts and topics of other brands. Where
-// the second answer has products, $answer-2 is its id and $card-2-1 that of its first card. $next is the last cursor.
+// organization or a user, $Glow-of-lumen for that of a competitor, and so for prompts and topics of other brands.
+// $answer-2 is the id of the second answer, and $card-2-1 that of its first card. $next is the last cursor.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no scenarios", err)
-	}
 	s := newService(t)
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			s.stage(t).play(t, path)
+	for name, scenario := range scenarios(t) {
+		t.Run(name, func(t *testing.T) {
+			s.stage(t).play(t, scenario)
+			if *update {
+				if err := os.WriteFile(scenarioPath(name), txtar.Format(scenario), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
 		})
 	}
 }
 
-// The same scenarios where every second batch lands on another shard: no figure shows how many shards there are.
+// onShards are scenarios that together ask every question, of answers that are corrected and names that are edited too.
+var onShards = strings.Fields(`ai_crawlers ai_traffic ai_traffic_sessions answers citations_answers citations_corrected
+	comparison_edited degraded_platforms filters intervals model_changed prompt_intervals prompt_performance_edited
+	shopping_cards_corrected shopping_cards_pages two_organizations`)
+
+// The same where half of the facts land on another shard: no figure shows how many shards there are.
 func TestScenariosOnTwoShards(t *testing.T) {
 	t.Parallel()
 	if *update {
 		return // one server has the say
 	}
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no scenarios", err)
-	}
 	s := newServiceOn(t, openShards(t))
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			s.stage(t).play(t, path)
-		})
+	all := scenarios(t)
+	asked := map[string]bool{}
+	for name, scenario := range all {
+		if !slices.Contains(onShards, name) && !longRun() {
+			continue
+		}
+		maps.Copy(asked, scenarioPaths(scenario))
+		t.Run(name, func(t *testing.T) { s.stage(t).play(t, scenario) })
+	}
+	for name, scenario := range all {
+		for path := range scenarioPaths(scenario) {
+			if !asked[path] {
+				t.Errorf("%s is not asked on two shards, but in scenario %s: add it to onShards", path, name)
+			}
+		}
 	}
 }
 
-func (s *stage) play(t *testing.T, path string) {
+// scenarios are those of testdata, by name.
+func scenarios(t *testing.T) map[string]*txtar.Archive {
 	t.Helper()
-	scenario, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
+	paths, err := filepath.Glob(scenarioPath("*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no scenarios", err)
 	}
+	all := map[string]*txtar.Archive{}
+	for _, path := range paths {
+		if all[strings.TrimSuffix(filepath.Base(path), ".txtar")], err = txtar.ParseFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func scenarioPath(name string) string { return "testdata/" + name + ".txtar" }
+
+// scenarioPaths are the paths that a scenario asks.
+func scenarioPaths(scenario *txtar.Archive) map[string]bool {
+	paths := map[string]bool{}
+	for _, section := range scenario.Files {
+		if target, ok := strings.CutPrefix(section.Name, "GET "); ok {
+			path, _, _ := strings.Cut(strings.Fields(target)[0], "?")
+			paths[strings.TrimRight(path, "0123456789")] = true // of $answer-4
+		}
+	}
+	return paths
+}
+
+func (s *stage) play(t *testing.T, scenario *txtar.Archive) {
+	t.Helper()
 	for i, section := range scenario.Files {
 		switch section.Name {
 		case "brands.ndjson":
@@ -76,7 +118,9 @@ func (s *stage) play(t *testing.T, path string) {
 				s.addBrand(t, f)
 			}
 		case "answers.ndjson":
-			s.addFacts(t, lines[answerFact](t, section.Data)...)
+			for some := range s.shares(lines[answerFact](t, section.Data)) {
+				s.addFacts(t, some...)
+			}
 		case "visits.ndjson":
 			s.land(t, s.visitSink(t, sink.CachedVisitIDs), s.visits(t, lines[visitFact](t, section.Data)...))
 		case "crawls.ndjson":
@@ -97,11 +141,12 @@ func (s *stage) play(t *testing.T, path string) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(path, txtar.Format(scenario), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+}
+
+// shares are facts in as many batches as there are shards.
+func (s *stage) shares(facts []answerFact) iter.Seq[[]answerFact] {
+	shards := s.warehouse.Shards()
+	return slices.Chunk(facts, max(1, (len(facts)+shards-1)/shards))
 }
 
 // response is the status and the body of a request, laid out so that a difference can be read.

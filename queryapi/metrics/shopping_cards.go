@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 
 	"github.com/answerscope/answerscope/internal/identity"
@@ -46,8 +47,8 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 		filter.Roles = []string{role}
 	}
 	limit := q.limit(50, 200)
-	about := digest(filter)
-	filter.CardCursor = q.cursor(about)
+	about := digest("cards", filter.Filter, filter.Roles)
+	q.cursor(about, cardPosition, func(b []byte) (ok bool) { filter.CardCursor, ok = cardAfter(b); return ok })
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
@@ -61,10 +62,25 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 		body.Cards[i] = cardOf(asked.brandID.String(), cards[i])
 	}
 	if len(cards) > int(limit) {
-		next := cursorAfter(cards[limit-1], about)
-		body.NextCursor = &next
+		body.NextCursor = new(cursorAt(positionOfCard(cards[limit-1]), about))
 	}
 	return body, nil
+}
+
+// cardPosition is how many bytes the position of a card has.
+const cardPosition = 8 + 16 + 4 + 16
+
+func positionOfCard(c clickhouse.Card) []byte {
+	b := append(appendInstant(nil, c.AnsweredAt), c.AnswerID[:]...)
+	return append(binary.BigEndian.AppendUint32(b, c.Position), c.ID[:]...)
+}
+
+func cardAfter(b []byte) (clickhouse.CardCursor, bool) {
+	at, ok := instantAt(b)
+	if !ok {
+		return clickhouse.CardCursor{}, false
+	}
+	return clickhouse.CardCursorAt(at, clickhouse.UUID(b[8:24]), binary.BigEndian.Uint32(b[24:28]), clickhouse.UUID(b[28:44])), true
 }
 
 func cardOf(brand string, c clickhouse.Card) cardBody {
@@ -72,15 +88,11 @@ func cardOf(brand string, c clickhouse.Card) cardBody {
 		ID: c.ID.String(), ResultID: c.AnswerID.String(), BrandID: brand, Position: c.Position, ProductTitle: c.Title,
 		ProductBrand: c.Brand, PriceCurrency: c.PriceCurrency, ImageURL: c.ImageURL, MerchantURL: c.MerchantURL,
 		MerchantDomain: c.MerchantDomain, Rating: c.Rating, ReviewCount: c.ReviewCount, MatchedBrandRole: c.Role,
-		Platform: c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
+		MatchedBrandID: idUnlessNil(c.MatchedID),
+		Platform:       c.Platform, Region: c.Region, CreatedAt: instant(c.AnsweredAt),
 	}
 	if c.PriceAmount != nil {
-		price := json.Number(c.PriceAmount.String()) // exact, never a float
-		body.PriceAmount = &price
-	}
-	if c.MatchedID != (clickhouse.UUID{}) {
-		matched := c.MatchedID.String()
-		body.MatchedBrandID = &matched
+		body.PriceAmount = exact(c.PriceAmount.String())
 	}
 	return body
 }

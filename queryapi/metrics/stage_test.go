@@ -33,6 +33,8 @@ type stage struct {
 	keys    map[string]string          // organization → a key of its user
 	facts   int                        // answers so far
 
+	answered map[string]uuid.UUID // the last answer of a brand, by its slug
+
 	batches  int   // that have landed, or corrections
 	appended int64 // records of answers so far, repeated ones too
 
@@ -47,7 +49,7 @@ type stage struct {
 
 func (s *service) stage(t *testing.T) *stage {
 	name := strings.ToLower(strings.ReplaceAll(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "_", "-"))
-	return &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}}
+	return &stage{service: s, name: name, ids: map[string]string{}, prompts: map[string]postgres.Prompt{}, topics: map[uuid.UUID]string{}, keys: map[string]string{}, answered: map[string]uuid.UUID{}}
 }
 
 // call gives a thing its name; two things of one name are a mistake in the test.
@@ -188,6 +190,10 @@ func (s *stage) records(t *testing.T, facts ...answerFact) []*event.Answer {
 		for range max(f.Times, 1) {
 			records = append(records, f.record(t, s, snapshot))
 			s.facts++
+			s.ids[fmt.Sprintf("answer-%d", s.facts)] = records[len(records)-1].ID.String()
+			if f.GivenUp == "" {
+				s.answered[cmp.Or(f.Brand, s.brands[0])] = records[len(records)-1].ID
+			}
 		}
 	}
 	return records

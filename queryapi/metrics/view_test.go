@@ -27,7 +27,9 @@ var texts = map[string]*string{
 	clickhouse.NewestCards.Name:       &clickhouse.NewestCards.Text,
 	clickhouse.AITraffic.Name:         &clickhouse.AITraffic.Text,
 	clickhouse.AICrawlers.Name:        &clickhouse.AICrawlers.Text,
+	clickhouse.AIPages.Name:           &clickhouse.AIPages.Text,
 	clickhouse.FilterValues.Name:      &clickhouse.FilterValues.Text,
+	clickhouse.AnswersFound.Name:      &clickhouse.AnswersFound.Text,
 }
 
 var placeholder = regexp.MustCompile(`\{(\w+):[^}]+\}`)
@@ -89,7 +91,7 @@ func sayWhatViewsSay(t *testing.T, s *service) {
 				query.Set(name, pick(h.random, values...))
 			}
 			maps.DeleteFunc(query, func(name string, _ []string) bool { return !o.reads(name) })
-			targets = append(targets, prefix+e.path+"?"+query.Encode())
+			targets = append(targets, h.path(o, "lumen")+"?"+query.Encode())
 		}
 	}
 	bodies := func() (all []string) {

@@ -55,6 +55,8 @@ type summaryTotals struct {
 	CitationAnswers   int64     `json:"citationAnswers"`
 	PositionFactor    *float64  `json:"positionFactor"`
 	Interval          *interval `json:"interval"`
+	MentionRatePct    *float64  `json:"mentionRatePct"` // answers that name the brand, of all
+	MentionRate       *interval `json:"mentionRateInterval"`
 }
 
 type topCompetitor struct {
@@ -87,7 +89,8 @@ func (a *API) visibilitySummary(ctx context.Context, caller identity.Identity, q
 func (a *API) summaries(ctx context.Context, filter clickhouse.GroupFilter) ([]group[summaryFigures], error) {
 	var entities []clickhouse.Entity
 	var degraded []clickhouse.DegradedPlatform
-	err := a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter), into(&degraded, clickhouse.DegradedPlatforms, filter))
+	err := a.gather(ctx, into(&entities, clickhouse.EntityVisibility, filter),
+		into(&degraded, clickhouse.DegradedPlatforms, clickhouse.BucketFilter{GroupFilter: filter, Granularity: clickhouse.ByWindow}))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +108,8 @@ func totalsOf(v clickhouse.Visibility) summaryTotals {
 		ResultCount: v.Answers, AvgVisibility: v.AvgVisibility, TotalMentions: v.Mentions, TotalCitations: v.Citations,
 		VisiblePrompts: v.VisiblePrompts, PromptCount: v.PromptCount, VisibilityRatePct: v.VisibilityRatePct,
 		AIVisibilityScore: v.Score, MentionAnswers: v.MentionAnswers, CitationAnswers: v.CitationAnswers,
-		PositionFactor: v.PositionFactor, Interval: intervalOf(v),
+		PositionFactor: v.PositionFactor, Interval: intervalOver(v.Answers, v.IntervalLow, v.IntervalHigh),
+		MentionRatePct: v.MentionRatePct, MentionRate: intervalOver(v.Answers, v.MentionRateLow, v.MentionRateHigh),
 	}
 }
 

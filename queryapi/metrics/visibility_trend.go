@@ -28,13 +28,17 @@ type trendFigures struct {
 type trendBucket struct {
 	Date               string    `json:"date"` // of a week its ISO Monday, which may lie before the window
 	ResultCount        int64     `json:"result_count"`
-	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks, as the interval
+	AIVisibilityScore  *float64  `json:"ai_visibility_score"` // null for weeks, as both intervals
 	AvgVisibilityScore *float64  `json:"avg_visibility_score"`
 	TotalMentions      int64     `json:"total_mentions"`
 	TotalCitations     int64     `json:"total_citations"`
 	AvgCompetitorScore *float64  `json:"avg_competitor_score"`
 	Interval           *interval `json:"interval"`
+	MentionRatePct     *float64  `json:"mention_rate_pct"`
+	MentionRate        *interval `json:"mention_rate_interval"`
 	ModelChanged       bool      `json:"model_changed"`
+	GivenUpRuns        int64     `json:"given_up_runs"`
+	DegradedPlatforms  []string  `json:"degraded_platforms"`
 }
 
 func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *query) (any, error) {
@@ -58,7 +62,10 @@ func (a *API) visibilityTrend(ctx context.Context, caller identity.Identity, q *
 func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]group[trendFigures], error) {
 	var rows []clickhouse.Bucket
 	var changes []clickhouse.ModelChange
-	if err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter)); err != nil {
+	var outages []clickhouse.DegradedPlatform
+	err := a.gather(ctx, into(&rows, clickhouse.BrandVisibility, filter), into(&changes, clickhouse.ModelChanges, filter),
+		into(&outages, clickhouse.DegradedPlatforms, filter))
+	if err != nil {
 		return nil, err
 	}
 	type groupBucket struct {
@@ -69,26 +76,35 @@ func (a *API) trends(ctx context.Context, filter clickhouse.BucketFilter) ([]gro
 	for _, c := range changes {
 		changed[groupBucket{c.Group, c.Bucket}] = true
 	}
+	degraded := map[groupBucket][]clickhouse.DegradedPlatform{}
+	for _, o := range outages {
+		in := groupBucket{o.Group, o.Bucket}
+		degraded[in] = append(degraded[in], o)
+	}
 	var groups []group[trendFigures]
 	for key, of := range byGroup(rows, filter.GroupBy, func(b clickhouse.Bucket) string { return b.Group }) {
 		g := group[trendFigures]{key: key, figures: trendFigures{make([]trendBucket, len(of))}}
 		for i, r := range of {
 			g.answers += r.Answers
-			g.figures.Buckets[i] = bucketOf(r, filter.Granularity, changed[groupBucket{key, r.Bucket}])
+			g.figures.Buckets[i] = bucketOf(r, filter.Granularity)
+			g.figures.Buckets[i].ModelChanged = changed[groupBucket{key, r.Bucket}]
+			g.figures.Buckets[i].DegradedPlatforms = slugsOf(degraded[groupBucket{key, r.Bucket}])
 		}
 		groups = append(groups, g)
 	}
 	return groups, nil
 }
 
-func bucketOf(r clickhouse.Bucket, granularity clickhouse.Granularity, modelChanged bool) trendBucket {
+func bucketOf(r clickhouse.Bucket, granularity clickhouse.Granularity) trendBucket {
 	bucket := trendBucket{
 		Date: dayText(r.Bucket), ResultCount: r.Answers, AvgVisibilityScore: r.AvgVisibility,
 		TotalMentions: r.Mentions, TotalCitations: r.Citations, AvgCompetitorScore: r.AvgCompetitorScore,
-		ModelChanged: modelChanged,
+		MentionRatePct: r.MentionRatePct, GivenUpRuns: r.GivenUp,
 	}
 	if granularity == clickhouse.ByDay { // weeks have no score in the interface
-		bucket.AIVisibilityScore, bucket.Interval = r.Score, intervalOf(r.Visibility)
+		bucket.AIVisibilityScore = r.Score
+		bucket.Interval = intervalOver(r.Answers, r.IntervalLow, r.IntervalHigh)
+		bucket.MentionRate = intervalOver(r.Answers, r.MentionRateLow, r.MentionRateHigh)
 	}
 	return bucket
 }

@@ -24,13 +24,20 @@ type API struct {
 	pool  *pgxpool.Pool
 	who   Authenticator
 	log   *slog.Logger
-	cache atomic.Pointer[cache] // nil until it was read
+	cache *atomic.Pointer[cache] // of nil until it was read
 }
 
 // New returns an API over the database of a pool, whose login may take the roles of all callers. It answers 503 until
 // Run has read the schema.
 func New(cfg Config, pool *pgxpool.Pool, who Authenticator, log *slog.Logger) *API {
-	return &API{cfg: cfg, pool: pool, who: who, log: log}
+	return &API{cfg: cfg, pool: pool, who: who, log: log, cache: new(atomic.Pointer[cache])}
+}
+
+// At is the same API at another prefix, for callers that are found another way. It needs no Run of its own.
+func (a *API) At(prefix string, who Authenticator) *API {
+	other := *a
+	other.cfg.Prefix, other.who = prefix, who
+	return &other
 }
 
 // Mount adds the surface to a server. Everything below its prefix is answered in its own form, errors too.
@@ -46,7 +53,7 @@ func (a *API) serve(c *fiber.Ctx) error {
 	if !ok {
 		return fiber.ErrNotFound
 	}
-	ctx, cancel := context.WithTimeout(c.UserContext(), requestTimeout)
+	ctx, cancel := context.WithTimeout(c.UserContext(), a.cfg.AcquireTimeout+a.cfg.StatementTimeout+grace)
 	defer cancel()
 	out, err := a.answer(ctx, c, in)
 	if refused, ok := errors.AsType[*Error](err); ok {
@@ -67,9 +74,7 @@ func (a *API) answer(ctx context.Context, c *fiber.Ctx, in incoming) (*response,
 	}
 	known := a.cache.Load()
 	if known == nil {
-		e := refuse(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
-		e.headers = [][2]string{{"Retry-After", "1"}}
-		return nil, e
+		return nil, refuse(http.StatusServiceUnavailable, "PGRST002", "Could not query the database for the schema cache. Retrying.")
 	}
 	caller, err := a.who(c)
 	if err != nil {
@@ -104,7 +109,7 @@ func (a *API) incoming(c *fiber.Ctx) (incoming, bool) {
 	if !below || path != "" && path[0] != '/' {
 		return incoming{}, false
 	}
-	in := incoming{method: c.Method(), path: path, query: string(uri.QueryString()), body: c.BodyRaw()}
+	in := incoming{method: httpd.Method(c), path: path, query: string(uri.QueryString()), body: c.BodyRaw()}
 	c.Request().Header.VisitAll(func(name, value []byte) {
 		in.headers = append(in.headers, [2]string{string(name), string(value)})
 	})
@@ -118,6 +123,9 @@ func (e *Error) response() *response {
 	out.add("Content-Type", mediaJSON.contentType())
 	if e.code != "" {
 		out.add("Proxy-Status", "PostgREST; error="+e.code)
+	}
+	if e.status == http.StatusServiceUnavailable {
+		out.add("Retry-After", "1")
 	}
 	return out
 }

@@ -37,9 +37,7 @@ func parseBody(body []byte, media mediaType, columns []string) (payload, *Error)
 	case mediaForm:
 		object := map[string]string{}
 		for _, p := range parseParams(string(body)) {
-			if _, repeated := object[p.name]; !repeated {
-				object[p.name] = p.value
-			}
+			object[p.name] = p.value
 		}
 		text, _ := json.Marshal(object) // strings, which cannot fail
 		return payload{text: text, keys: slices.Sorted(maps.Keys(object)), object: true}, nil
@@ -168,35 +166,37 @@ func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
 func parseCSV(body []byte) (payload, *Error) {
 	reader := csv.NewReader(bytes.NewReader(body))
 	reader.FieldsPerRecord = -1
-	lines, err := reader.ReadAll()
-	if err != nil || len(lines) == 0 {
-		return payload{}, badBody("parse error (not enough input)")
+	names, err := reader.Read()
+	if err != nil || !bytes.ContainsAny(body, "\r\n") { // not even a line
+		return payload{}, badBody(`parse error (not enough input) at ""`)
 	}
-	names := lines[0]
-	var text bytes.Buffer
-	text.WriteByte('[')
-	for i, line := range lines[1:] {
-		if len(line) < len(names) {
+	reader.ReuseRecord = true // of millions of lines
+	p := payload{text: []byte{'['}}
+	for {
+		line, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			p.text = append(p.text, ']')
+			return p, nil
+		case err != nil:
+			return payload{}, badBody(err.Error())
+		case len(line) < len(names):
 			return payload{}, badBody("All lines must have same number of fields")
 		}
 		row := map[string]*string{}
-		for j, name := range names {
-			if row[name] = &line[j]; line[j] == "NULL" {
+		for i, name := range names {
+			if row[name] = &line[i]; line[i] == "NULL" {
 				row[name] = nil
 			}
 		}
-		if i > 0 {
-			text.WriteByte(',')
+		if p.keys == nil { // the first one
+			p.keys = slices.Compact(slices.Sorted(slices.Values(names)))
+		} else {
+			p.text = append(p.text, ',')
 		}
 		object, _ := json.Marshal(row) // strings, which cannot fail
-		text.Write(object)
+		p.text = append(p.text, object...)
 	}
-	text.WriteByte(']')
-	p := payload{text: text.Bytes()}
-	if len(lines) > 1 {
-		p.keys = slices.Compact(slices.Sorted(slices.Values(names)))
-	}
-	return p, nil
 }
 
 // A param is one of a query string or a form.

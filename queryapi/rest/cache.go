@@ -223,8 +223,13 @@ func (l *loader) hideInternal() {
 			delete(l.relationships, from)
 			continue
 		}
+		list = slices.DeleteFunc(list, func(r *relationship) bool { return hidden(r.to.qualified) })
+		if len(list) == 0 {
+			delete(l.relationships, from)
+			continue
+		}
 		l.relationships[from] = slices.DeleteFunc(list, func(r *relationship) bool {
-			return hidden(r.to.qualified) || r.junction != nil && hidden(r.junction.table.qualified)
+			return r.junction != nil && hidden(r.junction.table.qualified)
 		})
 	}
 }

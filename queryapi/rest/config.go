@@ -20,11 +20,14 @@ type Config struct {
 	MaxRows    *int64   // of one result; nil: all
 	Aggregates bool     // whether sum(), count() and the like may be asked for
 	Origins    []string // of pages that may read answers with credentials; none: all may, without
+
+	StatementTimeout time.Duration // of each of a request's statements
+	AcquireTimeout   time.Duration // for a connection that other requests have
 }
 
 // DefaultConfig needs schemas.
 func DefaultConfig() Config {
-	return Config{Prefix: "/", SearchPath: []string{"public"}}
+	return Config{Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 10 * time.Second}
 }
 
 // Validate returns everything that is wrong with c.
@@ -43,10 +46,8 @@ func (c Config) Validate() error {
 }
 
 const (
-	bodyLimit        = 8 << 20          // bytes of a request's body
-	statementTimeout = 30 * time.Second // for all of a request's statements together
-	requestTimeout   = statementTimeout + 5*time.Second
-	acquireTimeout   = 10 * time.Second // for a connection that other requests have
+	bodyLimit = 8 << 20         // bytes of a request's body
+	grace     = 5 * time.Second // in which a statement that has timed out ends
 )
 
 // OpenPool opens connections to a database. Its login should be no superuser and inherit no rights, but may take the

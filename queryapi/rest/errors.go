@@ -35,6 +35,16 @@ func BadToken(message string) *Error { return badToken("PGRST301", message) }
 // Forbidden is the answer to a caller who has no role here.
 func Forbidden(message string) *Error { return refuse(http.StatusForbidden, "42501", message) }
 
+// TooMany is the answer to a caller who asks too often.
+func TooMany(message string) *Error { return refuse(http.StatusTooManyRequests, "PT429", message) }
+
+// Away is the answer while who asks cannot be found out.
+func Away(message string) *Error {
+	e := refuse(http.StatusServiceUnavailable, "PT503", message)
+	e.headers = [][2]string{{"Retry-After", "1"}}
+	return e
+}
+
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return e.code + ": " + e.message + ": " + e.cause.Error()
@@ -110,7 +120,7 @@ func ofConnection(err error) *Error {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		e = refuse(http.StatusServiceUnavailable, "PGRST000", "Database connection error. Retrying the connection.")
 	}
-	e.headers, e.cause = [][2]string{{"Retry-After", "1"}}, err
+	e.cause = err
 	return e
 }
 

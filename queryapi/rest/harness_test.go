@@ -180,16 +180,3 @@ func encodeTarget(target string) string {
 	}
 	return out.String()
 }
-
-// ask is the status of a GET.
-func (s *site) ask(target string) int {
-	response, err := http.Get(s.url + target)
-	if err != nil {
-		return 599
-	}
-	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return 599
-	}
-	return response.StatusCode
-}

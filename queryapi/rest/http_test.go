@@ -97,8 +97,9 @@ func TestFaults(t *testing.T) {
 	s := &site{url: server.URL()}
 	check := func(line string, code int, body string) {
 		t.Helper()
-		if r := s.send(t, line, ""); r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") {
-			t.Errorf("%s: %s %s", line, r.status, r.body)
+		r := s.send(t, line, "")
+		if r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") || (r.header.Get("Retry-After") == "1") != (code == 503) {
+			t.Errorf("%s: %s %v %s", line, r.status, r.header, r.body)
 		}
 	}
 	check("GET /data/a", 503, `{"code":"PGRST002","details":null,"hint":null,"message":"Could not query the database for the schema cache. Retrying."}`)

@@ -1,6 +1,9 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // A node is a relation, or the result of a function, of which rows are read: the one of the request, or an embed.
 type node struct {
@@ -95,14 +98,15 @@ func (n *node) key() string {
 	return n.name
 }
 
-// at does something to the embed at a path.
+// at does something to the embed at a path, which then stands before others in the result.
 func (n *node) at(path []string, do func(*node)) *Error {
 	if len(path) == 0 {
 		do(n)
 		return nil
 	}
-	for _, e := range n.embeds {
+	for i, e := range n.embeds {
 		if e.name == path[0] || e.alias == path[0] {
+			n.embeds = slices.Insert(slices.Delete(n.embeds, i, i+1), 0, e)
 			return e.at(path[1:], do)
 		}
 	}

@@ -82,11 +82,12 @@ func (p *planner) planTable() *Error {
 	return p.resolve(p.read)
 }
 
-// planTree makes the tree of what is read: embeds, what filters, sorts and bounds each, and how they relate.
+// planTree makes the tree of what is read: embeds, what filters, sorts and bounds each, and how they relate. The last
+// parameter comes first, as in PostgREST, where the order of embeds shows it.
 func (p *planner) planTree(root *node) *Error {
 	p.read = root
 	root.grow(p.query.selection, p.cfg.MaxRows)
-	for _, f := range p.query.filters {
+	for _, f := range slices.Backward(p.query.filters) {
 		if len(f.path) == 0 && p.action.writes() {
 			continue // it says what is written
 		}
@@ -111,7 +112,7 @@ func (p *planner) planTree(root *node) *Error {
 	if !p.action.writes() {
 		root.span = root.span.capped(p.cfg.MaxRows)
 	}
-	for _, c := range p.query.conditions {
+	for _, c := range slices.Backward(p.query.conditions) {
 		if len(c.path) == 0 && p.action.writes() {
 			continue
 		}

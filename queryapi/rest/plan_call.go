@@ -9,13 +9,6 @@ import (
 // planCall finds the function that a request means, and what is read of its result.
 func (p *planner) planCall() *Error {
 	overloads := p.cache.functions[qualified{p.schema, p.name}]
-	if p.action == actionInfoCall {
-		if len(overloads) == 0 {
-			return p.noFunction(nil, nil)
-		}
-		p.function = overloads[0]
-		return nil
-	}
 	keys := p.payload.keys
 	if p.safe() {
 		keys = nil

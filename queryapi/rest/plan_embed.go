@@ -113,17 +113,17 @@ func (p *planner) noRelationship(origin string, e *node, known []*relationship) 
 	err.details = "Searched for a foreign key relationship between '" + origin + "' and '" + e.name + "'" + hint +
 		" in the schema '" + p.schema + "', but no matches were found."
 	var names []string
-	if len(known) > 0 {
+	if _, related := p.cache.relationships[qualified{p.schema, origin}]; related {
 		for _, r := range known {
 			names = append(names, r.to.name)
 		}
-		if near := nearest(e.name, names, likely); near != "" && near != e.name {
+		if near := nearest(e.name, names, likely); near != "" && !strings.EqualFold(near, e.name) {
 			return err.hinted("Perhaps you meant '" + near + "' instead of '" + e.name + "'.")
 		}
 		return err
 	}
-	for of, list := range p.cache.relationships {
-		if of.schema == p.schema && len(list) > 0 {
+	for of := range p.cache.relationships {
+		if of.schema == p.schema {
 			names = append(names, of.name)
 		}
 	}

@@ -206,6 +206,7 @@ func (l *loader) findKeys(constraints []constraint, origins viewOrigins) {
 			}
 			if len(key) == len(c.columns) {
 				view.key = append(view.key, key...)
+				slices.SortFunc(view.key, func(a, b *column) int { return slices.Index(view.columns, a) - slices.Index(view.columns, b) })
 			}
 		}
 	}

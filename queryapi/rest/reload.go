@@ -18,13 +18,34 @@ const (
 // Run keeps the schema cache: it reads the schema, and reads it again on NOTIFY pgrst and whenever it may have missed
 // one. It returns when ctx ends.
 func (a *API) Run(ctx context.Context) error {
+	var last complaint
 	for {
 		err := a.listen(ctx)
 		if lifecycle.Pause(ctx, retryAfter) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
-		a.log.Warn("schema cache not kept", "error", err, "next", "nothing: it is tried again every second, and the last one is used")
+		if last.due(err, time.Now()) {
+			a.log.Warn("schema cache not kept", "error", err,
+				"next", "see that the database can be reached and its login may sign in; it is tried again every second, and the last schema is used")
+		}
 	}
+}
+
+const complainAgain = time.Minute
+
+// A complaint is the last failure that was logged.
+type complaint struct {
+	cause string
+	at    time.Time
+}
+
+// due is whether a failure is to be logged: it has another cause than the last one, or that was a while ago.
+func (c *complaint) due(err error, now time.Time) bool {
+	if err.Error() == c.cause && now.Sub(c.at) < complainAgain {
+		return false
+	}
+	*c = complaint{err.Error(), now}
+	return true
 }
 
 // listen keeps the cache as long as one connection lives.

@@ -112,8 +112,8 @@ func (s *sqlText) body(p *plan) {
 		first = !f.set
 	}
 	if p.media == mediaCSV {
-		s.write("(SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(r)) AS k FROM (SELECT * FROM ",
-			sourceName, " LIMIT 1) AS r) AS keys) || E'\\n' || ",
+		s.write("(SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k FROM (SELECT * FROM ",
+			sourceName, " LIMIT 1) AS pgrst_row) AS keys) || E'\\n' || ",
 			"coalesce(string_agg(substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2), E'\\n'), '')")
 		return
 	}
@@ -140,7 +140,7 @@ func (s *sqlText) location(p *plan) {
 		return
 	}
 	s.write("CASE WHEN pg_catalog.count(_postgrest_t) = 1 THEN (SELECT json_agg(json_build_array(f.key, f.value)) FROM ",
-		"(SELECT row_to_json(r) AS row FROM ", sourceName, " AS r LIMIT 1) AS one, json_each_text(one.row) AS f)::text END")
+		"(SELECT row_to_json(pgrst_row) AS row FROM ", sourceName, " AS pgrst_row LIMIT 1) AS one, json_each_text(one.row) AS f)::text END")
 }
 
 // typedColumns writes a name and its type for each column.

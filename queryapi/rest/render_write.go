@@ -68,7 +68,7 @@ func (s *sqlText) insert(p *plan) {
 	s.names("pgrst_body.", p.columns)
 	s.write(" FROM ")
 	s.rows(p)
-	merges := p.action == actionUpsert || p.prefer.resolution == "merge-duplicates" && len(p.conflict) > 0
+	merges := p.action == actionUpsert || p.prefer.resolution == "merge-duplicates"
 	if merges {
 		s.write(" WHERE ", countInserted)
 		s.tests(" AND ", quote("pgrst_body"), p.where)

@@ -2,7 +2,9 @@ package rest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -39,16 +41,34 @@ func (p *planner) resolve(n *node) *Error {
 		return err
 	}
 	for i := range n.order {
-		key, of := &n.order[i], n
-		if key.embed != nil {
-			of = key.embed
-		}
+		key := &n.order[i]
 		var err *Error
-		if key.column, err = of.column(key.term.name); err != nil {
+		if key.embed != nil {
+			key.column, err = key.embed.shown(key.term.name)
+		} else {
+			key.column, err = n.column(key.term.name)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// shown finds a column that an embed's rows have, which a parent is sorted by: also an alias, or another embed.
+func (n *node) shown(name string) (*column, *Error) {
+	var columns []*column
+	for _, i := range n.items() {
+		if i.star && i.aggregate == "" {
+			columns = append(columns, n.known()...)
+		} else {
+			columns = append(columns, &column{name: i.name()})
+		}
+	}
+	if i := slices.IndexFunc(columns, func(c *column) bool { return c.name == name }); i >= 0 {
+		return columns[i], nil
+	}
+	return nil, unknownColumn(n.relationship.from.name+"_"+n.key()+"_"+strconv.Itoa(n.depth), name, columns)
 }
 
 // lastKey is the name of a part of JSON: the last key of its path, or the column's.
@@ -97,20 +117,23 @@ func (n *node) test(c condition) (*test, *Error) {
 	return t, err
 }
 
+// rowCount is what count without brackets, and without a column of that name, is: PostgreSQL reads the column of a row
+// that has none as a function of it. Clients write relation(count), also where aggregates are forbidden.
+var rowCount = &column{name: "count", typ: "bigint"}
+
 // column finds a column of a node.
 func (n *node) column(name string) (*column, *Error) {
-	if n.relation == nil {
-		for _, c := range n.results {
-			if c.name == name {
-				return c, nil
-			}
-		}
-		return nil, unknownColumn(n.label, name, n.results)
+	known := n.known()
+	if n.relation != nil && n.relation.byName[name] != nil {
+		return n.relation.byName[name], nil
 	}
-	if c := n.relation.byName[name]; c != nil {
-		return c, nil
+	if i := slices.IndexFunc(known, func(c *column) bool { return c.name == name }); i >= 0 {
+		return known[i], nil
 	}
-	return nil, unknownColumn(n.label, name, n.relation.columns)
+	if name == rowCount.name {
+		return rowCount, nil
+	}
+	return nil, unknownColumn(n.label, name, known)
 }
 
 // unknownColumn is the answer that PostgreSQL would give: a column that is not in the cache is in no statement.
@@ -140,16 +163,38 @@ const (
 	likely     = 0.33
 )
 
-// nearest is the name that is most like another one; "" when none is alike enough.
+// nearest is the name that is most like another one; "" when none is alike enough. As in the library of PostgREST, a
+// name is only looked at if it shares letters in a row with the other, three or else two.
 func nearest(name string, names []string, least float64) string {
 	slices.Sort(names)
-	best, most := "", 0.0
-	for _, known := range names {
-		a, b := strings.ToLower(name), strings.ToLower(known)
-		longest := max(len([]rune(a)), len([]rune(b)), 1)
-		if like := 1 - float64(levenshtein.ComputeDistance(a, b))/float64(longest); like >= least && like > most {
-			best, most = known, like
+	for _, size := range []int{3, 2} {
+		best, most := "", 0.0
+		for _, known := range names {
+			a, b := strings.ToLower(name), strings.ToLower(known)
+			longest := max(len([]rune(a)), len([]rune(b)), 1)
+			like := 1 - float64(levenshtein.ComputeDistance(a, b))/float64(longest)
+			if like >= least && like > most && (a == b || slices.ContainsFunc(grams(a, size), func(g string) bool { return slices.Contains(grams(b, size), g) })) {
+				best, most = known, like
+			}
+		}
+		if best != "" {
+			return best
 		}
 	}
-	return best
+	return ""
+}
+
+// grams are all runs of a size in a text between dashes, of which only letters, digits, commas and spaces count.
+func grams(text string, size int) (runs []string) {
+	text = "-" + strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == ',' || r == ' ' {
+			return r
+		}
+		return -1
+	}, text) + "-"
+	runes := []rune(text)
+	for i := range max(len(runes)-size+1, 0) {
+		runs = append(runs, string(runes[i:i+size]))
+	}
+	return runs
 }

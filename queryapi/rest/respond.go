@@ -115,7 +115,7 @@ func (p *plan) respondWrite(r *result) *response {
 	switch p.action {
 	case actionInsert:
 		out.status = http.StatusCreated
-		if p.prefer.resolution == "merge-duplicates" && len(p.conflict) > 0 && r.inserted <= 0 {
+		if p.prefer.resolution == "merge-duplicates" && r.inserted <= 0 {
 			out.status = http.StatusOK
 		}
 		out.add("Location", p.location(r))

@@ -31,7 +31,7 @@ type result struct {
 
 // run sends the statement of a plan, in a transaction of its own.
 func (a *API) run(ctx context.Context, c *cache, p *plan, caller Caller) (*result, *Error) {
-	waiting, done := context.WithTimeout(ctx, acquireTimeout)
+	waiting, done := context.WithTimeout(ctx, a.cfg.AcquireTimeout)
 	pooled, err := a.pool.Acquire(waiting)
 	done()
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -155,7 +155,7 @@ func (a *API) settings(p *plan, caller Caller) *sqlText {
 		{"request.path", p.path},
 		{"request.headers", encode(headers)},
 		{"request.cookies", encode(cookies)},
-		{"statement_timeout", strconv.FormatInt(statementTimeout.Milliseconds(), 10)},
+		{"statement_timeout", strconv.FormatInt(a.cfg.StatementTimeout.Milliseconds(), 10)},
 	}, func(setting [2]string) {
 		s.write("set_config('", setting[0], "', ").value(setting[1]).write(", true)")
 	})
@@ -196,9 +196,10 @@ func (p *plan) accepts(r *result) *Error {
 	return nil
 }
 
-// estimate sets the total that the planner expects, where that is asked for.
+// estimate sets the total that the planner expects, where that is asked for. Without a bound an estimate is the larger
+// of that total and the counted one.
 func (a *API) estimate(ctx context.Context, conn *pgconn.PgConn, p *plan, r *result, casts map[string]string) error {
-	over := p.prefer.count == "estimated" && p.maxRows != nil && r.total > *p.maxRows
+	over := p.prefer.count == "estimated" && (p.maxRows == nil || r.total > *p.maxRows)
 	if p.action != actionRead || p.prefer.count != "planned" && !over {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // A span is a part of the rows of a result: from offset on, at most limit.
@@ -46,10 +47,10 @@ func (s span) capped(rows *int64) span {
 // spanOf is the span of a limit and an offset; what is no number does not count, nor does a negative offset.
 func spanOf(limit, offset string) span {
 	s := everything
-	if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
+	if n, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil {
 		s.limit = n
 	}
-	if n, err := strconv.ParseInt(offset, 10, 64); err == nil && n > 0 {
+	if n, err := strconv.ParseInt(strings.TrimSpace(offset), 10, 64); err == nil && n > 0 {
 		s.offset = n
 	}
 	return s

@@ -11,11 +11,15 @@ const (
 	ExternalSources   SourceFilter = "external" // neither owned nor a competitor's
 )
 
+// SourceTypes are of citations: the first of them that applies.
+var SourceTypes = []string{"owned", "competitor", "forum", "social", "review", "institutional", "editorial"}
+
 // CitationFilter is a Filter of citations; lists have at most Limit rows.
 type CitationFilter struct {
 	Filter
-	Source SourceFilter `ch:"source_filter"`
-	Limit  uint32       `ch:"limit"`
+	Mentioned []bool       `ch:"mentioned"` // whether the answers mention the brand
+	Source    SourceFilter `ch:"source_filter"`
+	Limit     uint32       `ch:"limit"`
 }
 
 // CitationSources gives what answers cite: one row in all, then the domains and

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -67,6 +68,35 @@ var deadLetterEnds = query[struct{}, LogPosition]("deadletter_ends")
 // DeadLetterEnds are the positions of the last dead letter of each partition.
 func DeadLetterEnds(ctx context.Context, conn *Conn) ([]LogPosition, error) {
 	return deadLetterEnds.All(ctx, conn, struct{}{})
+}
+
+type (
+	deadAnswersParams struct {
+		Brands []string `ch:"brands"`
+		IDs    []UUID   `ch:"ids"`
+	}
+	deadAnswer struct {
+		Brand string `ch:"key"`
+		ID    UUID   `ch:"id"`
+	}
+)
+
+var deadAnswers = query[deadAnswersParams, deadAnswer]("dead_answers")
+
+// DeadAnswers says which of keys are those of answers that are dead letters, wherever on the log.
+func DeadAnswers(ctx context.Context, conn *Conn, keys []Key, _ Below) (map[Key]bool, error) {
+	var params deadAnswersParams
+	for _, k := range keys {
+		params.Brands, params.IDs = append(params.Brands, k.BrandID.String()), append(params.IDs, k.ID)
+	}
+	rows, err := deadAnswers.All(ctx, conn, params)
+	dead := map[Key]bool{}
+	for _, k := range keys {
+		if slices.Contains(rows, deadAnswer{k.BrandID.String(), k.ID}) {
+			dead[k] = true
+		}
+	}
+	return dead, err
 }
 
 type deadLettersWholeParams struct {

@@ -51,9 +51,13 @@ func giveEveryBrand(t *testing.T, conn *clickhouse.Conn, shards ...*clickhouse.C
 	if len(views) < 9 {
 		t.Fatalf("there are only %q", views)
 	}
+	compared := brands
+	if conn.Shards() > 1 {
+		compared = brands[:1] // whose rows are on both
+	}
 	for _, view := range views {
 		question, byDay := strings.CutSuffix(strings.TrimSuffix(view, "_last_30_days"), "_by_day")
-		for _, brand := range brands {
+		for _, brand := range compared {
 			var got, want []string
 			for today := ""; today != utcDay(); { // again, if a day began meanwhile
 				today = utcDay()
@@ -93,7 +97,7 @@ func (b trackedBrand) byDefault(t *testing.T, question string, byDay bool) map[s
 			args[m[1]] = value
 		case strings.HasPrefix(m[2], "Array"):
 			args[m[1]] = []string{}
-		case m[2] == "UInt32":
+		case m[2] == "UInt32", m[2] == "Float64":
 			args[m[1]] = 0
 		default:
 			args[m[1]] = ""

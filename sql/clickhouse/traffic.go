@@ -36,3 +36,18 @@ type Traffic struct {
 	Sessions int64           `ch:"sessions"` // views that began one
 	Value    decimal.Decimal `ch:"value"`    // exact sum of a goal's values, 0 of all else
 }
+
+// AIPages gives the pages of the brand's site that are crawled, cited or visited: the most visited first, then the most
+// cited and the most crawled, then by name in code-point order.
+var AIPages = rollup[ListFilter, Page]("ai_pages")
+
+// Page is a page of the brand's site, whatever its scheme and query.
+type Page struct {
+	Page      string `ch:"page"` // host and path
+	Crawls    int64  `ch:"crawls"`
+	Citations int64  `ch:"citations"`
+	Visits    int64  `ch:"visits"`
+	Sessions  int64  `ch:"sessions"` // that began on it
+	Goals     int64  `ch:"goals"`    // reached on it
+	Total     uint64 `ch:"total"`    // pages, on every row
+}

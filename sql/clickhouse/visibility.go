@@ -56,11 +56,18 @@ type ListFilter struct {
 	Limit uint32 `ch:"limit"`
 }
 
-// PromptFilter is a ListFilter of prompts in an order.
+// PromptFilter is a ListFilter of prompts in an order, after one of them.
 type PromptFilter struct {
 	ListFilter
+	PromptCursor
 	SortBy string `ch:"sort_by"` // visibility, mentions, citations, appearances
 	Order  string `ch:"order"`   // desc, asc
+}
+
+// PromptCursor is the position of a prompt in a list; the zero value is before all.
+type PromptCursor struct {
+	SortedBy float64 `ch:"after"`
+	ID       string  `ch:"after_prompt"` // lower-case text
 }
 
 // EntityVisibility gives, group by group, the brand's row, then one of each live competitor by name in code-point
@@ -77,8 +84,9 @@ var ShareOfVoice = rollup[BucketFilter, Voice]("share_of_voice")
 // PromptPerformance gives the prompts that have answers in the window.
 var PromptPerformance = rollup[PromptFilter, Prompt]("prompt_performance")
 
-// DegradedPlatforms gives, group by group, the platforms of which over a fifth of the runs were given up.
-var DegradedPlatforms = rollup[GroupFilter, DegradedPlatform]("degraded_platforms")
+// DegradedPlatforms gives, group by group and bucket by bucket, the platforms of which over a fifth of the runs were
+// given up.
+var DegradedPlatforms = rollup[BucketFilter, DegradedPlatform]("degraded_platforms")
 
 // ModelChanges gives, group by group, the buckets in which served models changed.
 var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
@@ -87,7 +95,7 @@ var ModelChanges = rollup[BucketFilter, ModelChange]("model_changes")
 var FilterValues = rollup[Filter, FilterValue]("filter_values")
 
 // Visibility is what a set of answers says of the brand or of a competitor. Percentages, scores and averages are
-// rounded to one decimal, the factor to four; nil is where there is nothing to divide by. The interval is nil under 5
+// rounded to one decimal, the factor to four; nil is where there is nothing to divide by. Intervals are nil under 5
 // prompts.
 type Visibility struct {
 	Answers           int64    `ch:"answers"`
@@ -103,6 +111,9 @@ type Visibility struct {
 	Score             *float64 `ch:"ai_visibility_score"`
 	IntervalLow       *float64 `ch:"interval_low"`
 	IntervalHigh      *float64 `ch:"interval_high"`
+	MentionRatePct    *float64 `ch:"mention_rate_pct"`
+	MentionRateLow    *float64 `ch:"mention_rate_low"`
+	MentionRateHigh   *float64 `ch:"mention_rate_high"`
 }
 
 // Entity is the brand or a live competitor over the window. All are measured
@@ -113,12 +124,14 @@ type Entity struct {
 	IsBrand bool   `ch:"is_brand"`
 	Name    string `ch:"name"`
 	Visibility
+	AvgPosition *float64 `ch:"avg_position"` // over the answers that mention it
 }
 
 // Bucket is the brand over the answers of one bucket.
 type Bucket struct {
 	Group              string    `ch:"group_key"`
 	Bucket             time.Time `ch:"bucket"`
+	GivenUp            int64     `ch:"given_up"`             // runs
 	AvgCompetitorScore *float64  `ch:"avg_competitor_score"` // over pairs of an answer and a live competitor named in it
 	Visibility
 }
@@ -149,15 +162,21 @@ type Prompt struct {
 	AvgVisibility      *float64 `ch:"avg_visibility"`
 	AvgCompetitorScore *float64 `ch:"avg_competitor_score"`
 	Score              *float64 `ch:"ai_visibility_score"`
+	IntervalLow        *float64 `ch:"interval_low"` // nil under 5 answers, as all ends of intervals
+	IntervalHigh       *float64 `ch:"interval_high"`
+	MentionRatePct     *float64 `ch:"mention_rate_pct"`
+	MentionRateLow     *float64 `ch:"mention_rate_low"`
+	MentionRateHigh    *float64 `ch:"mention_rate_high"`
 	SortedBy           *float64 `ch:"sorted_by"`
 }
 
-// DegradedPlatform is a platform with an outage in the window.
+// DegradedPlatform is a platform with an outage in a bucket.
 type DegradedPlatform struct {
-	Group    string `ch:"group_key"`
-	Platform string `ch:"platform"`
-	Runs     int64  `ch:"runs"`
-	GivenUp  int64  `ch:"given_up"`
+	Group    string    `ch:"group_key"`
+	Bucket   time.Time `ch:"bucket"`
+	Platform string    `ch:"platform"`
+	Runs     int64     `ch:"runs"`
+	GivenUp  int64     `ch:"given_up"`
 }
 
 // ModelChange is a bucket in which a platform answered a requested model with

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -14,7 +15,10 @@ type Claims map[string]any
 // Tx is a transaction.
 type Tx = pgx.Tx
 
-var setCaller = query[none]("set_caller")
+var (
+	setCaller = query[none]("set_caller")
+	setActor  = query[none]("set_actor")
+)
 
 // As runs fn in one transaction as the caller, so that row-level security lets it see and write only what the caller
 // may. As PostgREST does, it sets the role (authenticated or anon, as the claims say) and request.jwt.claims for this
@@ -33,6 +37,16 @@ func (db *DB) As(ctx context.Context, claims Claims, fn func(tx Tx) error) error
 	}
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if _, err := setCaller.run(ctx, tx, role, string(text)); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// by runs fn in one transaction with the rights of the service, whose changes the audit log ascribes to a user.
+func (db *DB) by(ctx context.Context, user uuid.UUID, fn func(tx Tx) error) error {
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if _, err := setActor.run(ctx, tx, user); err != nil {
 			return err
 		}
 		return fn(tx)

@@ -179,7 +179,7 @@ func TestRowsStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// What every column, key and row must have.
+// What every column, key and row must have. River's tables are its own.
 func TestTheSchemaKeepsItsHabits(t *testing.T) {
 	t.Parallel()
 	w := newEnvironment(t)
@@ -197,17 +197,17 @@ func TestTheSchemaKeepsItsHabits(t *testing.T) {
 		"texts without a check": `
 			SELECT a.attrelid::regclass || '.' || a.attname FROM pg_attribute AS a
 			JOIN pg_class AS c ON c.oid = a.attrelid
-			WHERE c.relkind = 'r' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace) AND a.attnum > 0
+			WHERE c.relkind = 'r' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace) AND a.attnum > 0 AND c.relname !~ '^river_'
 			  AND format_type(a.atttypid, NULL) IN ('text', 'text[]', 'private.citext', 'character varying')
 			  AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'c' AND a.attnum = ANY (k.conkey))`,
 		"tables without a comment": `
 			SELECT c.oid::regclass::text FROM pg_class AS c
 			WHERE c.relkind = 'r' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
-			  AND c.relname <> 'schema_migrations' AND obj_description(c.oid, 'pg_class') IS NULL`,
+			  AND c.relname <> 'schema_migrations' AND c.relname !~ '^river_' AND obj_description(c.oid, 'pg_class') IS NULL`,
 		"tables with updated_at that nothing sets": `
 			SELECT a.attrelid::regclass::text FROM pg_attribute AS a
 			JOIN pg_class AS c ON c.oid = a.attrelid
-			WHERE c.relkind = 'r' AND a.attname = 'updated_at' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
+			WHERE c.relkind = 'r' AND a.attname = 'updated_at' AND c.relname !~ '^river_' AND c.relnamespace IN ('public'::regnamespace, 'private'::regnamespace)
 			  AND NOT EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgfoid = 'private.stamp'::regproc)`,
 		"definer functions with a search path": `
 			SELECT p.oid::regprocedure::text FROM pg_proc AS p

@@ -50,23 +50,56 @@ var (
 	revokeKey  = query[uuid.UUID]("revoke_key")
 	resolveKey = query[KeyHolder]("resolve_key")
 	touchKeys  = query[none]("touch_keys")
+
+	revokeManagedKey = query[uuid.UUID]("revoke_managed_key")
 )
 
+// A KeyManager is a user who makes, sees and revokes keys: their own, or everyone's in their organization.
+type KeyManager struct {
+	UserID         uuid.UUID
+	OrganizationID uuid.UUID
+	Everyone       bool
+}
+
 // AddKey stores a key; ErrNotFound if the user is not in the organization.
-func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) {
-	key, err := addKey.one(ctx, db, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix, k.Scopes, k.ExpiresAt)
+func (db *DB) AddKey(ctx context.Context, k NewKey) (Key, error) { return k.add(ctx, db) }
+
+// AddOwnKey stores a key that its user makes; ErrNotFound if the user is not in the organization.
+func (db *DB) AddOwnKey(ctx context.Context, k NewKey) (key Key, err error) {
+	err = db.by(ctx, k.UserID, func(tx Tx) error {
+		key, err = k.add(ctx, tx)
+		return err
+	})
+	return key, err
+}
+
+func (k NewKey) add(ctx context.Context, on querier) (Key, error) {
+	key, err := addKey.one(ctx, on, k.OrganizationID, k.UserID, k.Name, k.Hash[:], k.Prefix, k.Scopes, k.ExpiresAt)
 	return key, wrap(err, "add key %q", k.Name)
 }
 
 // ListKeys returns the keys of an organization, revoked ones too, oldest first.
 func (db *DB) ListKeys(ctx context.Context, organization uuid.UUID) ([]Key, error) {
-	return keys.all(ctx, db, organization)
+	return db.ManagedKeys(ctx, KeyManager{OrganizationID: organization, Everyone: true})
+}
+
+// ManagedKeys returns the keys that a user may see, revoked ones too, oldest first.
+func (db *DB) ManagedKeys(ctx context.Context, by KeyManager) ([]Key, error) {
+	return keys.all(ctx, db, by.OrganizationID, by.UserID, by.Everyone)
 }
 
 // RevokeKey ends a key at once, in every process, for ever; ErrNotFound if there is no such key.
 func (db *DB) RevokeKey(ctx context.Context, key uuid.UUID) error {
 	_, err := revokeKey.one(ctx, db, key)
 	return wrap(err, "revoke key %s", key)
+}
+
+// RevokeManagedKey ends a key as RevokeKey does; ErrNotFound if there is none that the user may see.
+func (db *DB) RevokeManagedKey(ctx context.Context, by KeyManager, key uuid.UUID) error {
+	return db.by(ctx, by.UserID, func(tx Tx) error {
+		_, err := revokeManagedKey.one(ctx, tx, key, by.OrganizationID, by.UserID, by.Everyone)
+		return wrap(err, "revoke key %s", key)
+	})
 }
 
 // ResolveKey finds the user of the key with that hash. ErrNotFound if there is none, it is revoked or has expired, or

@@ -44,6 +44,11 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 			return err
 		}
 		for _, m := range pending {
+			if m.name == queueMigration {
+				if err := migrateQueue(ctx, dsn); err != nil {
+					return err
+				}
+			}
 			if err := m.run(ctx, conn); err != nil {
 				return fmt.Errorf("migrate postgres: %w", err)
 			}

@@ -79,6 +79,32 @@ ALTER TABLE private.audit_origins FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.audit_origins FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT ON private.audit_origins TO answerscope_service;
 
+-- table private.budgets
+CREATE TABLE private.budgets (
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    runs_per_day bigint,
+    runs_per_month bigint,
+    cost_per_day numeric,
+    cost_per_month numeric,
+    CONSTRAINT budgets_pkey PRIMARY KEY (organization_id, platform),
+    CONSTRAINT budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT budgets_cost_per_day_is_positive CHECK ((cost_per_day >= (0)::numeric)),
+    CONSTRAINT budgets_cost_per_month_is_positive CHECK ((cost_per_month >= (0)::numeric)),
+    CONSTRAINT budgets_platform_length CHECK ((octet_length(platform) <= 200)),
+    CONSTRAINT budgets_runs_per_day_is_positive CHECK ((runs_per_day >= 0)),
+    CONSTRAINT budgets_runs_per_month_is_positive CHECK ((runs_per_month >= 0))
+);
+ALTER TABLE private.budgets OWNER TO answerscope_owner;
+COMMENT ON TABLE private.budgets IS 'What an organization may spend on tracking, by day and month in UTC.';
+COMMENT ON COLUMN private.budgets.platform IS 'Empty: all platforms together.';
+COMMENT ON COLUMN private.budgets.cost_per_day IS 'In US dollars.';
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE ON private.budgets FOR EACH ROW EXECUTE FUNCTION private.log_budget();
+ALTER TABLE private.budgets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.budgets FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.budgets TO answerscope_service;
+
 -- table private.frozen_months
 CREATE TABLE private.frozen_months (
     topic text NOT NULL,
@@ -116,6 +142,47 @@ ALTER TABLE private.outbox ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.outbox FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, SELECT ON private.outbox TO answerscope_service;
+
+-- table private.platform_leases
+CREATE TABLE private.platform_leases (
+    account text NOT NULL,
+    holder uuid NOT NULL,
+    in_flight integer NOT NULL,
+    per_minute double precision NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT platform_leases_pkey PRIMARY KEY (account, holder),
+    CONSTRAINT platform_leases_account_length CHECK (((octet_length(account) >= 1) AND (octet_length(account) <= 200)))
+);
+ALTER TABLE private.platform_leases OWNER TO answerscope_owner;
+COMMENT ON TABLE private.platform_leases IS 'Which part of the limits of an account at a platform each process holds.';
+COMMENT ON COLUMN private.platform_leases.account IS 'The platform, and a short digest of the key, of which no key can be made.';
+ALTER TABLE private.platform_leases ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.platform_leases FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.platform_leases FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.platform_leases TO answerscope_service;
+
+-- table private.provider_keys
+CREATE TABLE private.provider_keys (
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    sealed text NOT NULL,
+    last_characters text NOT NULL,
+    set_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT provider_keys_pkey PRIMARY KEY (organization_id, platform),
+    CONSTRAINT provider_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT provider_keys_last_characters_length CHECK ((char_length(last_characters) <= 4)),
+    CONSTRAINT provider_keys_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
+    CONSTRAINT provider_keys_sealed_length CHECK (((char_length(sealed) >= 1) AND (char_length(sealed) <= 4000)))
+);
+ALTER TABLE private.provider_keys OWNER TO answerscope_owner;
+COMMENT ON TABLE private.provider_keys IS 'Keys of AI platforms, of organizations that have their own.';
+COMMENT ON COLUMN private.provider_keys.sealed IS 'The key, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
+COMMENT ON COLUMN private.provider_keys.last_characters IS 'By which people know the key; empty: it is too short to show any.';
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF set_at ON private.provider_keys FOR EACH ROW EXECUTE FUNCTION private.log_provider_key();
+ALTER TABLE private.provider_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.provider_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.provider_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.provider_keys TO answerscope_service;
 
 -- table private.refresh_tokens
 CREATE TABLE private.refresh_tokens (
@@ -186,6 +253,113 @@ ALTER TABLE private.rereads FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.rereads FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.rereads TO answerscope_service;
 
+-- table private.river_job
+CREATE TABLE private.river_job (
+    id bigint NOT NULL DEFAULT nextval('private.river_job_id_seq'::regclass),
+    state private.river_job_state NOT NULL DEFAULT 'available'::private.river_job_state,
+    attempt smallint NOT NULL DEFAULT 0,
+    max_attempts smallint NOT NULL DEFAULT 25,
+    attempted_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    finalized_at timestamp with time zone,
+    scheduled_at timestamp with time zone NOT NULL DEFAULT now(),
+    priority smallint NOT NULL DEFAULT 1,
+    args jsonb NOT NULL,
+    attempted_by text[],
+    errors jsonb[],
+    kind text NOT NULL,
+    metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
+    queue text NOT NULL DEFAULT 'default'::text,
+    tags character varying(255)[] NOT NULL DEFAULT '{}'::character varying[],
+    unique_key bytea,
+    unique_states bit(8),
+    CONSTRAINT river_job_pkey PRIMARY KEY (id),
+    CONSTRAINT finalized_or_finalized_at_null CHECK ((((finalized_at IS NULL) AND (state <> ALL (ARRAY['cancelled'::private.river_job_state, 'completed'::private.river_job_state, 'discarded'::private.river_job_state]))) OR ((finalized_at IS NOT NULL) AND (state = ANY (ARRAY['cancelled'::private.river_job_state, 'completed'::private.river_job_state, 'discarded'::private.river_job_state]))))),
+    CONSTRAINT kind_length CHECK (((char_length(kind) > 0) AND (char_length(kind) < 128))),
+    CONSTRAINT max_attempts_is_positive CHECK ((max_attempts > 0)),
+    CONSTRAINT priority_in_range CHECK (((priority >= 1) AND (priority <= 4))),
+    CONSTRAINT queue_length CHECK (((char_length(queue) > 0) AND (char_length(queue) < 128)))
+);
+ALTER TABLE private.river_job OWNER TO answerscope_owner;
+CREATE INDEX river_job_args_index ON private.river_job USING gin (args);
+CREATE INDEX river_job_kind ON private.river_job USING btree (kind);
+CREATE INDEX river_job_metadata_index ON private.river_job USING gin (metadata);
+CREATE INDEX river_job_prioritized_fetching_index ON private.river_job USING btree (state, queue, priority, scheduled_at, id);
+CREATE INDEX river_job_state_and_finalized_at_index ON private.river_job USING btree (state, finalized_at) WHERE (finalized_at IS NOT NULL);
+CREATE UNIQUE INDEX river_job_unique_idx ON private.river_job USING btree (unique_key) WHERE ((unique_key IS NOT NULL) AND (unique_states IS NOT NULL) AND private.river_job_state_in_bitmask(unique_states, state));
+COMMENT ON TABLE private.river_job IS NULL;
+ALTER TABLE private.river_job ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.river_job FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.river_job FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.river_job TO answerscope_service;
+
+-- table private.river_leader
+CREATE UNLOGGED TABLE private.river_leader (
+    elected_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    leader_id text NOT NULL,
+    name text NOT NULL DEFAULT 'default'::text,
+    CONSTRAINT river_leader_pkey PRIMARY KEY (name),
+    CONSTRAINT leader_id_length CHECK (((char_length(leader_id) > 0) AND (char_length(leader_id) < 128))),
+    CONSTRAINT name_length CHECK ((name = 'default'::text))
+);
+ALTER TABLE private.river_leader OWNER TO answerscope_owner;
+COMMENT ON TABLE private.river_leader IS NULL;
+ALTER TABLE private.river_leader ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.river_leader FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.river_leader FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.river_leader TO answerscope_service;
+
+-- table private.river_migration
+CREATE TABLE private.river_migration (
+    line text NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT river_migration_pkey1 PRIMARY KEY (line, version),
+    CONSTRAINT line_length CHECK (((char_length(line) > 0) AND (char_length(line) < 128))),
+    CONSTRAINT version_gte_1 CHECK ((version >= 1))
+);
+ALTER TABLE private.river_migration OWNER TO answerscope_owner;
+COMMENT ON TABLE private.river_migration IS NULL;
+ALTER TABLE private.river_migration ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.river_migration FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.river_migration FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.river_migration TO answerscope_service;
+
+-- table private.river_notification
+CREATE TABLE private.river_notification (
+    id bigint NOT NULL DEFAULT nextval('private.river_notification_id_seq'::regclass),
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    payload text NOT NULL,
+    topic text NOT NULL,
+    CONSTRAINT river_notification_pkey PRIMARY KEY (id),
+    CONSTRAINT topic_length CHECK (((length(topic) > 0) AND (length(topic) < 128)))
+);
+ALTER TABLE private.river_notification OWNER TO answerscope_owner;
+CREATE INDEX river_notification_created_at_idx ON private.river_notification USING btree (created_at);
+CREATE INDEX river_notification_topic_id_idx ON private.river_notification USING btree (topic, id);
+COMMENT ON TABLE private.river_notification IS NULL;
+ALTER TABLE private.river_notification ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.river_notification FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.river_notification FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.river_notification TO answerscope_service;
+
+-- table private.river_queue
+CREATE TABLE private.river_queue (
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
+    paused_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT river_queue_pkey PRIMARY KEY (name)
+);
+ALTER TABLE private.river_queue OWNER TO answerscope_owner;
+COMMENT ON TABLE private.river_queue IS NULL;
+ALTER TABLE private.river_queue ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.river_queue FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.river_queue FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.river_queue TO answerscope_service;
+
 -- table private.sessions
 CREATE TABLE private.sessions (
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -193,13 +367,17 @@ CREATE TABLE private.sessions (
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     refreshed_at timestamp with time zone NOT NULL DEFAULT now(),
     revoked_at timestamp with time zone,
+    cookie_hash bytea,
     CONSTRAINT sessions_pkey PRIMARY KEY (id),
-    CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE
+    CONSTRAINT sessions_cookie_hash_key UNIQUE (cookie_hash),
+    CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
+    CONSTRAINT sessions_cookie_hash_length CHECK ((octet_length(cookie_hash) = 32))
 );
 ALTER TABLE private.sessions OWNER TO answerscope_owner;
 CREATE INDEX sessions_user_id_idx ON private.sessions USING btree (user_id);
 COMMENT ON TABLE private.sessions IS 'Who is signed in. Access tokens name their session, and are refused once it is revoked.';
-COMMENT ON COLUMN private.sessions.refreshed_at IS 'Of the newest refresh token, which works for 30 days.';
+COMMENT ON COLUMN private.sessions.refreshed_at IS 'Of the newest refresh token, or to the hour of the last use of the cookie: both work for 30 days.';
+COMMENT ON COLUMN private.sessions.cookie_hash IS 'SHA-256 of the cookie of a session of the dashboard; null: of another one.';
 ALTER TABLE private.sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.sessions FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -223,6 +401,25 @@ ALTER TABLE private.signing_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.signing_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.signing_keys FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON private.signing_keys TO answerscope_service;
+
+-- table private.spending
+CREATE TABLE private.spending (
+    organization_id uuid NOT NULL,
+    platform text NOT NULL,
+    day date NOT NULL,
+    runs bigint NOT NULL,
+    cost numeric NOT NULL,
+    CONSTRAINT spending_pkey PRIMARY KEY (organization_id, platform, day),
+    CONSTRAINT spending_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+    CONSTRAINT spending_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200)))
+);
+ALTER TABLE private.spending OWNER TO answerscope_owner;
+COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
+COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost.';
+ALTER TABLE private.spending ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.spending FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.spending FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.spending TO answerscope_service;
 
 -- table private.tasks
 CREATE TABLE private.tasks (
@@ -259,6 +456,22 @@ ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
 GRANT SELECT ON private.tombstones TO answerscope_service;
 GRANT UPDATE (purged_at) ON private.tombstones TO answerscope_service;
+
+-- table private.tracking_workers
+CREATE TABLE private.tracking_workers (
+    id uuid NOT NULL,
+    platforms text[] NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT tracking_workers_pkey PRIMARY KEY (id),
+    CONSTRAINT tracking_workers_platforms_are_words CHECK (private.are_words(platforms))
+);
+ALTER TABLE private.tracking_workers OWNER TO answerscope_owner;
+COMMENT ON TABLE private.tracking_workers IS 'Which processes work on tracking jobs.';
+COMMENT ON COLUMN private.tracking_workers.platforms IS 'Those whose keys are in the process''s environment.';
+ALTER TABLE private.tracking_workers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.tracking_workers FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.tracking_workers FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT DELETE, INSERT, SELECT, UPDATE ON private.tracking_workers TO answerscope_service;
 
 -- table private.users
 CREATE TABLE private.users (
@@ -436,6 +649,7 @@ COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; fille
 COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
 COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN (((old.check_frequency IS DISTINCT FROM new.check_frequency) OR (old.is_enabled IS DISTINCT FROM new.is_enabled))) EXECUTE FUNCTION private.reschedule();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
@@ -895,8 +1109,14 @@ CREATE TABLE public.tracking_jobs (
     result jsonb,
     failed_reason text,
     request jsonb NOT NULL DEFAULT '{}'::jsonb,
+    plan bytea,
+    claim bigint NOT NULL DEFAULT 0,
+    estimated_cost numeric,
+    cost numeric NOT NULL DEFAULT 0,
+    currency text NOT NULL DEFAULT 'USD'::text,
     idempotency_key text,
     started_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
     finished_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -904,6 +1124,9 @@ CREATE TABLE public.tracking_jobs (
     CONSTRAINT tracking_jobs_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT tracking_jobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT tracking_jobs_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES private.users(id) ON DELETE SET NULL,
+    CONSTRAINT tracking_jobs_cost_is_positive CHECK ((cost >= (0)::numeric)),
+    CONSTRAINT tracking_jobs_currency_is_known CHECK ((currency = 'USD'::text)),
+    CONSTRAINT tracking_jobs_estimated_cost_is_positive CHECK ((estimated_cost >= (0)::numeric)),
     CONSTRAINT tracking_jobs_failed_reason_length CHECK ((octet_length(failed_reason) <= 8192)),
     CONSTRAINT tracking_jobs_idempotency_key_length CHECK (((octet_length(idempotency_key) >= 1) AND (octet_length(idempotency_key) <= 512))),
     CONSTRAINT tracking_jobs_phase_is_known CHECK ((phase = ANY (ARRAY['queued'::text, 'asking'::text, 'landing'::text, 'done'::text]))),
@@ -915,12 +1138,18 @@ CREATE INDEX tracking_jobs_brand_id_idx ON public.tracking_jobs USING btree (bra
 CREATE INDEX tracking_jobs_idempotency_key_idx ON public.tracking_jobs USING btree (organization_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX tracking_jobs_organization_id_idx ON public.tracking_jobs USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX tracking_jobs_requested_by_idx ON public.tracking_jobs USING btree (requested_by);
+CREATE INDEX tracking_jobs_running_idx ON public.tracking_jobs USING btree (brand_id, plan) WHERE (status = ANY (ARRAY['waiting'::text, 'active'::text]));
 COMMENT ON TABLE public.tracking_jobs IS 'What was asked to be asked, and how far it is.';
 COMMENT ON COLUMN public.tracking_jobs.requested_by IS 'Who started it; null: a schedule, the command line, or a user who is gone.';
 COMMENT ON COLUMN public.tracking_jobs.completed IS 'Runs that were answered, given up or cancelled. It never falls.';
 COMMENT ON COLUMN public.tracking_jobs.total IS 'Its runs.';
 COMMENT ON COLUMN public.tracking_jobs.result IS 'Null until it has finished.';
 COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
+COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
+COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
+COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that were answered, by the platforms'' usage.';
+COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_jobs FORCE ROW LEVEL SECURITY;
@@ -939,16 +1168,23 @@ CREATE TABLE public.tracking_runs (
     model text NOT NULL,
     region text NOT NULL,
     sample integer NOT NULL,
+    slot timestamp with time zone NOT NULL DEFAULT now(),
+    prompt jsonb NOT NULL DEFAULT '{}'::jsonb,
     state text NOT NULL DEFAULT 'queued'::text,
     attempts integer NOT NULL DEFAULT 0,
+    repeats integer NOT NULL DEFAULT 0,
+    is_unknown boolean NOT NULL DEFAULT false,
     next_attempt_at timestamp with time zone,
     error_class text,
     error text,
-    cost jsonb,
-    answer_id uuid,
+    estimate numeric,
+    cost numeric,
+    answer_id uuid NOT NULL DEFAULT gen_random_uuid(),
+    answer json,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT tracking_runs_pkey PRIMARY KEY (id),
+    CONSTRAINT tracking_runs_answer_id_key UNIQUE (answer_id),
     CONSTRAINT tracking_runs_identity_key UNIQUE (job_id, prompt_id, platform, model, region, sample),
     CONSTRAINT tracking_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES tracking_jobs(id) ON DELETE CASCADE,
     CONSTRAINT tracking_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
@@ -961,13 +1197,24 @@ CREATE TABLE public.tracking_runs (
     CONSTRAINT tracking_runs_state_is_known CHECK ((state = ANY (ARRAY['queued'::text, 'asking'::text, 'answered'::text, 'done'::text, 'gave_up'::text, 'cancelled'::text])))
 );
 ALTER TABLE public.tracking_runs OWNER TO answerscope_owner;
+CREATE INDEX tracking_runs_answer_idx ON public.tracking_runs USING btree (job_id) WHERE (answer IS NOT NULL);
+CREATE UNIQUE INDEX tracking_runs_asking_key ON public.tracking_runs USING btree (organization_id, prompt_id, platform, model, region, sample) WHERE (state = 'asking'::text);
 CREATE INDEX tracking_runs_organization_id_idx ON public.tracking_runs USING btree (organization_id);
+CREATE INDEX tracking_runs_waiting_idx ON public.tracking_runs USING btree (organization_id, prompt_id, platform, model, region, sample) WHERE (state = 'queued'::text);
 COMMENT ON TABLE public.tracking_runs IS 'One row per prompt, platform, model, region and sample of a job.';
 COMMENT ON COLUMN public.tracking_runs.prompt_id IS 'Kept when the prompt is deleted.';
 COMMENT ON COLUMN public.tracking_runs.model IS 'The requested model; empty where the platform has no choice.';
 COMMENT ON COLUMN public.tracking_runs.region IS 'A country in lower case, or empty.';
+COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of the hour, day, week or month; of a manual job, its creation.';
+COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the job began, as records have it.';
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
+COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
+COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
+COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
+COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars.';
+COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
+COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_runs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tracking_runs FORCE ROW LEVEL SECURITY;
@@ -1390,6 +1637,39 @@ $function$;
 ALTER FUNCTION private.log_audit_of_row() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.log_audit_of_row() IS NULL;
 
+-- function private.log_budget()
+CREATE OR REPLACE FUNCTION private.log_budget()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit('budget set', NEW.organization_id, coalesce(nullif(NEW.platform, ''), 'all platforms'),
+        to_jsonb(NEW) - 'organization_id' - 'platform');
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_budget() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_budget() IS NULL;
+
+-- function private.log_provider_key()
+CREATE OR REPLACE FUNCTION private.log_provider_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    PERFORM private.log_audit(
+        CASE TG_OP WHEN 'DELETE' THEN 'provider key removed' ELSE 'provider key set' END,
+        coalesce(NEW.organization_id, OLD.organization_id), coalesce(NEW.platform, OLD.platform));
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.log_provider_key() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.log_provider_key() IS NULL;
+
 -- function private.notify_sites()
 CREATE OR REPLACE FUNCTION private.notify_sites()
  RETURNS trigger
@@ -1543,6 +1823,20 @@ $function$;
 ALTER FUNCTION private.refuse_move() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.refuse_move() IS NULL;
 
+-- function private.reschedule()
+CREATE OR REPLACE FUNCTION private.reschedule()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    NEW.next_check_at := NULL;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.reschedule() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.reschedule() IS NULL;
+
 -- function private.revise_brand()
 CREATE OR REPLACE FUNCTION private.revise_brand()
  RETURNS trigger
@@ -1598,6 +1892,28 @@ END
 $function$;
 ALTER FUNCTION private.revise_brands_on_update() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.revise_brands_on_update() IS NULL;
+
+-- function private.river_job_state_in_bitmask(bitmask bit, state private.river_job_state)
+CREATE OR REPLACE FUNCTION private.river_job_state_in_bitmask(bitmask bit, state private.river_job_state)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT CASE state
+        WHEN 'available' THEN get_bit(bitmask, 7)
+        WHEN 'cancelled' THEN get_bit(bitmask, 6)
+        WHEN 'completed' THEN get_bit(bitmask, 5)
+        WHEN 'discarded' THEN get_bit(bitmask, 4)
+        WHEN 'pending'   THEN get_bit(bitmask, 3)
+        WHEN 'retryable' THEN get_bit(bitmask, 2)
+        WHEN 'running'   THEN get_bit(bitmask, 1)
+        WHEN 'scheduled' THEN get_bit(bitmask, 0)
+        ELSE 0
+    END = 1;
+$function$;
+ALTER FUNCTION private.river_job_state_in_bitmask(bit,private.river_job_state) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.river_job_state_in_bitmask(bit,private.river_job_state) IS NULL;
+GRANT EXECUTE ON FUNCTION private.river_job_state_in_bitmask(bit,private.river_job_state) TO answerscope_service;
 
 -- function private.slug_of(name text, kind text)
 CREATE OR REPLACE FUNCTION private.slug_of(name text, kind text)

@@ -24,6 +24,13 @@ type Account struct {
 	SignedIn       bool            `db:"signed_in"` // in the session that was asked for
 }
 
+// DashboardAccount is the account of a cookie.
+type DashboardAccount struct {
+	Account
+	SessionID uuid.UUID `db:"session_id"`
+	Renewed   bool      `db:"renewed"` // just now, so that its cookie lasts as long again
+}
+
 // ErrTokenUsed says that a refresh token was used before.
 var ErrTokenUsed = errors.New("refresh token was used before")
 
@@ -48,6 +55,9 @@ var (
 	lockRefreshToken   = query[refreshToken]("lock_refresh_token")
 	rotateRefreshToken = query[none]("rotate_refresh_token")
 	endSessions        = query[none]("end_sessions")
+
+	openDashboardSession = query[uuid.UUID]("open_dashboard_session")
+	accountByCookie      = query[DashboardAccount]("account_by_cookie")
 )
 
 // Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is no
@@ -94,6 +104,20 @@ func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, se
 func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope string) error {
 	_, err := endSessions.run(ctx, db, user, session, scope)
 	return wrap(err, "end sessions of %s", user)
+}
+
+// OpenDashboardSession signs a user in to the dashboard. hash is SHA-256 of the session's cookie. ErrNotFound if the user is
+// disabled.
+func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32]byte) error {
+	_, err := openDashboardSession.one(ctx, db, user, hash[:])
+	return wrap(err, "open session of %s", user)
+}
+
+// AccountByCookie finds the user who may use the service by the hash of a cookie, which works for 30 days from its last use;
+// ErrNotFound if there is none, or its session has ended.
+func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
+	a, err := accountByCookie.one(ctx, db, hash[:])
+	return a, wrap(err, "find account of a cookie")
 }
 
 // SigningKey is a key of access tokens.

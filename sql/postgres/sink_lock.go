@@ -33,6 +33,7 @@ var (
 	lockSinksShared    = query[none]("lock_sinks_shared")
 	unlockSinksShared  = query[bool]("unlock_sinks_shared")
 	lockSinksExclusive = query[none]("lock_sinks_exclusive")
+	sinksAtWork        = query[int]("sinks_at_work")
 	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
 )
 
@@ -113,7 +114,7 @@ func set(ids []uuid.UUID) map[uuid.UUID]bool {
 	return all
 }
 
-// Release releases the lock. If the server does not confirm it, the connection is closed, and the lock ends with it.
+// Release notes that the warehouse may have changed, and releases the lock. If the server does not confirm it, the connection is closed, and the lock ends with it.
 func (l *SharedSinkLock) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -123,6 +124,10 @@ func (l *SharedSinkLock) Release() {
 	}
 	l.conn.Release()
 }
+
+// SinksAtWork are the connections under which batches are being inserted. Once one is missing, the batch that it had
+// before is in every table, unless its process has died.
+func (db *DB) SinksAtWork(ctx context.Context) ([]int, error) { return sinksAtWork.all(ctx, db) }
 
 // discard closes a connection of the pool.
 func discard(conn *pgxpool.Conn) {
@@ -169,8 +174,14 @@ func (l *ExclusiveSinkLock) Tombstones(ctx context.Context, topic string, brands
 	return tombstonesBy(ctx, l.conn, l.timeout, topic, brands, organizations)
 }
 
-// Release lets the sinks go on.
-func (l *ExclusiveSinkLock) Release() error { return closeConn(l.conn) }
+// Release notes that the warehouse may have changed, and lets the sinks go on. That the lock ends matters more: who
+// keeps an answer of the warehouse keeps it for a short time.
+func (l *ExclusiveSinkLock) Release() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = warehouseChanged.one(ctx, l.conn)
+	return closeConn(l.conn)
+}
 
 // busy is ErrSinksBusy if err is a lock timeout of the server.
 func busy(err error) error {

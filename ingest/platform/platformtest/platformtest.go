@@ -1,11 +1,10 @@
-// Package platformtest is the conformance test that every platform passes. It needs no server: it checks replies,
-// failures and a context that has ended.
+// Package platformtest is the conformance test that every platform passes. Suite asks a local server. Conform needs
+// none: it checks replies, failures and a context that has ended.
 package platformtest
 
 import (
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
 // Conform asks p the question under several sample numbers, at once, and checks what comes back against the contract of
@@ -82,7 +82,7 @@ func reply(t *testing.T, r platform.Reply) {
 		t.Error("no raw payload")
 	}
 	for _, c := range r.Citations {
-		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
+		if !wire.IsURL(c.URL) {
 			t.Errorf("citation %q: want a URL", c.URL)
 		}
 		if c.Start < 0 || c.Start > c.End || c.End > len(r.Text) {

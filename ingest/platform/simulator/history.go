@@ -76,9 +76,7 @@ func (s *Simulator) run(plan Plan, asked Asked, model string, sample int, date t
 	}
 	reply, err := s.Ask(context.Background(), run.Question())
 	if failure, ok := errors.AsType[*platform.Error](err); ok {
-		if failure.Class.Retryable() {
-			run.Attempts = 5
-		}
+		run.Attempts = 5
 		run.EndedAt = run.Due.Add(time.Duration(run.Attempts) * 3 * time.Minute)
 		return run.GaveUp(failure)
 	}

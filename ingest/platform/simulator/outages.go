@@ -23,8 +23,15 @@ const (
 	anyFailures      = 0.008
 )
 
-// failure returns the error of a question that fails, nil for all others.
+// failure returns the error of a question that fails, nil for all others. It has passed when the question is asked again.
 func (s *Simulator) failure(q platform.Question) error {
+	if err := s.firstFailure(q); err != nil && q.Attempt <= 1 {
+		return err
+	}
+	return nil
+}
+
+func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 	date := q.Due.UTC().Format(time.DateOnly)
 	ofDay := chance(s.config.Seed, "weather", s.slug, q.Model, date).Float64() // another label would change every history
 	c := chance(s.config.Seed, "failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
@@ -35,7 +42,7 @@ func (s *Simulator) failure(q platform.Question) error {
 	case ofDay >= outageDays && ofDay < outageDays+lowLimitDays && drawn < lowLimitFailures:
 		return &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(15+c.IntN(45)) * time.Second, Cause: errors.New("simulated rate limit")}
 	case drawn > 1-anyFailures:
-		class := pick(c, []platform.Class{platform.Timeout, platform.Timeout, platform.ContentFiltered, platform.ChangedShape})
+		class := pick(c, []platform.Class{platform.Timeout, platform.Timeout, platform.Unavailable, platform.RateLimited})
 		return &platform.Error{Class: class, Cause: errors.New("simulated failure")}
 	}
 	return nil

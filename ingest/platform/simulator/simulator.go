@@ -63,7 +63,7 @@ func New(config Config) (*Simulator, error) {
 	return s, nil
 }
 
-// Ask answers, or fails with a *platform.Error: some days have outages.
+// Ask answers, or fails with a *platform.Error: some days have outages. A second attempt finds every failure over.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return platform.Reply{}, err

@@ -195,3 +195,25 @@ func TestQuestionsThatMeanNothingAreInvalid(t *testing.T) {
 		t.Error("a simulator without a brand")
 	}
 }
+
+// Every failure is of a class that is asked again, and has passed at the second attempt.
+func TestARetryHeals(t *testing.T) {
+	s, _ := demo(t, false)
+	classes := map[platform.Class]int{}
+	for sample := range int64(6000) {
+		q := platform.Question{Text: "best tent?", Sample: sample%3 + 1, Due: today.Add(time.Duration(sample) * time.Hour), Attempt: 1}
+		_, err := s.Ask(t.Context(), q)
+		failure, failed := errors.AsType[*platform.Error](err)
+		if !failed {
+			continue
+		}
+		classes[failure.Class]++
+		q.Attempt = 2
+		if _, err = s.Ask(t.Context(), q); !failure.Class.Retryable() || err != nil {
+			t.Errorf("%v, then %v", failure, err)
+		}
+	}
+	if len(classes) != 3 {
+		t.Errorf("failures %v, want some of each class that is asked again", classes)
+	}
+}

@@ -1,10 +1,10 @@
 // Drives /auth/v1 and /rest/v1 with @supabase/supabase-js as an application does. Arguments: the address of the service,
-// the anon key, a password, and the emails of a member of one organization, of a viewer of it, and of an owner of another
-// one. It exits with status 0 if everything was as it must be.
+// the anon key, the password of all users, an API key of ann's, and the id of a brand of hers that has an answer. It exits
+// with status 0 if everything was as it must be.
 import assert from 'node:assert/strict'
 import { createClient } from '@supabase/supabase-js'
 
-const [base, anon, password, member, viewer, stranger] = process.argv.slice(2)
+const [base, anon, password, key, answered] = process.argv.slice(2)
 const options = { auth: { persistSession: false, autoRefreshToken: false }, realtime: { transport: class {} } }
 
 async function signedIn(email) {
@@ -23,8 +23,26 @@ function refused(answer, status, code) {
   assert.deepEqual([answer.status, answer.error?.code], [status, code])
 }
 
-const mine = await signedIn(member)
+const mine = await signedIn('ann@acme.example')
 const organization = right(await mine.from('organizations').select('id').single()).id
+
+// A deleted brand is gone with all that is its own: here, at /api/v1, and in the warehouse, where the caller looks.
+async function metrics(path) {
+  const answer = await fetch(base + '/api/v1/' + path, { headers: { Authorization: 'Bearer ' + key } })
+  return [answer.status, await answer.json()]
+}
+let results
+while ((results = right(await mine.rpc('get_latest_prompt_results', { p_brand_id: answered }))).length === 0) {
+  await new Promise((resolve) => setTimeout(resolve, 50))
+}
+assert.deepEqual([results.length, results[0].brand_id, results[0].platform, results[0].response], [1, answered, 'chatgpt', 'Acme makes the best anvil.'])
+assert.equal((await metrics('visibility-summary?brand_id=' + answered))[0], 200)
+right(await mine.from('brands').delete().eq('id', answered))
+for (const table of ['brand_domains', 'competitors', 'prompt_sets', 'prompts', 'prompt_results']) {
+  assert.deepEqual(right(await mine.from(table).select('id')), [], table)
+}
+assert.equal((await metrics('visibility-summary?brand_id=' + answered))[0], 404)
+assert.deepEqual(await metrics('brands'), [200, { brands: [] }])
 
 // The interface, from a brand to its end.
 const brand = right(await mine.from('brands').insert({ organization_id: organization, name: 'Lumen', slug: 'lumen', industry: 'lighting', region: 'us', language: 'en' }).select().single())
@@ -51,14 +69,50 @@ refused(await mine.from('brand_domains').insert({ brand_id: brand.id, domain: 'n
 refused(await mine.from('organizations').update({ slug: 'taken' }).eq('id', organization), 403, '42501')
 
 // A viewer reads, and writes nothing.
-const reads = await signedIn(viewer)
+const reads = await signedIn('vic@acme.example')
 assert.equal(right(await reads.from('brands').select('id')).length, 1)
 refused(await reads.from('brands').insert({ organization_id: organization, name: 'X' }), 403, '42501')
 assert.deepEqual(right(await reads.from('brands').update({ name: 'X' }).eq('id', brand.id).select()), [])
-assert.deepEqual(right(await reads.from('audit_log').select('id')), [])
+
+// Neither a viewer nor a member writes members, or sees others' keys and the audit log.
+for (const user of [reads, mine]) {
+  assert.equal(right(await user.from('members').select('id')).length, 4)
+  assert.deepEqual(right(await user.from('members').update({ role: 'owner' }).eq('organization_id', organization).select()), [])
+  assert.deepEqual(right(await user.from('members').delete().eq('organization_id', organization).select()), [])
+  assert.deepEqual(right(await user.from('organizations').update({ name: 'X' }).eq('id', organization).select()), [])
+  assert.deepEqual(right(await user.from('audit_log').select('id')), [])
+}
+assert.equal(right(await reads.from('api_keys').select('*')).length, 0)
+assert.equal(right(await mine.from('api_keys').select('*')).length, 1)
+
+// An admin does, but for owners; an owner for all, as long as one stays.
+const admin = await signedIn('ada@acme.example')
+const owner = await signedIn('oto@acme.example')
+const id = async (user) => (await user.auth.getUser()).data.user.id
+for (const user of [admin, owner]) {
+  assert.equal(right(await user.from('api_keys').select('*')).length, 1)
+  assert.ok(right(await user.from('audit_log').select('action')).some((line) => line.action === 'brand deleted'))
+  refused(await user.from('audit_log').delete().eq('organization_id', organization), 403, '42501')
+  refused(await user.from('api_keys').update({ revoked_at: null }).eq('organization_id', organization), 403, '42501')
+  assert.equal(right(await user.from('organizations').update({ time_zone: 'Europe/Vienna' }).eq('id', organization).select('time_zone').single()).time_zone, 'Europe/Vienna')
+  for (const role of ['admin', 'viewer']) {
+    assert.equal(right(await user.from('members').update({ role }).eq('user_id', await id(reads)).select('role').single()).role, role)
+  }
+}
+refused(await admin.from('members').update({ role: 'owner' }).eq('user_id', await id(admin)), 403, '42501')
+assert.deepEqual(right(await admin.from('members').update({ role: 'viewer' }).eq('user_id', await id(owner)).select()), [])
+assert.deepEqual(right(await admin.from('members').delete().eq('user_id', await id(owner)).select()), [])
+refused(await owner.from('members').update({ role: 'admin' }).eq('user_id', await id(owner)), 400, '23514')
+refused(await owner.from('members').delete().eq('user_id', await id(owner)), 400, '23514')
+right(await owner.from('members').update({ role: 'owner' }).eq('user_id', await id(admin)))
+right(await owner.from('members').update({ role: 'admin' }).eq('user_id', await id(owner)))
+
+// Who is removed is out at once.
+right(await admin.from('members').delete().eq('user_id', await id(reads)))
+refused(await reads.from('brands').select('id'), 401, 'PGRST301')
 
 // Another organization sees nothing of this one, names none of its rows, and moves none to itself.
-const other = await signedIn(stranger)
+const other = await signedIn('eve@other.example')
 const home = right(await other.from('organizations').select('id').single()).id
 assert.notEqual(home, organization)
 const lured = right(await other.from('brands').insert({ organization_id: home, name: 'Raye' }).select().single())

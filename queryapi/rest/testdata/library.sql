@@ -90,6 +90,7 @@ CREATE TABLE api.items (
   doubled int GENERATED ALWAYS AS (amount * 2) STORED
 );
 CREATE TABLE api.keyless (a int, b text);
+CREATE VIEW api.initials AS SELECT 1 AS r, int4range(1, 2) AS f; -- names that a query gives to its parts
 CREATE TABLE api.notes (
   id int PRIMARY KEY,
   owner text NOT NULL DEFAULT current_setting('request.jwt.claims', true)::json ->> 'sub',
@@ -108,6 +109,9 @@ CREATE TABLE api."odd, ""table"" (größe)" (
 CREATE TABLE "odd schema".things (id int PRIMARY KEY, name text);
 CREATE TABLE second.books (id int PRIMARY KEY, shelf text);
 CREATE TABLE private.hidden (id int PRIMARY KEY, author_id int REFERENCES api.authors);
+CREATE TABLE api.old_authors (id int PRIMARY KEY);
+CREATE TABLE api.prizes (id int PRIMARY KEY);
+CREATE TABLE private.won (author int REFERENCES api.old_authors, prize int REFERENCES api.prizes, PRIMARY KEY (author, prize));
 
 -- views over tables that are not exposed
 CREATE TABLE private.people (id int PRIMARY KEY, name text);
@@ -116,6 +120,9 @@ CREATE TABLE private.members (person int REFERENCES private.people, club int REF
 CREATE VIEW api.people AS SELECT p.id AS person_id, p.name AS person_name FROM private.people p;
 CREATE VIEW api.clubs AS SELECT id, name FROM private.clubs;
 CREATE VIEW api.members AS SELECT person, club, since FROM private.members;
+CREATE VIEW api.joinable AS SELECT c.id AS club, p.id AS person FROM private.people p, private.clubs c;
+CREATE RULE joined AS ON INSERT TO api.joinable DO INSTEAD
+  INSERT INTO private.members VALUES (new.person, new.club, 2020) RETURNING club, person;
 
 -- computed columns and relationships
 CREATE FUNCTION api.shout(api.authors) RETURNS text LANGUAGE sql STABLE AS $$ SELECT upper($1.name) $$;
@@ -135,6 +142,7 @@ CREATE FUNCTION api.numbers(n int) RETURNS SETOF int LANGUAGE sql IMMUTABLE AS $
 CREATE FUNCTION api.squares(n int) RETURNS TABLE (i int, square int) LANGUAGE sql IMMUTABLE AS $$ SELECT x, x * x FROM generate_series(1, n) x $$;
 CREATE FUNCTION api.pair(a int, OUT x int, OUT y text) LANGUAGE sql IMMUTABLE AS $$ SELECT a, 'y' || a $$;
 CREATE FUNCTION api.nothing() RETURNS void LANGUAGE sql AS $$ SELECT $$;
+CREATE FUNCTION api.sleep(seconds double precision) RETURNS void LANGUAGE sql AS $$ SELECT pg_sleep(seconds) $$;
 CREATE FUNCTION api.whole(json) RETURNS json LANGUAGE sql IMMUTABLE AS $$ SELECT $1 $$;
 CREATE FUNCTION api.text_length(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT length($1) $$;
 CREATE FUNCTION api.bytes(bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1, 'hex') $$;

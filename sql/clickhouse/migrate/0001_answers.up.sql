@@ -8,6 +8,9 @@
 -- remove it within a minute with the tokens of its inserts, and a replay brought deleted rows back (200 rows of 100).
 -- Expiry drops whole parts, since a partition is a month.
 --
+-- index_granularity_bytes is small because texts are read of a few answers only: for a page of 50 the server unpacks 1.6 MB
+-- instead of 23 MB (48,771 answers of 3 KB in a year).
+--
 -- Projection readings has a brand's readings of a day in few rows, for the hourly sweep of rereads over the whole
 -- table.
 CREATE TABLE IF NOT EXISTS answers
@@ -105,5 +108,5 @@ CREATE TABLE IF NOT EXISTS answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity_bytes = 2097152
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';

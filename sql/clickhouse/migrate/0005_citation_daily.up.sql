@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS citation_daily
     region                LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id              UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded               Bool COMMENT 'the prompt names the brand',
+    mentioned             Bool COMMENT 'the answer mentions the brand',
     entry                 UInt128 COMMENT 'hash of domain, url, title, source_type and model',
     answers               Int64 COMMENT 'answers, on rows without a url',
     citations             Int64 COMMENT 'answers that cite the url',
@@ -32,7 +33,7 @@ CREATE TABLE IF NOT EXISTS citation_daily
 )
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded, mentioned)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
@@ -55,6 +56,7 @@ SELECT
     region,
     topic_id,
     branded,
+    CAST(mention_count > 0 AS Bool) AS mentioned,
     reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
     sign * (url = '')               AS answers,
     sign * (url != '')              AS citations,

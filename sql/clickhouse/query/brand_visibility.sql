@@ -15,6 +15,7 @@ WITH
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers)                     AS answers,
+            sum(entity_prompt_daily.given_up)                    AS given_up,
             sumIf(entity_prompt_daily.mention_answers, own)      AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own)     AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own)     AS inverse_position,
@@ -35,16 +36,16 @@ WITH
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND (own OR has(live, entity_id))
         GROUP BY group_key, bucket, prompt_id
-        HAVING answers > 0
     ),
     buckets AS
     (
         SELECT
             group_key,
             bucket,
-            count()                                                           AS prompt_count,
+            countIf(prompts.answers > 0)                                      AS prompt_count,
             countIf(prompts.mention_answers + prompts.citation_answers > 0)   AS visible_prompts,
             sum(prompts.answers)                                              AS answers,
+            sum(prompts.given_up)                                             AS given_up,
             sum(prompts.mention_answers)                                      AS mention_answers,
             sum(prompts.citation_answers)                                     AS citation_answers,
             sum(prompts.inverse_position)                                     AS inverse_position,
@@ -54,20 +55,30 @@ WITH
             sum(prompts.rivals_named)                                         AS rivals_named,
             sum(prompts.rivals_visibility)                                    AS rivals_visibility,
             answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
+            answerscope_ratio(100 * mention_answers, answers) AS rate,
             answerscope_margin(
                 prompt_count,
                 answers,
                 score,
                 sum(points * points),
                 sum(points * prompts.answers),
-                sum(prompts.answers * prompts.answers)) AS margin
+                sum(prompts.answers * prompts.answers) AS nn) AS margin,
+            answerscope_margin(
+                prompt_count,
+                answers,
+                rate,
+                10000 * sum(prompts.mention_answers * prompts.mention_answers),
+                100 * sum(prompts.mention_answers * prompts.answers),
+                nn) AS rate_margin
         FROM prompts
         GROUP BY group_key, bucket
+        HAVING answers > 0
     )
 SELECT
     group_key,
     bucket,
     answers,
+    given_up,
     mention_answers,
     citation_answers,
     mentions,
@@ -80,7 +91,10 @@ SELECT
     answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
     answerscope_round(score, 1)                                                      AS ai_visibility_score,
     if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high
+    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high
 FROM buckets
 ORDER BY group_key, bucket
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,6 +1,6 @@
 -- citation_sources: what the filtered answers cite: in all, and the domains and URLs that they cite most.
 -- facet is total (one row, always), domain or url (at most limit rows of each, by citations descending, then by name). source_filter
--- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer.
+-- leaves out citations, but no answers: they are the divisor of usage_pct and citations_per_answer. mentioned leaves out answers.
 WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     -- From here on an entry has only current citations, which are alike in what is asked below.
@@ -25,6 +25,7 @@ WITH
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({mentioned:Array(Bool)}, mentioned)
           AND ({source_filter:String} = 'all'
             OR source_type IN ('', {source_filter:String})
             OR {source_filter:String} = 'external' AND source_type NOT IN ('owned', 'competitor'))

@@ -1,6 +1,7 @@
--- degraded_platforms: platforms that gave up over a fifth of the filtered runs of a group, so that figures of the window show an outage, too.
+-- degraded_platforms: platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too.
 SELECT
     answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
+    answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
     platform,
     sum(answer_daily.runs)     AS runs,
     sum(answer_daily.given_up) AS given_up
@@ -13,7 +14,7 @@ WHERE organization_id = {organization_id:UUID}
   AND answerscope_matches_code({regions:Array(String)}, region)
   AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
   AND answerscope_matches({branded:Array(Bool)}, branded)
-GROUP BY group_key, platform
+GROUP BY group_key, bucket, platform
 HAVING 5 * given_up > runs
-ORDER BY group_key, platform
+ORDER BY group_key, bucket, platform
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -18,6 +18,7 @@ WITH
             sum(entity_prompt_daily.mention_answers)  AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.positions)        AS positions,
             sum(entity_prompt_daily.mentions)         AS mentions,
             sum(entity_prompt_daily.citations)        AS citations,
             sum(entity_prompt_daily.visibility)       AS visibility,
@@ -46,16 +47,19 @@ WITH
             sum(prompts.mention_answers)                                     AS mention_answers,
             sum(prompts.citation_answers)                                    AS citation_answers,
             sum(prompts.inverse_position)                                    AS inverse_position,
+            sum(prompts.positions)                                           AS positions,
             sum(prompts.mentions)                                            AS mentions,
             sum(prompts.citations)                                           AS citations,
             sum(prompts.visibility)                                          AS visibility,
             sum(points * points)                                              AS yy,
             sum(points * asked_of_prompt)                                     AS yn,
-            sum(asked * asked)                                                AS nn
+            sum(asked * asked)                                                AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers)    AS mm, -- an answer that mentions it has 100 points
+            100 * sum(prompts.mention_answers * asked_of_prompt)              AS mn
         FROM prompts
         GROUP BY group_key, entity_id
         UNION ALL -- all answers are a group also where there are none
-        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        SELECT '', toUUID('00000000-0000-0000-0000-000000000000'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         WHERE {group_by:String} = ''
     ),
     measured AS
@@ -76,7 +80,10 @@ WITH
             own.7 AS citations,
             own.8 AS visibility,
             answerscope_score(answers, mention_answers, citation_answers, inverse_position) AS score,
-            answerscope_margin(prompt_count, answers, score, own.9, own.10, nn) AS margin
+            own.9 AS positions,
+            answerscope_margin(prompt_count, answers, score, own.10, own.11, nn) AS margin,
+            answerscope_ratio(100 * mention_answers, answers) AS rate,
+            answerscope_margin(prompt_count, answers, rate, own.12, own.13, nn) AS rate_margin
         FROM
         (
             SELECT
@@ -84,7 +91,7 @@ WITH
                 max(entities.answers)      AS answers,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn)           AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
             FROM entities
             GROUP BY group_key
         ) AS grouped
@@ -105,9 +112,13 @@ SELECT
     answerscope_round(answerscope_ratio(100 * visible_prompts, prompt_count), 1)     AS visibility_rate_pct,
     answerscope_round(answerscope_ratio(visibility, answers), 1)                     AS avg_visibility,
     answerscope_round(answerscope_ratio(inverse_position / 5354228880, answers), 4)  AS position_factor,
+    answerscope_round(answerscope_ratio(positions, mention_answers), 1)              AS avg_position,
     answerscope_round(score, 1)                                                      AS ai_visibility_score,
     if(prompt_count < 5, NULL, answerscope_round(greatest(0, score - margin), 1))    AS interval_low,
-    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high
+    if(prompt_count < 5, NULL, answerscope_round(least(100, score + margin), 1))     AS interval_high,
+    answerscope_round(rate, 1)                                                       AS mention_rate_pct,
+    if(prompt_count < 5, NULL, answerscope_round(greatest(0, rate - rate_margin), 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, answerscope_round(least(100, rate + rate_margin), 1)) AS mention_rate_high
 FROM measured
 WHERE {group_by:String} = '' OR answers > 0
 ORDER BY group_key, is_brand DESC, name

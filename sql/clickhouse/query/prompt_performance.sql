@@ -1,4 +1,5 @@
 -- prompt_performance: a brand's figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text.
+-- At most limit after prompt after_prompt, whose sorted_by was after; from the first on where that is ''.
 WITH
     (
         SELECT groupArray(id)
@@ -20,7 +21,9 @@ WITH
             sumIf(entity_prompt_daily.citations, own)            AS citations,
             sumIf(entity_prompt_daily.visibility, own)           AS visibility,
             sumIf(entity_prompt_daily.mention_answers, NOT own)  AS rivals_named,
-            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
+            answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
+            if(answers < 5, NULL, answers) AS enough -- for an interval
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -45,6 +48,11 @@ SELECT
     answerscope_round(answerscope_ratio(visibility, answers), 1)                                AS avg_visibility,
     answerscope_round(answerscope_ratio(rivals_visibility, rivals_named), 1)                    AS avg_competitor_score,
     answerscope_round(answerscope_score(answers, mention_answers, citation_answers, inverse_position), 1) AS ai_visibility_score,
+    answerscope_round(answerscope_wilson(points / 100, enough, -1.96), 1)                       AS interval_low,
+    answerscope_round(answerscope_wilson(points / 100, enough, 1.96), 1)                        AS interval_high,
+    answerscope_round(answerscope_ratio(100 * mention_answers, answers), 1)                     AS mention_rate_pct,
+    answerscope_round(answerscope_wilson(mention_answers, enough, -1.96), 1)                    AS mention_rate_low,
+    answerscope_round(answerscope_wilson(mention_answers, enough, 1.96), 1)                     AS mention_rate_high,
     multiIf(
         {sort_by:String} = 'mentions', toFloat64(mentions),
         {sort_by:String} = 'citations', toFloat64(citations),
@@ -65,6 +73,8 @@ LEFT JOIN
     WHERE organization_id = {organization_id:UUID}
       AND brand_id = {brand_id:UUID}
 ) AS topic ON topic.id = prompt.topic_id
+WHERE {after_prompt:String} = ''
+   OR (if({order:String} = 'asc', 1, -1) * assumeNotNull(sorted_by), toString(prompt_id)) > (if({order:String} = 'asc', 1, -1) * {after:Float64}, {after_prompt:String})
 ORDER BY
     if({order:String} = 'asc', sorted_by, -sorted_by),
     toString(prompt_id)

@@ -92,7 +92,7 @@ func TestRollupsAreTheTargetsOfEveryView(t *testing.T) {
 		"answers answer_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "inverse_position",
 			"mentions", "citations", "visibility", "visibility_named"},
 		"answers entity_prompt_daily": {"runs", "given_up", "answers", "mention_answers", "citation_answers", "visible_answers", "inverse_position",
-			"mentions", "citations", "visibility", "visibility_named"},
+			"positions", "mentions", "citations", "visibility", "visibility_named"},
 		"answers citation_daily": {"answers", "citations", "citing_answers", "citing_answers_source", "domain_answers", "domain_answers_source"},
 		"answers citations":      {"rows"},
 		"answers shopping_cards": {"rows"},

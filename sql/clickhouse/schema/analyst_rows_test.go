@@ -179,6 +179,8 @@ func viewCall(t *testing.T, view, organization, brand string) (call string, para
 			value = "[]"
 		case strings.Contains(kind, "Int"):
 			value = "100"
+		case kind == "Float64":
+			value = "0"
 		case kind == "UUID":
 			value = organization
 		case strings.HasPrefix(kind, "Date"):

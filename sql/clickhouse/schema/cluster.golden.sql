@@ -94,7 +94,7 @@ CREATE TABLE IF NOT EXISTS answers_local
 ENGINE = ReplicatedMergeTree('/clickhouse/answerscope/{database}/{shard}/answers', '{replica}')
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild'
+SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity_bytes = 2097152
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
 
 CREATE TABLE IF NOT EXISTS answers AS answers_local
@@ -179,6 +179,7 @@ CREATE TABLE IF NOT EXISTS entity_prompt_daily_local
     citation_answers Int64 COMMENT 'answers that cite its pages',
     visible_answers  Int64 COMMENT 'answers that mention it or cite its pages',
     inverse_position Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    positions        Int64 COMMENT 'sum of position over mention_answers',
     mentions         Int64 COMMENT 'occurrences of its names',
     citations        Int64 COMMENT 'citations of its pages',
     visibility       Int64 COMMENT 'sum of visibility_score over all answers',
@@ -213,6 +214,7 @@ SELECT
     sum(sign * (cited > 0))                                                                 AS citation_answers,
     sum(sign * (named > 0 OR cited > 0))                                                    AS visible_answers,
     sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place))))                        AS inverse_position,
+    sum(sign * place)                                                                       AS positions,
     sum(sign * named)                                                                       AS mentions,
     sum(sign * cited)                                                                       AS citations,
     sum(sign * score)                                                                       AS visibility,
@@ -300,6 +302,7 @@ CREATE TABLE IF NOT EXISTS citation_daily_local
     region                LowCardinality(String) COMMENT 'requested region, empty: none',
     topic_id              UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     branded               Bool COMMENT 'the prompt names the brand',
+    mentioned             Bool COMMENT 'the answer mentions the brand',
     entry                 UInt128 COMMENT 'hash of domain, url, title, source_type and model',
     answers               Int64 COMMENT 'answers, on rows without a url',
     citations             Int64 COMMENT 'answers that cite the url',
@@ -310,7 +313,7 @@ CREATE TABLE IF NOT EXISTS citation_daily_local
 )
 ENGINE = ReplicatedSummingMergeTree('/clickhouse/answerscope/{database}/{shard}/citation_daily', '{replica}', (answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded, mentioned)
 SETTINGS replicated_deduplication_window = 50000, replicated_deduplication_window_seconds = 604800, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
@@ -337,6 +340,7 @@ SELECT
     region,
     topic_id,
     branded,
+    CAST(mention_count > 0 AS Bool) AS mentioned,
     reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
     sign * (url = '')               AS answers,
     sign * (url != '')              AS citations,

@@ -66,7 +66,7 @@ func (v plainView) defaultValue(placeholder string) string {
 		return "'" + v.by + "'"
 	case kind == "String":
 		return "''"
-	case kind == "UInt32":
+	case kind == "UInt32", kind == "Float64":
 		return "0"
 	}
 	return "CAST([], '" + kind + "')"

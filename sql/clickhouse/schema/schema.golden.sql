@@ -16,6 +16,9 @@ CREATE FUNCTION answerscope_matches AS (filter, value) -> (empty(filter) OR has(
 -- answerscope_matches_code
 CREATE FUNCTION answerscope_matches_code AS (filter, code) -> (empty(filter) OR has(arrayMap(given -> lower(given), filter), lower(code)));
 
+-- answerscope_page
+CREATE FUNCTION answerscope_page AS address -> extract(address, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)');
+
 -- answerscope_points
 CREATE FUNCTION answerscope_points AS (mention_answers, citation_answers, inverse_position) -> (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880));
 
@@ -28,9 +31,15 @@ CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
 -- answerscope_score
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
+-- answerscope_source_type
+CREATE FUNCTION answerscope_source_type AS (owned, competitor_id, listed_type) -> multiIf(owned, 'owned', isNotNull(answerscope_given(competitor_id)), 'competitor', listed_type);
+
+-- answerscope_wilson
+CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
+
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [ff7b1cf887de]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [164117694c58]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -82,7 +91,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [abf29aa4ee69]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [219fbc55d680]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -140,9 +149,65 @@ LEFT JOIN
 ) AS brand ON (brand.owner = question.organization_id) AND (brand.named = question.brand_id)
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
+-- ai_pages
+CREATE VIEW ai_pages
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [14ce5f55c9f3]'
+AS SELECT
+    page,
+    sum(crawled) AS crawls,
+    sum(cited) AS citations,
+    sum(viewed) AS visits,
+    sum(begun) AS sessions,
+    sum(reached) AS goals,
+    count() OVER () AS total
+FROM
+(
+    SELECT
+        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        sum(requests) AS crawled,
+        0 AS cited,
+        0 AS viewed,
+        0 AS begun,
+        0 AS reached
+    FROM crawl_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+    GROUP BY page
+    UNION ALL
+    SELECT
+        extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        0,
+        sum(citation_daily.citations),
+        0,
+        0,
+        0
+    FROM citation_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (source_type = 'owned') AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
+    GROUP BY page
+    UNION ALL
+    SELECT
+        extract(concat(host, path), '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)') AS page,
+        0,
+        0,
+        sumIf(visit_daily.visits, event = 'view'),
+        sumIf(visit_daily.sessions, event = 'view'),
+        sumIf(visit_daily.visits, event = 'goal')
+    FROM visit_daily
+    WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
+    GROUP BY page
+) AS parts
+GROUP BY page
+HAVING (((crawls + citations) + visits) + goals) > 0
+ORDER BY
+    visits DESC,
+    citations DESC,
+    crawls DESC,
+    page ASC
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
+
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [beb648ff290c]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [5aa01ed53a6e]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
@@ -182,7 +247,7 @@ CREATE VIEW ai_traffic_last_30_days
     `sessions` Int64,
     `value` Decimal(38, 6)
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [3d74222f1616]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [2dbf310b403f]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -413,12 +478,63 @@ CREATE TABLE answers
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (organization_id, brand_id, day, id)
-SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity = 8192
+SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, ttl_only_drop_parts = 1, materialize_ttl_recalculate_only = 1, lightweight_mutation_projection_mode = 'rebuild', index_granularity_bytes = 2097152, index_granularity = 8192
 COMMENT 'Every record of every run with its reading. A correction is two more rows, of sign -1 and 1. The rollups are faster.';
+
+-- answers_found
+CREATE VIEW answers_found
+COMMENT 'which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text. [5f9c4c410b26]'
+AS WITH
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    passing AS
+    (
+        SELECT
+            day,
+            id,
+            answered_at,
+            sign
+        FROM answers
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', isNotNull(nullIf(rival, toUUID('00000000-0000-0000-0000-000000000000'))), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+    ),
+    (
+        SELECT groupArray((day, n))
+        FROM
+        (
+            SELECT
+                day,
+                sum(sign) AS n
+            FROM passing
+            GROUP BY day
+            HAVING n > 0
+            ORDER BY day DESC
+        )
+    ) AS days,
+    arrayFilter(d -> ((d.1) < toDate(place)), days) AS earlier,
+    arrayFirstIndex(n -> (n >= {limit:UInt32}), arrayCumSum(earlier.2)) AS enough,
+    arrayExists(d -> ((d.1) <= toDate(place)), days) AS any_left
+SELECT
+    day,
+    id,
+    answered_at,
+    CAST((answered_at < place) OR ((answered_at = place) AND (toString(id) > {after_answer:String})), 'Bool') AS comes_after,
+    toUInt64(arraySum(days.2)) AS total
+FROM passing
+WHERE (day >= if(enough = 0, {date_from:Date}, (earlier[enough]).1)) AND (day <= if(any_left, toDate(place), {date_to:Date}))
+GROUP BY
+    day,
+    id,
+    answered_at
+HAVING sum(sign) > 0
+ORDER BY
+    comes_after DESC,
+    answered_at DESC,
+    toString(id) ASC
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [31092392b063]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [2f660aedfffe]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -435,6 +551,7 @@ AS WITH
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
+            sum(entity_prompt_daily.given_up) AS given_up,
             sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
             sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
             sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -450,16 +567,16 @@ AS WITH
             group_key,
             bucket,
             prompt_id
-        HAVING answers > 0
     ),
     buckets AS
     (
         SELECT
             group_key,
             bucket,
-            count() AS prompt_count,
+            countIf(prompts.answers > 0) AS prompt_count,
             countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
             sum(prompts.answers) AS answers,
+            sum(prompts.given_up) AS given_up,
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
@@ -469,16 +586,20 @@ AS WITH
             sum(prompts.rivals_named) AS rivals_named,
             sum(prompts.rivals_visibility) AS rivals_visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
+            (100 * mention_answers) / nullIf(answers, 0) AS rate,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
         FROM prompts
         GROUP BY
             group_key,
             bucket
+        HAVING answers > 0
     )
 SELECT
     group_key,
     bucket,
     answers,
+    given_up,
     mention_answers,
     citation_answers,
     mentions,
@@ -491,7 +612,10 @@ SELECT
     round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
     round(score + 1e-9, 1) AS ai_visibility_score,
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
+    round(rate + 1e-9, 1) AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
 FROM buckets
 ORDER BY
     group_key ASC,
@@ -507,6 +631,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `group_key` String,
     `bucket` Date,
     `answers` Int64,
+    `given_up` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
     `mentions` Int64,
@@ -519,9 +644,12 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `position_factor` Nullable(Float64),
     `ai_visibility_score` Nullable(Float64),
     `interval_low` Nullable(Float64),
-    `interval_high` Nullable(Float64)
+    `interval_high` Nullable(Float64),
+    `mention_rate_pct` Nullable(Float64),
+    `mention_rate_low` Nullable(Float64),
+    `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [59c6a4bff974]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [8f305a86dcef]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -547,6 +675,7 @@ FROM
                 multiIf('day' = 'day', day, 'day' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
+                sum(entity_prompt_daily.given_up) AS given_up,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -564,7 +693,6 @@ FROM
                 group_key,
                 bucket,
                 prompt_id
-            HAVING answers > 0
         ),
         buckets AS
         (
@@ -573,9 +701,10 @@ FROM
                 brand_id,
                 group_key,
                 bucket,
-                count() AS prompt_count,
+                countIf(prompts.answers > 0) AS prompt_count,
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(prompts.answers) AS answers,
+                sum(prompts.given_up) AS given_up,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -585,13 +714,16 @@ FROM
                 sum(prompts.rivals_named) AS rivals_named,
                 sum(prompts.rivals_visibility) AS rivals_visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
+                (100 * mention_answers) / nullIf(answers, 0) AS rate,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
             FROM prompts
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
                 bucket
+            HAVING answers > 0
         )
     SELECT
         organization_id,
@@ -599,6 +731,7 @@ FROM
         group_key,
         bucket,
         answers,
+        given_up,
         mention_answers,
         citation_answers,
         mentions,
@@ -611,7 +744,10 @@ FROM
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
         round(score + 1e-9, 1) AS ai_visibility_score,
         if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
+        round(rate + 1e-9, 1) AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -638,6 +774,7 @@ CREATE VIEW brand_visibility_last_30_days
     `group_key` String,
     `bucket` Date,
     `answers` Int64,
+    `given_up` Int64,
     `mention_answers` Int64,
     `citation_answers` Int64,
     `mentions` Int64,
@@ -650,9 +787,12 @@ CREATE VIEW brand_visibility_last_30_days
     `position_factor` Nullable(Float64),
     `ai_visibility_score` Nullable(Float64),
     `interval_low` Nullable(Float64),
-    `interval_high` Nullable(Float64)
+    `interval_high` Nullable(Float64),
+    `mention_rate_pct` Nullable(Float64),
+    `mention_rate_low` Nullable(Float64),
+    `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [9c0fdd3ff439]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [87c8e4b6591e]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -678,6 +818,7 @@ FROM
                 multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
+                sum(entity_prompt_daily.given_up) AS given_up,
                 sumIf(entity_prompt_daily.mention_answers, own) AS mention_answers,
                 sumIf(entity_prompt_daily.citation_answers, own) AS citation_answers,
                 sumIf(entity_prompt_daily.inverse_position, own) AS inverse_position,
@@ -695,7 +836,6 @@ FROM
                 group_key,
                 bucket,
                 prompt_id
-            HAVING answers > 0
         ),
         buckets AS
         (
@@ -704,9 +844,10 @@ FROM
                 brand_id,
                 group_key,
                 bucket,
-                count() AS prompt_count,
+                countIf(prompts.answers > 0) AS prompt_count,
                 countIf((prompts.mention_answers + prompts.citation_answers) > 0) AS visible_prompts,
                 sum(prompts.answers) AS answers,
+                sum(prompts.given_up) AS given_up,
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
@@ -716,13 +857,16 @@ FROM
                 sum(prompts.rivals_named) AS rivals_named,
                 sum(prompts.rivals_visibility) AS rivals_visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * sum(prompts.answers * prompts.answers))) - (1e-12 * sum(points * points))))) / answers AS margin
+                (100 * mention_answers) / nullIf(answers, 0) AS rate,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, ((sum(points * points) - ((2 * score) * sum(points * prompts.answers))) + ((score * score) * (sum(prompts.answers * prompts.answers) AS nn))) - (1e-12 * sum(points * points))))) / answers AS margin,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((10000 * sum(prompts.mention_answers * prompts.mention_answers)) - ((2 * rate) * (100 * sum(prompts.mention_answers * prompts.answers)))) + ((rate * rate) * nn)) - (1e-12 * (10000 * sum(prompts.mention_answers * prompts.mention_answers)))))) / answers AS rate_margin
             FROM prompts
             GROUP BY
                 organization_id,
                 brand_id,
                 group_key,
                 bucket
+            HAVING answers > 0
         )
     SELECT
         organization_id,
@@ -730,6 +874,7 @@ FROM
         group_key,
         bucket,
         answers,
+        given_up,
         mention_answers,
         citation_answers,
         mentions,
@@ -742,7 +887,10 @@ FROM
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
         round(score + 1e-9, 1) AS ai_visibility_score,
         if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
+        round(rate + 1e-9, 1) AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
     FROM buckets
     ORDER BY
         group_key ASC,
@@ -776,6 +924,7 @@ CREATE TABLE citation_daily
     `region` LowCardinality(String) COMMENT 'requested region, empty: none',
     `topic_id` UUID COMMENT 'topic of the prompt when it was asked, nil: none',
     `branded` Bool COMMENT 'the prompt names the brand',
+    `mentioned` Bool COMMENT 'the answer mentions the brand',
     `entry` UInt128 COMMENT 'hash of domain, url, title, source_type and model',
     `answers` Int64 COMMENT 'answers, on rows without a url',
     `citations` Int64 COMMENT 'answers that cite the url',
@@ -786,7 +935,7 @@ CREATE TABLE citation_daily
 )
 ENGINE = SummingMergeTree((answers, citations, citing_answers, citing_answers_source, domain_answers, domain_answers_source))
 PARTITION BY toYYYYMM(day)
-ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded)
+ORDER BY (organization_id, brand_id, day, domain, url, title, source_type, competitor_id, platform, model, region, topic_id, branded, mentioned)
 SETTINGS non_replicated_deduplication_window = 50000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, old_parts_lifetime = 480, remove_empty_parts = 0, index_granularity = 8192
 COMMENT 'What answers cite by day, page and every filter, and the number of answers. Always sum: a key may have several rows.';
 
@@ -806,6 +955,7 @@ CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
     `region` LowCardinality(String),
     `topic_id` UUID,
     `branded` Bool,
+    `mentioned` Bool,
     `entry` UInt128,
     `answers` Int16,
     `citations` Int16,
@@ -831,6 +981,7 @@ SELECT
     region,
     topic_id,
     branded,
+    CAST(mention_count > 0, 'Bool') AS mentioned,
     reinterpretAsUInt128(sipHash128(domain, url, title, source_type, model)) AS entry,
     sign * (url = '') AS answers,
     sign * (url != '') AS citations,
@@ -854,7 +1005,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [0cdc522a9df2]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [a8ffd739d1ce]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -870,7 +1021,7 @@ AS WITH
             sum(if({source_filter:String} = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
             sum(if({source_filter:String} = 'all', domain_answers, domain_answers_source)) AS citing_domain
         FROM citation_daily
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, mentioned)) AND (({source_filter:String} = 'all') OR (source_type IN ('', {source_filter:String})) OR (({source_filter:String} = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
         GROUP BY entry
         HAVING (citations > 0) OR (answers > 0)
     )
@@ -930,7 +1081,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [1f4b5e35f18f]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [ba54e749a181]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -955,7 +1106,7 @@ FROM
                 sum(if('all' = 'all', citation_daily.citing_answers, citing_answers_source)) AS citing_answers,
                 sum(if('all' = 'all', domain_answers, domain_answers_source)) AS citing_domain
             FROM citation_daily
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), mentioned)) AND (('all' = 'all') OR (source_type IN ('', 'all')) OR (('all' = 'external') AND (source_type NOT IN ('owned', 'competitor'))))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -1182,7 +1333,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [7fd20f5e225b]'
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [21ea2dbd03e1]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1260,6 +1411,15 @@ LIMIT 1 BY
     brand_id,
     id;
 
+-- dead_answers
+CREATE VIEW dead_answers
+COMMENT 'which of some brands’ answers are dead letters, by the ids in their bytes. [be7766a8ab6d]'
+AS SELECT DISTINCT
+    key,
+    toUUIDOrZero(JSONExtractString(value, 'id')) AS id
+FROM deadletters
+WHERE (key IN ({brands:Array(String)})) AND (id IN ({ids:Array(UUID)}));
+
 -- deadletter_ends
 CREATE VIEW deadletter_ends
 (
@@ -1267,7 +1427,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [2c39790f7def]'
+COMMENT 'the last dead letter of each partition. [a3fff4e4077e]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1298,7 +1458,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [2a2d12e7dda6]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [71c3788fdbd4]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1317,7 +1477,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [587bc0803160]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [f6ec77810083]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1362,7 +1522,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [ca4099688521]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [12d419f82a09]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1383,9 +1543,10 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group, so that figures of the window show an outage, too. [16451b725953]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too. [e71b8464c6ee]'
 AS SELECT
     if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+    multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
     platform,
     sum(answer_daily.runs) AS runs,
     sum(answer_daily.given_up) AS given_up
@@ -1393,10 +1554,12 @@ FROM answer_daily
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
 GROUP BY
     group_key,
+    bucket,
     platform
 HAVING (5 * given_up) > runs
 ORDER BY
     group_key ASC,
+    bucket ASC,
     platform ASC
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0;
 
@@ -1493,6 +1656,7 @@ CREATE TABLE entity_prompt_daily
     `citation_answers` Int64 COMMENT 'answers that cite its pages',
     `visible_answers` Int64 COMMENT 'answers that mention it or cite its pages',
     `inverse_position` Int64 COMMENT 'sum of 1/position over mention_answers, in 1/5354228880ths',
+    `positions` Int64 COMMENT 'sum of position over mention_answers',
     `mentions` Int64 COMMENT 'occurrences of its names',
     `citations` Int64 COMMENT 'citations of its pages',
     `visibility` Int64 COMMENT 'sum of visibility_score over all answers',
@@ -1524,6 +1688,7 @@ CREATE MATERIALIZED VIEW entity_prompt_daily_view TO entity_prompt_daily
     `citation_answers` Int64,
     `visible_answers` Int64,
     `inverse_position` Int64,
+    `positions` Int64,
     `mentions` Int64,
     `citations` Int64,
     `visibility` Int64,
@@ -1547,6 +1712,7 @@ AS SELECT
     sum(sign * (cited > 0)) AS citation_answers,
     sum(sign * ((named > 0) OR (cited > 0))) AS visible_answers,
     sum(sign * if(place = 0, 0, toInt64(round(5354228880 / place)))) AS inverse_position,
+    sum(sign * place) AS positions,
     sum(sign * named) AS mentions,
     sum(sign * cited) AS citations,
     sum(sign * score) AS visibility,
@@ -1574,7 +1740,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [1df4ebeae536]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [ef6c60171a7c]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1592,6 +1758,7 @@ AS WITH
             sum(entity_prompt_daily.mention_answers) AS mention_answers,
             sum(entity_prompt_daily.citation_answers) AS citation_answers,
             sum(entity_prompt_daily.inverse_position) AS inverse_position,
+            sum(entity_prompt_daily.positions) AS positions,
             sum(entity_prompt_daily.mentions) AS mentions,
             sum(entity_prompt_daily.citations) AS citations,
             sum(entity_prompt_daily.visibility) AS visibility,
@@ -1615,12 +1782,15 @@ AS WITH
             sum(prompts.mention_answers) AS mention_answers,
             sum(prompts.citation_answers) AS citation_answers,
             sum(prompts.inverse_position) AS inverse_position,
+            sum(prompts.positions) AS positions,
             sum(prompts.mentions) AS mentions,
             sum(prompts.citations) AS citations,
             sum(prompts.visibility) AS visibility,
             sum(points * points) AS yy,
             sum(points * asked_of_prompt) AS yn,
-            sum(asked * asked) AS nn
+            sum(asked * asked) AS nn,
+            10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+            100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
         FROM prompts
         GROUP BY
             group_key,
@@ -1629,6 +1799,9 @@ AS WITH
         SELECT
             '',
             toUUID('00000000-0000-0000-0000-000000000000'),
+            0,
+            0,
+            0,
             0,
             0,
             0,
@@ -1660,7 +1833,10 @@ AS WITH
             own.7 AS citations,
             own.8 AS visibility,
             (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * score) * (own.10))) + ((score * score) * nn)) - (1e-12 * (own.9))))) / answers AS margin
+            own.9 AS positions,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
+            (100 * mention_answers) / nullIf(answers, 0) AS rate,
+            (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
         FROM
         (
             SELECT
@@ -1668,7 +1844,7 @@ AS WITH
                 max(entities.answers) AS answers,
                 max(entities.prompt_count) AS prompt_count,
                 max(entities.nn) AS nn,
-                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+                groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
             FROM entities
             GROUP BY group_key
         ) AS grouped
@@ -1689,9 +1865,13 @@ SELECT
     round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
     round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
     round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+    round((positions / nullIf(mention_answers, 0)) + 1e-9, 1) AS avg_position,
     round(score + 1e-9, 1) AS ai_visibility_score,
     if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+    if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
+    round(rate + 1e-9, 1) AS mention_rate_pct,
+    if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
+    if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
 FROM measured
 WHERE ({group_by:String} = '') OR (answers > 0)
 ORDER BY
@@ -1720,11 +1900,15 @@ CREATE VIEW entity_visibility_last_30_days
     `visibility_rate_pct` Nullable(Float64),
     `avg_visibility` Nullable(Float64),
     `position_factor` Nullable(Float64),
+    `avg_position` Nullable(Float64),
     `ai_visibility_score` Nullable(Float64),
     `interval_low` Nullable(Float64),
-    `interval_high` Nullable(Float64)
+    `interval_high` Nullable(Float64),
+    `mention_rate_pct` Nullable(Float64),
+    `mention_rate_low` Nullable(Float64),
+    `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [298202d543c4]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [c53ded50e487]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1751,6 +1935,7 @@ FROM
                 sum(entity_prompt_daily.mention_answers) AS mention_answers,
                 sum(entity_prompt_daily.citation_answers) AS citation_answers,
                 sum(entity_prompt_daily.inverse_position) AS inverse_position,
+                sum(entity_prompt_daily.positions) AS positions,
                 sum(entity_prompt_daily.mentions) AS mentions,
                 sum(entity_prompt_daily.citations) AS citations,
                 sum(entity_prompt_daily.visibility) AS visibility,
@@ -1778,12 +1963,15 @@ FROM
                 sum(prompts.mention_answers) AS mention_answers,
                 sum(prompts.citation_answers) AS citation_answers,
                 sum(prompts.inverse_position) AS inverse_position,
+                sum(prompts.positions) AS positions,
                 sum(prompts.mentions) AS mentions,
                 sum(prompts.citations) AS citations,
                 sum(prompts.visibility) AS visibility,
                 sum(points * points) AS yy,
                 sum(points * asked_of_prompt) AS yn,
-                sum(asked * asked) AS nn
+                sum(asked * asked) AS nn,
+                10000 * sum(prompts.mention_answers * prompts.mention_answers) AS mm,
+                100 * sum(prompts.mention_answers * asked_of_prompt) AS mn
             FROM prompts
             GROUP BY
                 organization_id,
@@ -1810,7 +1998,10 @@ FROM
                 own.7 AS citations,
                 own.8 AS visibility,
                 (((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0) AS score,
-                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.9) - ((2 * score) * (own.10))) + ((score * score) * nn)) - (1e-12 * (own.9))))) / answers AS margin
+                own.9 AS positions,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.10) - ((2 * score) * (own.11))) + ((score * score) * nn)) - (1e-12 * (own.10))))) / answers AS margin,
+                (100 * mention_answers) / nullIf(answers, 0) AS rate,
+                (1.96 * sqrt((prompt_count / (prompt_count - 1)) * greatest(0, (((own.12) - ((2 * rate) * (own.13))) + ((rate * rate) * nn)) - (1e-12 * (own.12))))) / answers AS rate_margin
             FROM
             (
                 SELECT
@@ -1820,7 +2011,7 @@ FROM
                     max(entities.answers) AS answers,
                     max(entities.prompt_count) AS prompt_count,
                     max(entities.nn) AS nn,
-                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, yy, yn)) AS found
+                    groupArray((entity_id, visible_prompts, mention_answers, citation_answers, inverse_position, mentions, citations, visibility, positions, yy, yn, mm, mn)) AS found
                 FROM entities
                 GROUP BY
                     organization_id,
@@ -1846,9 +2037,13 @@ FROM
         round(((100 * visible_prompts) / nullIf(prompt_count, 0)) + 1e-9, 1) AS visibility_rate_pct,
         round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
         round(((inverse_position / 5354228880) / nullIf(answers, 0)) + 1e-9, 4) AS position_factor,
+        round((positions / nullIf(mention_answers, 0)) + 1e-9, 1) AS avg_position,
         round(score + 1e-9, 1) AS ai_visibility_score,
         if(prompt_count < 5, NULL, round(greatest(0, score - margin) + 1e-9, 1)) AS interval_low,
-        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high
+        if(prompt_count < 5, NULL, round(least(100, score + margin) + 1e-9, 1)) AS interval_high,
+        round(rate + 1e-9, 1) AS mention_rate_pct,
+        if(prompt_count < 5, NULL, round(greatest(0, rate - rate_margin) + 1e-9, 1)) AS mention_rate_low,
+        if(prompt_count < 5, NULL, round(least(100, rate + rate_margin) + 1e-9, 1)) AS mention_rate_high
     FROM measured
     WHERE ('' = '') OR (answers > 0)
     ORDER BY
@@ -1870,7 +2065,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [0dbb4691c848]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [dc8463cd7b12]'
 AS SELECT
     platform,
     prompt,
@@ -1968,7 +2163,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [09fcf7341be7]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [ab143c65ff92]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -1990,7 +2185,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [d0292190480b]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [1d026de90bb0]'
 AS SELECT
     month,
     max(kind = 'answers') AS answers,
@@ -2021,7 +2216,7 @@ ORDER BY month ASC;
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [e349fb01e884]'
+COMMENT 'every visit to a brand’s site as it was recorded. [639319fbe512]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2051,7 +2246,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [c5b84668adb3]'
+COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [638f65126a1b]'
 AS SELECT
     kind,
     value,
@@ -2090,7 +2285,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [5d6e61c92673]'
+COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [21174dae3a93]'
 AS SELECT
     day,
     id,
@@ -2135,7 +2330,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [a1aa13bdac43]'
+COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [985f3a12fa93]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2154,7 +2349,7 @@ GROUP BY
 
 -- landed_crawls
 CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [a88972662c1b]'
+COMMENT 'which of the given crawls have landed. [f8786a95ffd3]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -2164,7 +2359,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [76d1e79fe28c]'
+COMMENT 'which of the given visits have landed. [8b8a4ac34491]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -2174,7 +2369,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [772f75898ec3]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [fc7eb3b75a79]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2183,9 +2378,38 @@ FROM visits
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32}) AND (log_offset >= {from:Int64}) AND (log_offset < {below:Int64})
 ORDER BY log_offset ASC;
 
+-- listed_answers
+CREATE VIEW listed_answers
+COMMENT 'the given answers of a brand for a list: as they were asked, with their text and their current reading. [695f0b5dabe9]'
+AS SELECT
+    * EXCEPT reading,
+    reading.1 AS mention_count,
+    reading.2 AS position,
+    reading.3 AS sentiment,
+    reading.4 AS citations,
+    reading.5 AS extract_version
+FROM
+(
+    SELECT
+        id,
+        any(answers.answered_at) AS answered_at,
+        any(answers.platform) AS platform,
+        any(answers.model) AS model,
+        any(answers.served_model) AS served_model,
+        any(answers.region) AS region,
+        any(answers.sample) AS sample,
+        any(answers.prompt_id) AS prompt_id,
+        any(answers.prompt_text) AS prompt_text,
+        argMinIf(answers.text, (revision, answers.extract_version), sign = 1) AS text,
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version), (revision, answers.extract_version), sign = 1) AS reading
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)}))
+    GROUP BY id
+) AS found;
+
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [4f0e26628403]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [96e99dc97596]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2252,7 +2476,7 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [2a5ff2e3ba1f]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [e09419f649a4]'
 AS WITH
     served AS
     (
@@ -2306,7 +2530,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [f1dd3759220b]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [10d8c5b99ac4]'
 AS WITH
     toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
     page AS
@@ -2390,7 +2614,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [ad19b78cc522]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [d416c2ef91a0]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2481,7 +2705,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [0defdd1e7323]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [959b51edbbb2]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2490,9 +2714,67 @@ WHERE day >= (
 )
 HAVING count() > 0;
 
+-- one_answer
+CREATE VIEW one_answer
+COMMENT 'an answer of an organization as it was recorded, and its current reading. An answer of no given brand is looked for in all. [1e80f22ad6ee]'
+AS SELECT
+    * EXCEPT (recorded, reading, sources, products),
+    recorded.1 AS text,
+    recorded.2 AS search_queries,
+    recorded.3 AS input_tokens,
+    recorded.4 AS output_tokens,
+    recorded.5 AS searches,
+    recorded.6 AS cost_usd,
+    reading.1 AS mention_count,
+    reading.2 AS position,
+    reading.3 AS sentiment,
+    reading.4 AS extract_version,
+    arrayCount(sources.5) AS citations,
+    sources.1 AS `citations.url`,
+    sources.2 AS `citations.title`,
+    sources.3 AS `citations.domain`,
+    arrayMap((listed, owned, rival) -> multiIf(owned, 'owned', isNotNull(nullIf(rival, toUUID('00000000-0000-0000-0000-000000000000'))), 'competitor', listed), sources.4, sources.6, sources.7) AS `citations.source_type`,
+    sources.5 AS `citations.cited`,
+    products.1 AS `cards.position`,
+    products.2 AS `cards.title`,
+    products.3 AS `cards.brand`,
+    products.4 AS `cards.price_amount`,
+    products.5 AS `cards.price_currency`,
+    products.6 AS `cards.image_url`,
+    products.7 AS `cards.merchant_url`,
+    products.8 AS `cards.merchant_domain`,
+    products.9 AS `cards.rating`,
+    products.10 AS `cards.review_count`,
+    products.11 AS `cards.matched_id`,
+    products.12 AS `cards.role`
+FROM
+(
+    SELECT
+        brand_id,
+        id,
+        any(answers.answered_at) AS answered_at,
+        any(answers.platform) AS platform,
+        any(answers.model) AS model,
+        any(answers.served_model) AS served_model,
+        any(answers.region) AS region,
+        any(answers.sample) AS sample,
+        any(answers.prompt_id) AS prompt_id,
+        any(answers.prompt_text) AS prompt_text,
+        any(answers.job_id) AS job_id,
+        argMinIf((answers.text, answers.search_queries, answers.input_tokens, answers.output_tokens, answers.searches, answers.cost_usd), (revision, answers.extract_version), sign = 1) AS recorded,
+        argMaxIf((answers.mention_count, answers.position, answers.sentiment, answers.extract_version), (revision, answers.extract_version), sign = 1) AS reading,
+        argMaxIf((answers.citations.url, answers.citations.title, answers.citations.domain, answers.citations.listed_type, answers.citations.cited, answers.citations.owned, answers.citations.competitor_id), (revision, answers.extract_version), sign = 1) AS sources,
+        argMaxIf((answers.cards.position, answers.cards.title, answers.cards.brand, answers.cards.price_amount, answers.cards.price_currency, answers.cards.image_url, answers.cards.merchant_url, answers.cards.merchant_domain, answers.cards.rating, answers.cards.review_count, answers.cards.matched_id, answers.cards.role), (revision, answers.extract_version), sign = 1) AS products
+    FROM answers
+    WHERE (organization_id = {organization:UUID}) AND (empty({brands:Array(UUID)}) OR (brand_id IN ({brands:Array(UUID)}))) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)})) AND (NOT given_up)
+    GROUP BY
+        brand_id,
+        id
+) AS found;
+
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [2ad19bebd81a]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [51abbc61af76]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2514,7 +2796,9 @@ AS WITH
             sumIf(entity_prompt_daily.citations, own) AS citations,
             sumIf(entity_prompt_daily.visibility, own) AS visibility,
             sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
-            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+            sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
+            ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+            if(answers < 5, NULL, answers) AS enough
         FROM entity_prompt_daily
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY prompt_id
@@ -2531,6 +2815,11 @@ SELECT
     round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
     round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
     round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
+    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
+    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
+    round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
+    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
+    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
     multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
 FROM prompts
 LEFT JOIN
@@ -2553,6 +2842,7 @@ LEFT JOIN
     FINAL
     WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID})
 ) AS topic ON topic.id = prompt.topic_id
+WHERE ({after_prompt:String} = '') OR ((if({order:String} = 'asc', 1, -1) * assumeNotNull(sorted_by), toString(prompt_id)) > (if({order:String} = 'asc', 1, -1) * {after:Float64}, {after_prompt:String}))
 ORDER BY
     if({order:String} = 'asc', sorted_by, -sorted_by) ASC,
     toString(prompt_id) ASC
@@ -2575,9 +2865,14 @@ CREATE VIEW prompt_performance_last_30_days
     `avg_visibility` Nullable(Float64),
     `avg_competitor_score` Nullable(Float64),
     `ai_visibility_score` Nullable(Float64),
+    `interval_low` Nullable(Float64),
+    `interval_high` Nullable(Float64),
+    `mention_rate_pct` Nullable(Float64),
+    `mention_rate_low` Nullable(Float64),
+    `mention_rate_high` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [435ea8a752dd]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [87b71a86df28]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2608,7 +2903,9 @@ FROM
                 sumIf(entity_prompt_daily.citations, own) AS citations,
                 sumIf(entity_prompt_daily.visibility, own) AS visibility,
                 sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
-                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility
+                sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
+                ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
+                if(answers < 5, NULL, answers) AS enough
             FROM entity_prompt_daily
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
             GROUP BY
@@ -2630,6 +2927,11 @@ FROM
         round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
         round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
         round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
+        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
+        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
+        round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
+        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
+        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
         multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
     FROM prompts
     LEFT JOIN
@@ -2652,6 +2954,7 @@ FROM
         FINAL
         WHERE (organization_id = organization_id) AND (brand_id = brand_id)
     ) AS topic ON topic.id = prompt.topic_id
+    WHERE ('' = '') OR ((if('desc' = 'asc', 1, -1) * assumeNotNull(sorted_by), toString(prompt_id)) > (if('desc' = 'asc', 1, -1) * 0, ''))
     ORDER BY
         if('desc' = 'asc', sorted_by, -sorted_by) ASC,
         toString(prompt_id) ASC
@@ -2673,7 +2976,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [808ed4d4e397]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [cafb59cc7fd0]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2722,7 +3025,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [2b847e396207]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [baf6b48e06d2]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2869,7 +3172,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [37e141173d9a]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [246baea91806]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -2890,7 +3193,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [2301b8bdc1f0]'
+COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [86e34669a214]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -2923,7 +3226,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [cad6dc2dd8a5]'
+COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [47a7b41bf57a]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -2942,7 +3245,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [b6a544436436]'
+COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [1f3f5c2a3095]'
 AS SELECT
     landing,
     month,

@@ -23,6 +23,18 @@ COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due
 
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+-- Another frequency has another next time, which the schedule finds.
+CREATE FUNCTION private.reschedule() RETURNS trigger
+LANGUAGE plpgsql SET search_path = '' AS $$
+BEGIN
+    NEW.next_check_at := NULL;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms
+    FOR EACH ROW WHEN ((OLD.check_frequency, OLD.is_enabled) IS DISTINCT FROM (NEW.check_frequency, NEW.is_enabled))
+    EXECUTE FUNCTION private.reschedule();
 CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms

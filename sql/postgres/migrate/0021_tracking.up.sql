@@ -14,8 +14,14 @@ CREATE TABLE public.tracking_jobs (
     result          jsonb,
     failed_reason   text CONSTRAINT tracking_jobs_failed_reason_length CHECK (octet_length(failed_reason) <= 8192),
     request         jsonb NOT NULL DEFAULT '{}',
+    plan            bytea,
+    claim           bigint NOT NULL DEFAULT 0,
+    estimated_cost  numeric CONSTRAINT tracking_jobs_estimated_cost_is_positive CHECK (estimated_cost >= 0),
+    cost            numeric NOT NULL DEFAULT 0 CONSTRAINT tracking_jobs_cost_is_positive CHECK (cost >= 0),
+    currency        text NOT NULL DEFAULT 'USD' CONSTRAINT tracking_jobs_currency_is_known CHECK (currency = 'USD'),
     idempotency_key text CONSTRAINT tracking_jobs_idempotency_key_length CHECK (octet_length(idempotency_key) BETWEEN 1 AND 512),
     started_at      timestamptz,
+    cancelled_at    timestamptz,
     finished_at     timestamptz,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now()
@@ -24,12 +30,18 @@ CREATE INDEX tracking_jobs_organization_id_idx ON public.tracking_jobs (organiza
 CREATE INDEX tracking_jobs_brand_id_idx ON public.tracking_jobs (brand_id, created_at DESC, id DESC);
 CREATE INDEX tracking_jobs_requested_by_idx ON public.tracking_jobs (requested_by);
 CREATE INDEX tracking_jobs_idempotency_key_idx ON public.tracking_jobs (organization_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX tracking_jobs_running_idx ON public.tracking_jobs (brand_id, plan) WHERE status IN ('waiting', 'active');
 COMMENT ON TABLE public.tracking_jobs IS 'What was asked to be asked, and how far it is.';
 COMMENT ON COLUMN public.tracking_jobs.requested_by IS 'Who started it; null: a schedule, the command line, or a user who is gone.';
 COMMENT ON COLUMN public.tracking_jobs.completed IS 'Runs that were answered, given up or cancelled. It never falls.';
 COMMENT ON COLUMN public.tracking_jobs.total IS 'Its runs.';
 COMMENT ON COLUMN public.tracking_jobs.result IS 'Null until it has finished.';
 COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
+COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
+COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
+COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that were answered, by the platforms'' usage.';
+COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
 
 CREATE TABLE public.tracking_runs (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT tracking_runs_pkey PRIMARY KEY,
@@ -40,25 +52,43 @@ CREATE TABLE public.tracking_runs (
     model           text NOT NULL CONSTRAINT tracking_runs_model_length CHECK (octet_length(model) <= 2048),
     region          text NOT NULL CONSTRAINT tracking_runs_region_length CHECK (octet_length(region) <= 512),
     sample          int NOT NULL CONSTRAINT tracking_runs_sample_range CHECK (sample BETWEEN 1 AND 10),
+    slot            timestamptz NOT NULL DEFAULT now(),
+    prompt          jsonb NOT NULL DEFAULT '{}',
     state           text NOT NULL DEFAULT 'queued'
                     CONSTRAINT tracking_runs_state_is_known CHECK (state IN ('queued', 'asking', 'answered', 'done', 'gave_up', 'cancelled')),
     attempts        int NOT NULL DEFAULT 0,
+    repeats         int NOT NULL DEFAULT 0,
+    is_unknown      bool NOT NULL DEFAULT false,
     next_attempt_at timestamptz,
     error_class     text CONSTRAINT tracking_runs_error_class_length CHECK (octet_length(error_class) <= 100),
     error           text CONSTRAINT tracking_runs_error_length CHECK (octet_length(error) <= 8192),
-    cost            jsonb,
-    answer_id       uuid,
+    estimate        numeric,
+    cost            numeric,
+    answer_id       uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT tracking_runs_answer_id_key UNIQUE,
+    answer          json,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT tracking_runs_identity_key UNIQUE (job_id, prompt_id, platform, model, region, sample)
 );
 CREATE INDEX tracking_runs_organization_id_idx ON public.tracking_runs (organization_id);
+CREATE INDEX tracking_runs_answer_idx ON public.tracking_runs (job_id) WHERE answer IS NOT NULL;
+CREATE INDEX tracking_runs_waiting_idx ON public.tracking_runs (organization_id, prompt_id, platform, model, region, sample) WHERE state = 'queued';
+-- An identical question in flight is asked once.
+CREATE UNIQUE INDEX tracking_runs_asking_key ON public.tracking_runs (organization_id, prompt_id, platform, model, region, sample) WHERE state = 'asking';
 COMMENT ON TABLE public.tracking_runs IS 'One row per prompt, platform, model, region and sample of a job.';
 COMMENT ON COLUMN public.tracking_runs.prompt_id IS 'Kept when the prompt is deleted.';
 COMMENT ON COLUMN public.tracking_runs.model IS 'The requested model; empty where the platform has no choice.';
 COMMENT ON COLUMN public.tracking_runs.region IS 'A country in lower case, or empty.';
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
+COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of the hour, day, week or month; of a manual job, its creation.';
+COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the job began, as records have it.';
+COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
+COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
+COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
+COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars.';
+COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
+COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
 
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();

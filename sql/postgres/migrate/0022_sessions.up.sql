@@ -1,15 +1,20 @@
 -- Sessions of the built-in identity provider. A sign-in opens one; a session has one family of refresh tokens, of which
--- only the newest works. What shows an old one again ends the session, and with it the family.
+-- only the newest works. What shows an old one again ends the session, and with it the family. A session of the dashboard
+-- has a cookie in their place.
 CREATE TABLE private.sessions (
     id           uuid DEFAULT gen_random_uuid() CONSTRAINT sessions_pkey PRIMARY KEY,
     user_id      uuid NOT NULL CONSTRAINT sessions_user_id_fkey REFERENCES private.users ON DELETE CASCADE,
     created_at   timestamptz NOT NULL DEFAULT now(),
     refreshed_at timestamptz NOT NULL DEFAULT now(),
-    revoked_at   timestamptz
+    revoked_at   timestamptz,
+    cookie_hash  bytea CONSTRAINT sessions_cookie_hash_key UNIQUE
+                       CONSTRAINT sessions_cookie_hash_length CHECK (octet_length(cookie_hash) = 32)
 );
 CREATE INDEX sessions_user_id_idx ON private.sessions (user_id);
 COMMENT ON TABLE private.sessions IS 'Who is signed in. Access tokens name their session, and are refused once it is revoked.';
-COMMENT ON COLUMN private.sessions.refreshed_at IS 'Of the newest refresh token, which works for 30 days.';
+COMMENT ON COLUMN private.sessions.refreshed_at IS
+    'Of the newest refresh token, or to the hour of the last use of the cookie: both work for 30 days.';
+COMMENT ON COLUMN private.sessions.cookie_hash IS 'SHA-256 of the cookie of a session of the dashboard; null: of another one.';
 
 CREATE TABLE private.refresh_tokens (
     hash       bytea CONSTRAINT refresh_tokens_pkey PRIMARY KEY CONSTRAINT refresh_tokens_hash_length CHECK (octet_length(hash) = 32),

@@ -1,3 +1,5 @@
--- delete_changes: forgets changes.
+-- delete_changes: forgets changes that the warehouse has, and notes that it has changed.
 DELETE FROM private.outbox
+USING (SELECT nextval('private.warehouse_changes') AS version) AS noted
 WHERE id = ANY ($1::bigint[])
+  AND version > 0

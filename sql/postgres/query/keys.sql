@@ -1,4 +1,4 @@
--- keys: the keys of an organization, oldest first.
+-- keys: the keys of the user $2 in an organization, or if $3 those of all its users, oldest first.
 SELECT
     k.id,
     k.organization_id,
@@ -14,6 +14,7 @@ SELECT
 FROM public.api_keys AS k
 JOIN private.users AS u ON u.id = k.user_id
 WHERE k.organization_id = $1
+  AND (k.user_id = $2 OR $3::boolean)
 ORDER BY
     k.created_at,
     k.id

@@ -1,0 +1,43 @@
+package job
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/provider"
+)
+
+// announce says that this process works on jobs, and which platforms it can ask with keys of its environment.
+func (j *Jobs) announce(ctx context.Context) error {
+	known, err := j.Platforms.List(ctx, uuid.Nil) // no organization's: the environment's
+	if err != nil {
+		return err
+	}
+	var slugs []string
+	for _, k := range known {
+		if k.NeedsKey && k.Unavailable == "" {
+			slugs = append(slugs, k.Slug)
+		}
+	}
+	return j.DB.BeatWorker(ctx, j.gates.holder, slugs, silence)
+}
+
+// known are an organization's platforms as those processes have them that work on jobs, which may be others than this one:
+// a key of the environment is there if each has it. While there is none, this process speaks for them.
+func (j *Jobs) known(ctx context.Context, organization uuid.UUID) ([]provider.Provider, error) {
+	list, err := j.Platforms.List(ctx, organization)
+	if err != nil {
+		return nil, err
+	}
+	workers, err := j.DB.TrackingWorkers(ctx)
+	if err != nil || len(workers) == 0 {
+		return list, err
+	}
+	for i := range list {
+		lacks := func(worker []string) bool { return !slices.Contains(worker, list[i].Slug) }
+		list[i] = list[i].Where(!slices.ContainsFunc(workers, lacks))
+	}
+	return list, nil
+}

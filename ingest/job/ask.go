@@ -1,0 +1,250 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// asker asks the runs of one job and platform.
+type asker struct {
+	*drive
+	description platform.Description
+	platform    platform.Platform
+	unusable    *platform.Error // why the platform cannot be asked; nil: it can
+	gate        *gate
+	runs        *runs
+}
+
+// ask asks until every run has ended, or asking has; then it waits for the requests in flight.
+func (a *asker) ask(ctx, asking, requests context.Context) {
+	var flying sync.WaitGroup
+	defer flying.Wait()
+	for {
+		r, ok := a.runs.next(asking, a.Now)
+		if !ok {
+			return
+		}
+		if a.unusable != nil {
+			a.giveUp(ctx, r, a.unusable)
+			continue
+		}
+		expected, err := a.enter(asking, r)
+		if err != nil {
+			if asking.Err() == nil { // its time is over
+				a.giveUp(ctx, r, lastFailure(r))
+			}
+			continue
+		}
+		flying.Go(func() { a.askOnce(ctx, requests, r, expected) })
+	}
+}
+
+// enter waits until a run may be asked, and returns how many tokens are expected of it. The error is that of asking, or that the run's time is over.
+func (a *asker) enter(asking context.Context, r *run) (expected int, err error) {
+	left := r.deadline().Sub(a.Now())
+	if left <= 0 {
+		return 0, context.DeadlineExceeded
+	}
+	within, done := context.WithTimeout(asking, left)
+	defer done()
+	if err := a.Room(within); err != nil {
+		return 0, err
+	}
+	return a.gate.enter(within)
+}
+
+// askOnce sends a request of a run, of which so many tokens are expected, leaves the gate, and stores what comes of it.
+func (a *asker) askOnce(ctx, requests context.Context, r *run, expected int) {
+	may, err := a.ledger.ask(ctx, r.ID)
+	if err != nil || !may {
+		a.gate.leave(expected, 0)
+		a.notAsked(r, err)
+		return
+	}
+	r.Attempts++
+	limited, done := context.WithTimeout(requests, min(attemptTimeout, r.deadline().Sub(a.Now())))
+	defer done()
+	began := time.Now()
+	question := a.runOf(r).Question()
+	reply, err := a.platform.Ask(limited, question)
+	took := time.Since(began)
+	a.gate.leave(expected, tokensOf(reply)) // and not after the write: PostgreSQL's time is none of the platform's
+	fault.Pass(fault.Asked)
+	if requests.Err() != nil && err != nil {
+		return // the process stops, and does not know what becomes of the request
+	}
+	failure := failureOf(limited, err)
+	a.metrics.observe(a.description.Slug, took, failure)
+	if failure == nil {
+		failure = a.answered(ctx, r, reply, took)
+	}
+	if failure != nil {
+		a.failed(ctx, r, failure)
+	}
+}
+
+// notAsked gives back a run that was not asked: it has ended elsewhere, or its question is being asked.
+func (a *asker) notAsked(r *run, err error) {
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.runs.setAside(r)
+}
+
+// tokensOf is how many tokens an answer took; 0: not known.
+func tokensOf(reply platform.Reply) int {
+	if reply.Usage == nil {
+		return 0
+	}
+	return int(reply.Usage.InputTokens + reply.Usage.OutputTokens)
+}
+
+// failureOf is why a request failed; nil if it did not.
+func failureOf(limited context.Context, err error) *platform.Error {
+	failure, ok := errors.AsType[*platform.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case ok:
+		return failure
+	case limited.Err() != nil:
+		return &platform.Error{Class: platform.Timeout, Cause: fmt.Errorf("no answer within %s", attemptTimeout)}
+	}
+	return &platform.Error{Class: platform.Unavailable, Cause: err}
+}
+
+// answered stores the record of an answer, for runs of other jobs too that wait with the same question. The failure is
+// that it makes no record.
+func (a *asker) answered(ctx context.Context, r *run, reply platform.Reply, took time.Duration) *platform.Error {
+	ended := a.runOf(r)
+	ended.EndedAt, ended.Latency = a.Now(), took
+	record := ended.Answered(a.description.Priced(reply, r.Model))
+	cost := ""
+	if record.Usage != nil {
+		cost = record.Usage.CostUSD
+	}
+	encoded, err := answer.Record(&record, ended.EndedAt)
+	if err != nil {
+		return &platform.Error{Class: platform.ChangedShape, Cause: err}
+	}
+	outcome := postgres.RunOutcome{ID: r.ID, State: "answered", Answer: string(encoded.Value), Cost: cost}
+	others, err := a.ledger.end(ctx, outcome)
+	if err != nil {
+		a.fail(err)
+		return nil
+	}
+	fault.Pass(fault.Answered)
+	a.runs.done()
+	a.signal()
+	if others {
+		a.answerSame(ctx, r, record)
+	}
+	return nil
+}
+
+// answerSame stores the answer for runs of other jobs that wait with the same question, each under its own id.
+func (a *asker) answerSame(ctx context.Context, r *run, record event.Answer) {
+	same, err := a.claim.Same(ctx, r.ID)
+	if err != nil {
+		a.log.Warn("other jobs with the same question unknown", "job", a.claim.ID, "cause", err, "next", "nothing: they ask it themselves")
+		return
+	}
+	for _, s := range same {
+		record.ID, record.JobID, record.Usage = s.AnswerID, &s.JobID, nil // what it cost is counted once
+		encoded, err := answer.Record(&record, a.Now())
+		if err == nil {
+			outcome := postgres.RunOutcome{ID: s.ID, State: "answered", Answer: string(encoded.Value), Cost: "0"}
+			err = a.claim.EndSame(ctx, s.JobID, outcome)
+		}
+		if err != nil {
+			a.log.Warn("answer not given to another job with the same question", "job", s.JobID, "cause", err, "next", "nothing: it asks itself")
+		}
+	}
+}
+
+// failed stores that a request failed: the run is asked again later, or given up.
+func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
+	r.Failures++
+	at, ok := again(failure, r.Failures, a.Now(), r.deadline())
+	if !ok {
+		a.giveUp(ctx, r, failure)
+		return
+	}
+	r.at, r.ErrorClass, r.Error = at, string(failure.Class), causeOf(failure)
+	outcome := postgres.RunOutcome{ID: r.ID, State: "queued", ErrorClass: r.ErrorClass, Error: r.Error, NextAttemptAt: &at}
+	if _, err := a.ledger.end(ctx, outcome); err != nil {
+		a.fail(err)
+		return
+	}
+	a.runs.retry(r)
+}
+
+// giveUp stores the record of a run that ends without an answer.
+func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
+	failure = &platform.Error{Class: failure.Class, Cause: errors.New(causeOf(failure))}
+	ended := a.runOf(r)
+	ended.EndedAt = a.Now()
+	if deadline := r.deadline(); ended.EndedAt.After(deadline) {
+		ended.EndedAt = deadline // no process was there to give it up in time
+	}
+	record := ended.GaveUp(failure)
+	encoded, err := answer.Record(&record, a.Now())
+	if err == nil {
+		outcome := postgres.RunOutcome{ID: r.ID, State: "gave_up", Answer: string(encoded.Value), ErrorClass: string(failure.Class), Error: causeOf(failure)}
+		_, err = a.ledger.end(ctx, outcome)
+	}
+	if err != nil {
+		a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
+		return
+	}
+	a.runs.done()
+	a.signal()
+}
+
+// runOf is a run as its record is made of.
+func (a *asker) runOf(r *run) answer.Run {
+	return answer.Run{
+		Snapshot: a.snapshot, Prompt: a.prompts[r.PromptID], Platform: r.Platform, Model: r.Model, Region: r.Region,
+		Language: a.claim.Language, Sample: int64(r.Sample), Due: r.Slot, JobID: &a.claim.ID, Attempts: r.Attempts,
+	}
+}
+
+// lastFailure is why the last request of a run failed; that it was not asked in time, if there was none.
+func lastFailure(r *run) *platform.Error {
+	if r.ErrorClass == "" {
+		return &platform.Error{Class: platform.Unavailable, Cause: fmt.Errorf("not asked within %s", lasting)}
+	}
+	return &platform.Error{Class: platform.Class(r.ErrorClass), Cause: errors.New(r.Error)}
+}
+
+// causeOf is a failure's cause as records take it.
+func causeOf(failure *platform.Error) string {
+	if failure.Cause == nil {
+		return ""
+	}
+	text := strings.ReplaceAll(strings.ToValidUTF8(failure.Cause.Error(), "\uFFFD"), "\x00", "\uFFFD")
+	for len(text) > event.MaxTitle {
+		text = strings.ToValidUTF8(text[:event.MaxTitle], "")
+	}
+	return text
+}
+
+func (m *metrics) observe(slug string, took time.Duration, failure *platform.Error) {
+	outcome := "answered"
+	if failure != nil {
+		outcome = string(failure.Class)
+	}
+	m.requests.WithLabelValues(slug, outcome).Inc()
+	m.seconds.WithLabelValues(slug).Observe(took.Seconds())
+}

@@ -1,0 +1,170 @@
+package job
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+)
+
+const (
+	landInterval = 500 * time.Millisecond // between two looks for answers in the warehouse
+	landMost     = 1000                   // ids of one look
+	landAsDead   = 10                     // looks until one for dead letters
+	// landSettles is how long the batches may take at most that were being inserted when the last answer was seen.
+	landSettles = 30 * time.Second
+)
+
+// appendAnswers appends stored records until all is asked and the log has every one. While Kafka is away it waits.
+func (d *drive) appendAnswers(ctx context.Context, asked <-chan struct{}) error {
+	for {
+		last := false
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-d.ended:
+		case <-asked:
+			last = true
+		}
+		for {
+			more, err := d.appendSome(ctx)
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// appendSome appends some of the stored records, and reports whether there were any.
+func (d *drive) appendSome(ctx context.Context) (bool, error) {
+	stored, err := d.claim.Unappended(ctx)
+	if err != nil || len(stored) == 0 {
+		return false, err
+	}
+	ids, records := make([]uuid.UUID, len(stored)), make([]producer.Record, len(stored))
+	for i, s := range stored {
+		ids[i], records[i] = s.ID, producer.Record{Key: event.BrandKey(d.claim.BrandID), Value: []byte(s.Answer)}
+	}
+	wait := backoff.NewExponentialBackOff()
+	wait.MaxInterval = 15 * time.Second
+	for away := false; ; away = true {
+		if _, err = d.Append(ctx, event.TopicAnswers, records); err == nil {
+			break
+		}
+		if !away && ctx.Err() == nil {
+			d.log.Warn("answers of a tracking job wait for the log", "job", d.claim.ID, "cause", err, "next", "check that kafka answers; they are stored, and appended once it does")
+		}
+		if err := lifecycle.Pause(ctx, wait.NextBackOff()); err != nil {
+			return false, err
+		}
+	}
+	fault.Pass(fault.Appended)
+	if err := d.claim.Appended(ctx, ids); err != nil {
+		return false, err
+	}
+	fault.Pass(fault.Marked)
+	return true, nil
+}
+
+// land waits until the warehouse has every answer of the job, and finishes it.
+func (d *drive) land(ctx context.Context) error {
+	if all, err := d.claim.Land(ctx); err != nil || !all {
+		if err == nil {
+			err = errUnfinished
+		}
+		return err
+	}
+	missing, err := d.claim.AnswerIDs(ctx)
+	if err != nil {
+		return err
+	}
+	for looks := 1; len(missing) > 0; looks++ {
+		missing, err = d.stillMissing(ctx, missing, looks%landAsDead == 0)
+		if err != nil {
+			d.log.Warn("landing of a tracking job unknown", "job", d.claim.ID, "cause", err, "next", "check that clickhouse answers")
+		}
+		if len(missing) > 0 {
+			if err := lifecycle.Pause(ctx, landInterval); err != nil {
+				return err
+			}
+		}
+	}
+	if err := d.settle(ctx); err != nil {
+		return err
+	}
+	return d.claim.Finish(ctx)
+}
+
+// settle waits for the batches that are being inserted: an insert writes an answer's row and its rollups in no known
+// order.
+func (d *drive) settle(ctx context.Context) error {
+	began := time.Now()
+	atWork, err := d.DB.SinksAtWork(ctx)
+	for err == nil && len(atWork) > 0 && time.Since(began) < landSettles {
+		if err := lifecycle.Pause(ctx, landInterval/5); err != nil {
+			return err
+		}
+		var now []int
+		now, err = d.DB.SinksAtWork(ctx)
+		atWork = slices.DeleteFunc(atWork, func(connection int) bool { return !slices.Contains(now, connection) })
+	}
+	return err
+}
+
+// stillMissing are those of ids that the warehouse lacks; if it is asked for them, without dead letters.
+func (d *drive) stillMissing(ctx context.Context, ids []uuid.UUID, askForDead bool) ([]uuid.UUID, error) {
+	for len(ids) > 0 {
+		some, others := ids[:min(landMost, len(ids))], ids[min(landMost, len(ids)):]
+		landed, err := d.Landed(ctx, d.claim.OrganizationID, d.claim.BrandID, some)
+		if err != nil {
+			return ids, err
+		}
+		missing := without(some, landed)
+		if askForDead && len(missing) > 0 {
+			if missing, err = d.giveUpDead(ctx, missing); err != nil {
+				return ids, err
+			}
+		}
+		if len(missing) > 0 {
+			return slices.Concat(missing, others), nil
+		}
+		ids = others
+	}
+	return nil, nil
+}
+
+// giveUpDead gives up runs whose records are dead letters, and returns the other ids.
+func (d *drive) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	dead, err := d.Dead(ctx, d.claim.OrganizationID, d.claim.BrandID, ids)
+	if err != nil || len(dead) == 0 {
+		return ids, err
+	}
+	if err := d.claim.GiveUpDead(ctx, slices.Collect(maps.Keys(dead))); err != nil {
+		return ids, err
+	}
+	d.log.Warn("answers of a tracking job are dead letters", "job", d.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
+	return without(ids, dead), nil
+}
+
+func without(ids []uuid.UUID, found map[uuid.UUID]bool) (rest []uuid.UUID) {
+	for _, id := range ids {
+		if !found[id] {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}

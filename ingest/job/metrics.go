@@ -1,0 +1,33 @@
+package job
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+type metrics struct {
+	requests *prometheus.CounterVec   // by platform and outcome
+	seconds  *prometheus.HistogramVec // by platform
+	refused  *prometheus.CounterVec   // by reason
+	working  prometheus.Gauge
+}
+
+func newMetrics(registerer prometheus.Registerer) *metrics {
+	auto := promauto.With(registerer)
+	return &metrics{
+		requests: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_requests_total",
+			Help: "Requests to AI platforms that ended, by platform and outcome: answered, or the class of the error.",
+		}, []string{"platform", "outcome"}),
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
+			Buckets: []float64{0.5, 1, 2, 5, 10, 20, 40, 80, 120},
+		}, []string{"platform"}),
+		refused: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_refused_total", Help: "Starts of tracking jobs that were refused, by reason.",
+		}, []string{"reason"}),
+		working: auto.NewGauge(prometheus.GaugeOpts{
+			Name: "answerscope_tracking_jobs", Help: "Tracking jobs that this process works on.",
+		}),
+	}
+}

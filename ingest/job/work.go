@@ -1,0 +1,230 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/internal/fault"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// Why nothing more is asked.
+var (
+	errStopping  = errors.New("the process stops")
+	errCancelled = errors.New("the job was cancelled")
+)
+
+// errUnfinished says that not every run has ended when all were asked, which the next worker mends.
+var errUnfinished = errors.New("not every run has ended")
+
+// work drives a job to its end.
+func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
+	claim, err := j.DB.ClaimTracking(ctx, id)
+	if errors.Is(err, postgres.ErrNotFound) {
+		return nil // it is over, or its brand is gone
+	}
+	if err != nil {
+		return err
+	}
+	fault.Pass(fault.Claimed)
+	j.metrics.working.Inc()
+	defer j.metrics.working.Dec()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	d := &drive{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim}, fail: fail, ended: make(chan struct{}, 1)}
+	asking, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(j.stopping, func() { stop(errStopping) })()
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	defer fail(nil)
+	beating.Go(func() { d.beat(ctx, stop) })
+	err = d.run(ctx, asking)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, postgres.ErrNotFound), errors.Is(cause, postgres.ErrNotFound):
+		j.log.Info("tracking job left to another worker", "job", id)
+		return nil
+	case cause != nil && err != nil:
+		err = cause
+	}
+	if err != nil && !errors.Is(err, errStopping) {
+		j.log.Warn("tracking job interrupted", "job", id, "cause", err, "next", "nothing, if the cause passes: the job goes on in some seconds")
+	}
+	return err
+}
+
+// drive is a worker's way through one job.
+type drive struct {
+	*Jobs
+	claim  postgres.TrackingClaim
+	queued int64 // id of the queue's job
+	ledger *ledger
+	fail   context.CancelCauseFunc // ends everything
+	ended  chan struct{}           // a record may be stored that is to be appended
+
+	snapshot answer.Snapshot
+	prompts  map[uuid.UUID]event.Prompt
+
+	mu    sync.Mutex
+	lists []*runs // one a platform, once they are loaded
+}
+
+// run asks what is to be asked, appends the answers, waits until they have landed, and finishes the job. Asking is cut
+// short when asking ends.
+func (d *drive) run(ctx, asking context.Context) error {
+	platforms, err := d.load(ctx)
+	if err != nil {
+		return err
+	}
+	asked := make(chan struct{})
+	appended := make(chan error, 1)
+	go func() { appended <- d.appendAnswers(ctx, asked) }()
+	requests, done := lifecycle.Finishing(d.stopping, finishing)
+	defer done()
+	requests, cancel := context.WithCancel(requests)
+	defer context.AfterFunc(ctx, cancel)()
+	var all sync.WaitGroup
+	for _, p := range platforms {
+		all.Go(func() { p.ask(ctx, asking, requests) })
+	}
+	all.Wait()
+	if cause := context.Cause(asking); errors.Is(cause, errCancelled) {
+		if err := d.claim.CancelWaiting(ctx); err != nil {
+			d.fail(err)
+		}
+	} else if cause != nil {
+		d.fail(cause)
+	}
+	close(asked)
+	defer context.AfterFunc(d.stopping, func() { d.fail(errStopping) })()
+	if err := <-appended; err != nil {
+		return err
+	}
+	return d.land(ctx)
+}
+
+// load reads what is to be asked, by platform.
+func (d *drive) load(ctx context.Context) ([]*asker, error) {
+	list, prompts, err := d.claim.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	d.prompts = make(map[uuid.UUID]event.Prompt, len(prompts))
+	for id, text := range prompts {
+		var p event.Prompt
+		if err := json.Unmarshal(text, &p); err != nil {
+			return nil, fmt.Errorf("decode prompt %s of tracking job %s: %w", id, d.claim.ID, err)
+		}
+		d.prompts[id] = p
+	}
+	if d.snapshot, err = answer.ReadSnapshot(ctx, d.DB, d.claim.BrandID); err != nil {
+		return nil, err
+	}
+	known, err := d.Platforms.List(ctx, d.claim.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	var askers []*asker
+	bySlug := map[string]*asker{}
+	for _, r := range list {
+		a := bySlug[r.Platform]
+		if a == nil {
+			a = d.asker(ctx, r.Platform, known)
+			bySlug[r.Platform], askers = a, append(askers, a)
+		}
+		next := &run{TrackingRun: r}
+		if r.NextAttemptAt != nil {
+			next.at = *r.NextAttemptAt
+		}
+		a.runs.add(next)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range askers {
+		d.lists = append(d.lists, a.runs)
+	}
+	return askers, nil
+}
+
+// asker opens a platform. One that cannot be asked, any more, fails every run.
+func (d *drive) asker(ctx context.Context, slug string, known []provider.Provider) *asker {
+	a := &asker{drive: d, runs: newRuns(), description: platform.Description{Slug: slug}}
+	account := ""
+	for _, k := range known {
+		if k.Slug == slug {
+			a.description, account = k.Description, k.Account
+		}
+	}
+	a.gate = d.gates.gate(a.description, account)
+	cast := simulator.Cast{Brand: d.snapshot.Brand.Entity, Competitors: d.snapshot.Competitors}
+	opened, err := d.Platforms.Open(ctx, d.claim.OrganizationID, slug, cast)
+	if err != nil {
+		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
+	}
+	a.platform = opened
+	return a
+}
+
+// beat says that this worker is there, and hears whether it is to go on.
+func (d *drive) beat(ctx context.Context, stop context.CancelCauseFunc) {
+	last := time.Now()
+	for {
+		cancelled, err := d.claim.Beat(ctx, d.queued)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, postgres.ErrNotFound), err != nil && time.Since(last) > silence:
+			d.fail(err) // another worker has it, or will
+			return
+		case err == nil:
+			last = time.Now()
+		}
+		if cancelled {
+			stop(errCancelled)
+		}
+		d.resumeAsides(ctx)
+		d.signal()
+		if lifecycle.Pause(ctx, beatInterval) != nil {
+			return
+		}
+	}
+}
+
+// resumeAsides has runs asked that were set aside, once no other job asks their questions any more.
+func (d *drive) resumeAsides(ctx context.Context) {
+	d.mu.Lock()
+	lists := d.lists
+	d.mu.Unlock()
+	for _, list := range lists {
+		ids := list.setAsides()
+		if len(ids) == 0 {
+			continue
+		}
+		if free, err := d.claim.Free(ctx, ids); err == nil { // else the next beat tries again
+			list.resume(ids, free)
+		}
+	}
+}
+
+// signal has stored records appended.
+func (d *drive) signal() {
+	select {
+	case d.ended <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,49 @@
+package anthropic
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/platformtest"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+func TestMain(m *testing.M) { platformtest.Main(m) }
+
+func TestConformance(t *testing.T) {
+	platformtest.Suite{
+		Description: Description, Path: "/v1/messages", KeyHeader: "X-Api-Key", KeyPrefix: "",
+		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Optional: []string{"content.citations"},
+		Request:  sent,
+	}.Run(t)
+}
+
+func sent(t *testing.T, body map[string]any, region string) {
+	t.Helper()
+	search := map[string]any{"type": "web_search_20250305", "name": "web_search", "max_uses": 5.0}
+	if region != "" {
+		search["user_location"] = map[string]any{"type": "approximate", "country": "US"}
+	}
+	want := map[string]any{
+		"model": "model-of-choice", "max_tokens": 8192.0, "tools": []any{search},
+		"messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "best tent?"}}}},
+	}
+	if !reflect.DeepEqual(body, want) {
+		t.Errorf("sent %v, want %v", body, want)
+	}
+}
+
+// A model of which a search can be forced has to search; the others refuse a request that forces one.
+func TestSearchIsForcedWhereItCanBe(t *testing.T) {
+	for model, forced := range map[string]bool{"claude-haiku-4-5": true, "claude-opus-4-7": true, "": false, "claude-opus-5-5": false, "model-of-choice": false} {
+		if got := request(platform.Question{Text: "best tent?", Model: model}).ToolChoice.OfTool != nil; got != forced {
+			t.Errorf("%q: forced %t", model, got)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{Key: "hunter2"}, raw) })
+}

@@ -1,0 +1,41 @@
+package gemini
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/platformtest"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+func TestMain(m *testing.M) { platformtest.Main(m) }
+
+func TestConformance(t *testing.T) {
+	platformtest.Suite{
+		Description: Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
+		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Optional: []string{"candidates.groundingMetadata", "candidates.groundingMetadata.groundingSupports"},
+		Unseen:   []string{"candidates.content.parts.thought"},
+		Request:  sent,
+	}.Run(t)
+}
+
+func sent(t *testing.T, body map[string]any, _ string) {
+	t.Helper()
+	want := map[string]any{
+		"contents":         []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "best tent?"}}}},
+		"generationConfig": map[string]any{},
+		"tools":            []any{map[string]any{"googleSearch": map[string]any{}}},
+	}
+	if !reflect.DeepEqual(body, want) {
+		t.Errorf("sent %v, want %v", body, want)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) {
+		r := reader{account: wire.Account{Key: "hunter2"}, resolve: func([]string) map[string]string { return nil }}
+		return r.read(raw)
+	})
+}

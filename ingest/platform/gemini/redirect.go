@@ -1,0 +1,69 @@
+package gemini
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// hiding is the host of addresses that lead to a source for some days.
+const hiding = "vertexaisearch.cloud.google.com"
+
+const (
+	resolveTimeout = 5 * time.Second
+	resolveAtOnce  = 16
+)
+
+// isRedirect reports whether an address leads to a source: at Google, or at what stands in its place.
+func (r *reader) isRedirect(address string) bool {
+	u, err := url.Parse(address)
+	own, _ := url.Parse(r.account.BaseURL)
+	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == hiding || own != nil && u.Hostname() == own.Hostname())
+}
+
+// resolve finds where addresses lead, by one request each that does not follow. An address that cannot be resolved is
+// left out.
+func (g *Gemini) resolve(ctx context.Context, addresses []string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	found := map[string]string{}
+	var lock sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(resolveAtOnce)
+	for _, address := range addresses {
+		all.Go(func() error {
+			if target := location(ctx, client, address); target != "" {
+				lock.Lock()
+				defer lock.Unlock()
+				found[address] = target
+			}
+			return nil
+		})
+	}
+	_ = all.Wait() // none fails
+	return found
+}
+
+// location is where an address redirects to; "" if it does not, or not to a page.
+func location(ctx context.Context, client *http.Client, address string) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return ""
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	target, err := response.Location()
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		return ""
+	}
+	return response.Header.Get("Location")
+}

@@ -1,0 +1,33 @@
+package mistral
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/platformtest"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+func TestConformance(t *testing.T) {
+	platformtest.Suite{
+		Description: Description, Path: "/v1/conversations", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:    func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Request: sent,
+		Unseen:  []string{"outputs.content.url"},
+	}.Run(t)
+}
+
+func sent(t *testing.T, body map[string]any, _ string) {
+	t.Helper()
+	want := map[string]any{
+		"model": "model-of-choice", "inputs": "best tent?", "stream": false, "store": false, "tools": []any{map[string]any{"type": "web_search"}},
+	}
+	if !reflect.DeepEqual(body, want) {
+		t.Errorf("sent %v, want %v", body, want)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{Key: "hunter2"}, raw) })
+}

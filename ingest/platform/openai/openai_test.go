@@ -1,0 +1,42 @@
+package openai
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/platformtest"
+	"github.com/answerscope/answerscope/ingest/platform/wire"
+)
+
+func TestMain(m *testing.M) { platformtest.Main(m) }
+
+func TestConformance(t *testing.T) {
+	platformtest.Suite{
+		Description: Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
+		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Request:  sent,
+		Optional: []string{"output.action.sources"},
+		Unseen:   []string{"output.action.url"},
+	}.Run(t)
+}
+
+func sent(t *testing.T, body map[string]any, region string) {
+	t.Helper()
+	location := map[string]any{"type": "approximate"}
+	if region != "" {
+		location["country"] = "US"
+	}
+	want := map[string]any{
+		"model": "model-of-choice", "input": "best tent?", "store": false, "tool_choice": "required",
+		"tools":   []any{map[string]any{"type": "web_search", "user_location": location}},
+		"include": []any{"web_search_call.action.sources"},
+	}
+	if !reflect.DeepEqual(body, want) {
+		t.Errorf("sent %v, want %v", body, want)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{Key: "hunter2"}, raw) })
+}

@@ -1,0 +1,190 @@
+package platformtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+)
+
+// mutants changes every field of an answer, one by one: it is missing, renamed, null or of another type. What comes
+// back is changed_shape, or an answer that has lost neither text nor a citation, with its tokens counted or unknown.
+func (s Suite) mutants(t *testing.T, c Case) {
+	srv := newServer(t)
+	srv.json(c.Response, c.Want)
+	whole, e := s.ask(t, t.Context(), srv.URL)
+	if e != nil {
+		t.Fatal(e)
+	}
+	total, changed, optional := 0, 0, map[string]bool{}
+	for _, path := range fields(decoded(t, c.Response), nil) {
+		for _, how := range []string{"missing", "null", "renamed", "of another type"} {
+			total++
+			srv.json(mutant(t, c.Response, path, how), c.Want)
+			got, e := s.ask(t, t.Context(), srv.URL)
+			kind := kindOf(path)
+			switch {
+			case e != nil && e.Class == platform.ChangedShape:
+				changed++
+			case e != nil && string(e.Class) == c.Want.Finish: // filtered, now without text
+			case e != nil && kind == "error" && how == "of another type": // an error all the same
+			case e != nil:
+				t.Errorf("%s is %s: %v, want changed_shape", strings.Join(path, "."), how, e)
+			case got.Usage != nil && (got.Usage.InputTokens == 0 || got.Usage.OutputTokens == 0):
+				t.Errorf("%s is %s: usage %+v, want none", strings.Join(path, "."), how, *got.Usage)
+			case same(got, whole):
+			case slices.Contains(s.Unseen, kind), (how == "missing" || how == "null") && slices.Contains(s.Optional, kind):
+				optional[kind] = true
+			default:
+				t.Errorf("%s is %s: text or citations are lost: %q with %q, want %q with %q", strings.Join(path, "."), how,
+					got.Text, urls(got), whole.Text, urls(whole))
+			}
+		}
+	}
+	t.Logf("%d mutants: %d changed_shape, the others with all text and citations but without %v", total, changed, slices.Sorted(maps.Keys(optional)))
+	if changed == 0 {
+		t.Error("no field of the answer is needed")
+	}
+}
+
+func same(a, b platform.Reply) bool { return a.Text == b.Text && slices.Equal(urls(a), urls(b)) }
+
+// urls are the URLs of an answer, each with whether it is cited.
+func urls(r platform.Reply) (list []string) {
+	for _, c := range r.Citations {
+		list = append(list, fmt.Sprint(c.URL, " ", c.Cited))
+	}
+	return list
+}
+
+func decoded(t *testing.T, text []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// fields are the paths of all fields of objects.
+func fields(v any, at []string) (paths [][]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			path := append(slices.Clone(at), name)
+			paths = append(append(paths, path), fields(v[name], path)...)
+		}
+	case []any:
+		for i, item := range v {
+			paths = append(paths, fields(item, append(slices.Clone(at), strconv.Itoa(i)))...)
+		}
+	}
+	return paths
+}
+
+// kindOf is a path without its places in lists.
+func kindOf(path []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(path), func(part string) bool { return strings.Trim(part, "0123456789") == "" }), ".")
+}
+
+// mutant is a payload whose one field is changed.
+func mutant(t *testing.T, payload []byte, path []string, how string) []byte {
+	t.Helper()
+	whole := decoded(t, payload)
+	at := whole
+	for _, part := range path[:len(path)-1] {
+		switch of := at.(type) {
+		case map[string]any:
+			at = of[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = of[i]
+		}
+	}
+	object, name := at.(map[string]any), path[len(path)-1]
+	old := object[name]
+	delete(object, name)
+	switch how {
+	case "null":
+		object[name] = nil
+	case "renamed":
+		object[name+"_v2"] = old
+	case "of another type":
+		object[name] = otherType(old)
+	}
+	return encoded(t, whole)
+}
+
+func otherType(v any) any {
+	switch v.(type) {
+	case string, bool, nil:
+		return 7
+	case []any:
+		return map[string]any{}
+	case map[string]any:
+		return []any{}
+	}
+	return "7"
+}
+
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// unknown adds a field to every object, and one item of an unknown type to every list of objects that have one: nothing
+// is read otherwise.
+func (s Suite) unknown(t *testing.T, c Case) {
+	srv := newServer(t)
+	srv.json(c.Response, c.Want)
+	whole, e := s.ask(t, t.Context(), srv.URL)
+	if e != nil {
+		t.Fatal(e)
+	}
+	srv.json(encoded(t, withUnknown(decoded(t, c.Response))), c.Want)
+	got, e := s.ask(t, t.Context(), srv.URL)
+	if e != nil {
+		t.Fatal(e)
+	}
+	if got, want := pretty(wanted(got)), pretty(wanted(whole)); got != want {
+		t.Errorf("read\n%s\nwant\n%s", got, want)
+	}
+}
+
+func withUnknown(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			v[name] = withUnknown(value)
+		}
+		v["a_new_field"] = map[string]any{"type": "new", "text": "unknown", "list": []any{1, "two", nil}}
+	case []any:
+		for i, item := range v {
+			v[i] = withUnknown(item)
+		}
+	}
+	return v
+}
+
+// cut ends the JSON of an answer early, in eight places: what is left is no answer.
+func (s Suite) cut(t *testing.T, c Case) {
+	srv := newServer(t)
+	text := strings.TrimSpace(string(c.Response))
+	for i := range 8 {
+		srv.json([]byte(text[:len(text)*i/8+min(i, 1)*(len(text)/8-1)]), c.Want)
+		if _, e := s.ask(t, t.Context(), srv.URL); e == nil || e.Class != platform.ChangedShape {
+			t.Errorf("the first %d of 8 parts: %v, want changed_shape", i, e)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/answer"
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/internal/secret"
+	"github.com/answerscope/answerscope/pipeline/extract"
+)
+
+type ask struct {
+	Platform string        `required:"" placeholder:"PLATFORM" help:"${platforms}."`
+	Prompt   string        `required:"" placeholder:"TEXT" help:"What to ask."`
+	Model    string        `placeholder:"MODEL" help:"Which model; without it the platform's first, as provider list shows them."`
+	Region   string        `placeholder:"COUNTRY" help:"For a user in that country, such as us, where the platform takes one."`
+	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
+	Timeout  time.Duration `default:"120s" placeholder:"DURATION" help:"How long the answer may take (default 120s)."`
+	Brand    []string      `placeholder:"NAME" help:"Whose mentions to count; repeated, the others are its competitors."`
+	JSON     bool          `name:"json" help:"The record of the answer, one JSON document."`
+}
+
+func (c *ask) Run(ctx context.Context, p *process) error {
+	if err := p.settings.Validate(); err != nil {
+		return usageError{err}
+	}
+	chosen, err := provider.New(p.settings.Outside, nil, secret.Ring{}).Find(ctx, uuid.Nil, c.Platform)
+	if err == nil {
+		err = c.check(chosen)
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	if chosen.Unavailable != "" {
+		return fmt.Errorf("%s: %s: %s", chosen.Slug, platform.Auth, chosen.Unavailable)
+	}
+	brand, competitors := c.entities(chosen)
+	opened, err := chosen.Open(simulator.Cast{Brand: brand, Competitors: competitors})
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Region != "" && !chosen.TakesRegion {
+		p.say("%s takes no region: it answers as it does everywhere", chosen.Slug)
+	}
+	run, reply, err := c.ask(ctx, chosen, opened)
+	if err != nil {
+		return fmt.Errorf("%s: %w", chosen.Slug, err)
+	}
+	if len(c.Brand) > 0 {
+		run.Snapshot = answer.Snapshot{Brand: event.Brand{Entity: brand}, Competitors: competitors}
+	}
+	record := run.Answered(reply)
+	if c.JSON {
+		text, err := event.EncodeAnswer(nil, &record)
+		if err != nil {
+			return fmt.Errorf("encode the record: %w", err)
+		}
+		return p.print(string(text))
+	}
+	return p.show(&record, c.Brand)
+}
+
+var country = regexp.MustCompile(`^[a-z]{2}$`)
+
+// check completes the flags, or says what is wrong with them.
+func (c *ask) check(chosen provider.Provider) error {
+	c.Region = strings.ToLower(c.Region)
+	var known []string
+	for _, m := range chosen.Models {
+		known = append(known, m.Slug)
+	}
+	c.Model = chosen.Requested(c.Model)
+	switch {
+	case strings.TrimSpace(c.Prompt) == "":
+		return errors.New("--prompt: want a text")
+	case c.Region != "" && !country.MatchString(c.Region):
+		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout %s: want more than 0, such as 120s", c.Timeout)
+	case c.Model != "" && !slices.Contains(known, c.Model):
+		return problem.New(problem.Missing, "model %q of %s is unknown: want one of %s, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS",
+			c.Model, chosen.Slug, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// entities are those of --brand: the brand and its competitors. The simulator has to name brands, so it has those of
+// the demo.
+func (c *ask) entities(chosen provider.Provider) (brand event.Entity, competitors []event.Entity) {
+	for _, name := range c.Brand {
+		e := event.Entity{ID: uuid.NewV5(uuid.Nil, name), Name: name}
+		if brand.Name == "" {
+			brand = e
+			continue
+		}
+		competitors = append(competitors, e)
+	}
+	if len(c.Brand) == 0 && platform.Simulated(chosen.Slug) {
+		demo := simulator.DemoBrand()
+		brand = event.Entity{Name: demo.Name, Aliases: demo.Aliases, Domains: demo.Domains}
+		for _, other := range demo.Competitors {
+			competitors = append(competitors, event.Entity{Name: other.Name, Aliases: other.Aliases, Domains: other.Domains})
+		}
+	}
+	return brand, competitors
+}
+
+// ask asks once. The run is of no brand and no prompt: their ids are nil.
+func (c *ask) ask(ctx context.Context, chosen provider.Provider, opened platform.Platform) (answer.Run, platform.Reply, error) {
+	begun := time.Now()
+	run := answer.Run{
+		Prompt: event.Prompt{Text: c.Prompt}, Platform: chosen.Slug, Model: c.Model, Region: c.Region, Language: c.Language,
+		Sample: 1, Due: begun, Attempts: 1,
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	reply, err := opened.Ask(ctx, run.Question())
+	run.EndedAt = time.Now()
+	run.Latency = run.EndedAt.Sub(begun)
+	return run, reply, err
+}
+
+// show prints what came back, and how it is read.
+func (p *process) show(a *event.Answer, names []string) error {
+	read := extract.Read(a)
+	if err := p.print(a.Text); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	row := func(format string, args ...any) { fmt.Fprintf(table, format+"\n", args...) } // Flush returns what goes wrong
+	row("")
+	for i, name := range names {
+		of := read.Brand
+		if i > 0 {
+			of = read.Competitors[i-1]
+		}
+		if of.Mentions == 0 {
+			row("%s\tnot mentioned", name)
+			continue
+		}
+		row("%s\tposition %d, mentions %d", name, of.Position, of.Mentions)
+	}
+	for _, cited := range []bool{true, false} {
+		for _, of := range read.Citations {
+			if of.Cited == cited {
+				row("%s\t%s\t%s\t%s", map[bool]string{true: "cited", false: "consulted"}[cited], of.Listed, of.URL, of.Title)
+			}
+		}
+	}
+	for _, query := range a.SearchQueries {
+		row("searched\t%s", query)
+	}
+	for _, card := range a.Products {
+		row("product\t%s\t%s %s", card.Title, card.PriceAmount, card.PriceCurrency)
+	}
+	row("model\t%s, served %s", cmp.Or(a.Model, "none"), cmp.Or(a.ServedModel, "unknown"))
+	row("finish\t%s after %.1f s", a.Finish, float64(a.LatencyMS)/1000)
+	if u := a.Usage; u != nil {
+		cost := "cost not known"
+		if u.CostUSD != "" {
+			cost = u.CostUSD + " USD"
+		}
+		row("usage\t%d tokens in, %d out, %d searches, %s", u.InputTokens, u.OutputTokens, u.Searches, cost)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/job"
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// track is the command track.
+type track struct {
+	Brand     string   `arg:"" help:"Slug of the brand whose prompts are asked."`
+	Org       string   `required:"" placeholder:"SLUG" help:"Whose brand."`
+	Platforms []string `placeholder:"P,…" help:"AI platforms; by default the brand's, or all that have a key."`
+	Models    []string `placeholder:"M,…" help:"Models; by default the prompt's, the brand's or the platform's."`
+	Regions   []string `placeholder:"R,…" help:"Countries in lower case, such as de; by default the prompt's or the brand's."`
+	Samples   int      `placeholder:"N" help:"How often each prompt is asked, 1 to 10; by default as the prompt says."`
+	JSON      bool     `name:"json" help:"One JSON document."`
+}
+
+// tracked is the result of the command.
+type tracked struct {
+	JobID        uuid.UUID       `json:"jobId"`
+	Status       string          `json:"status"`
+	Result       json.RawMessage `json:"result"`
+	FailedReason *string         `json:"failedReason"`
+}
+
+func (c *track) Run(ctx context.Context, p *process) error {
+	if c.Samples < 0 || c.Samples > job.MaxSamples {
+		return usageError{fmt.Errorf("--samples %d: want 1 to %d", c.Samples, job.MaxSamples)}
+	}
+	if i := slices.IndexFunc(c.Regions, func(r string) bool { return !job.IsRegion(r) }); i >= 0 {
+		return usageError{fmt.Errorf("--regions %q: want countries in lower case, such as de", c.Regions[i])}
+	}
+	owner, err := engine.Running(p.settings.DataDir)
+	if err != nil {
+		return err
+	}
+	if owner == nil && p.embedded(everything) != (needs{}) {
+		return c.serve(ctx, p)
+	}
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		jobs, err := on.newJobs(nil, prometheus.NewRegistry())
+		if err != nil {
+			return err
+		}
+		return c.start(ctx, p, on, jobs, "the tracking server goes on with it")
+	})
+}
+
+// serve starts what a job needs, and stays until it is done.
+func (c *track) serve(ctx context.Context, p *process) error {
+	quiet := *p
+	quiet.stdout = io.Discard // a service says there where it listens
+	if quiet.settings.LogLevel == config.LevelAuto {
+		quiet.settings.LogLevel = "warn"
+	}
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	var result error
+	err := quiet.serve(ctx, plan{
+		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "ingest"),
+		at:     listening{Listen: "127.0.0.1:0", administered: administered{Admin: "127.0.0.1:0", TraceRatio: 1}},
+		tracks: &tracking{}, assemble: []assembly{openStores, assemblePipeline, assembleIngest},
+		settled: func(ctx context.Context, s *service) error {
+			defer done()
+			result = c.start(ctx, p, s.engines, s.jobs, "the next `answerscope all` goes on with it")
+			return nil
+		},
+	})
+	return errors.Join(result, err)
+}
+
+// start starts the job and follows it to its end. left says what becomes of a job that is left.
+func (c *track) start(ctx context.Context, p *process, on *engines, jobs *job.Jobs, left string) error {
+	_, brand, err := on.brand(ctx, c.Org, c.Brand)
+	if err != nil {
+		return err
+	}
+	id, err := jobs.Start(ctx, brand, job.Request{Platforms: c.Platforms, Models: c.Models, Regions: c.Regions, Samples: c.Samples}, job.Caller{})
+	if err != nil {
+		return err
+	}
+	done, err := follow(ctx, p, on.db, brand.OrganizationID, id)
+	if ctx.Err() != nil && err != nil {
+		return fmt.Errorf("job %s is left running: %s", id, left)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.printResult(c.JSON, tracked{id, done.Status, done.Result, done.FailedReason}, summary(done)); err != nil {
+		return err
+	}
+	if done.Status != "completed" {
+		return fmt.Errorf("job %s %s", id, done.Status)
+	}
+	return nil
+}
+
+// follow shows how far a job is until it has finished.
+func follow(ctx context.Context, p *process, db *postgres.DB, organization, id uuid.UUID) (postgres.TrackingJob, error) {
+	var progress *meter
+	phase := ""
+	for {
+		j, err := db.TrackingJob(ctx, organization, id)
+		if err != nil {
+			return j, err
+		}
+		if progress == nil {
+			p.say("job %s", id)
+			progress = p.newMeter("runs that ended", int64(j.Total))
+		}
+		progress.reach(int64(j.Completed))
+		if j.Phase != phase && (j.Phase == "landing" || j.Phase == "done") && phase != "landing" {
+			progress.end()
+			p.say("waiting until the answers are in the figures")
+		}
+		phase = j.Phase
+		if j.Finished() {
+			return j, nil
+		}
+		if err := lifecycle.Pause(ctx, 300*time.Millisecond); err != nil {
+			return j, err
+		}
+	}
+}
+
+// summary is a finished job in a line.
+func summary(j postgres.TrackingJob) string {
+	var r struct {
+		Answered  int
+		GaveUp    map[string]int
+		Cancelled int
+		Repeats   int
+		Cost      struct {
+			Amount   json.Number
+			Currency string
+		}
+	}
+	_ = json.Unmarshal(j.Result, &r) // ours
+	parts := []string{fmt.Sprintf("%d of %d answered", r.Answered, j.Total)}
+	for _, class := range slices.Sorted(maps.Keys(r.GaveUp)) {
+		parts = append(parts, fmt.Sprintf("%d given up: %s", r.GaveUp[class], class))
+	}
+	if r.Cancelled > 0 {
+		parts = append(parts, fmt.Sprintf("%d cancelled", r.Cancelled))
+	}
+	return fmt.Sprintf("%s: %s; %s %s", j.Status, strings.Join(parts, ", "), r.Cost.Amount, r.Cost.Currency)
+}

@@ -1,0 +1,113 @@
+package naive
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// An interval of 95 % holds the true figure in about 95 of 100 samples. Prompts and answers are drawn from a known
+// truth: of each prompt how likely an answer names and cites the brand, and at which position.
+func TestIntervalsHoldTheTruth(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 1))
+	const draws = 4000
+	var promptRate, promptScore, rate, score int
+	for range draws {
+		truth := truthOf(random)
+		sample := drawn(random, 5+random.IntN(40), truth)
+		promptRate += holds(sample.ofPrompt(sample.named[uuid.Nil]), truth.rate())
+		promptScore += holds(sample.ofPrompt(sample.points[uuid.Nil]), truth.score())
+	}
+	for range draws / 10 {
+		var every []truths
+		var meanRate, meanScore float64
+		for range 400 {
+			every = append(every, truthOf(random))
+			meanRate += every[len(every)-1].rate() / 400
+			meanScore += every[len(every)-1].score() / 400
+		}
+		sample := drawn(random, 4, every[:40]...)
+		rate += holds(sample.mentionRateInterval(), meanRate)
+		score += holds(sample.interval(), meanScore)
+	}
+	for _, c := range []struct {
+		what        string
+		held, of    int
+		least, most float64
+	}{
+		{"a prompt's rate", promptRate, draws, 0.94, 0.97},
+		{"a prompt's score", promptScore, draws, 0.95, 1}, // wider than needed: its answers vary less than zeros and hundreds
+		{"the rate of 40 prompts", rate, draws / 10, 0.92, 0.98},
+		{"the score of 40 prompts", score, draws / 10, 0.92, 0.98},
+	} {
+		if held := float64(c.held) / float64(c.of); held < c.least || held > c.most {
+			t.Errorf("the interval of %s holds it in %.3f of the samples, want %.2f to %.2f", c.what, held, c.least, c.most)
+		} else {
+			t.Logf("%s: %.3f", c.what, held)
+		}
+	}
+}
+
+// truths are of one prompt.
+type truths struct{ named, first, cited float64 }
+
+func truthOf(random *rand.Rand) truths {
+	return truths{random.Float64(), random.Float64(), random.Float64()}
+}
+
+func (t truths) rate() float64 { return 100 * t.named }
+
+// score counts an answer that names the brand but not first as position 3.
+func (t truths) score() float64 {
+	return 60*t.named + 25*t.cited + 15*t.named*(t.first+(1-t.first)/3)
+}
+
+// drawn counts so many answers of each prompt.
+func drawn(random *rand.Rand, answers int, prompts ...truths) counts {
+	var all []Reading
+	for i, truth := range prompts {
+		for range answers {
+			r := Reading{}
+			r.Answer.Prompt.ID = uuid.UUID{byte(i)}
+			if random.Float64() < truth.named {
+				r.Brand.Mentions, r.Brand.Position = 1, 3
+				if random.Float64() < truth.first {
+					r.Brand.Position = 1
+				}
+			}
+			if random.Float64() < truth.cited {
+				r.Brand.Citations = 1
+			}
+			all = append(all, r)
+		}
+	}
+	return count(all, brand)
+}
+
+// holds is 1 where an interval holds a figure, give or take its rounding.
+func holds(within *Interval, figure float64) int {
+	if *within.Low-0.05 <= figure && figure <= *within.High+0.05 {
+		return 1
+	}
+	return 0
+}
+
+// Of 5 answers that all name the brand: (5 + 1.9208 ± 1.96·√0.9604)/(5 + 3.8416) = (6.9208 ± 1.9208)/8.8416, from
+// 56.6 to 100. Of 8 with 300 points x = 3, √(3·5/8 + 0.9604) = 1.6838: (4.9208 ± 3.3003)/11.8416, from 13.7 to 69.4.
+func TestIntervalOfAPromptByHand(t *testing.T) {
+	for _, c := range []struct {
+		answers   int
+		points    int64
+		low, high float64
+	}{{5, 500, 56.6, 100}, {5, 0, 0, 43.4}, {8, 300, 13.7, 69.4}} {
+		got := counts{answers: c.answers}.ofPrompt(big.NewRat(c.points, 1))
+		if *got.Low != c.low || *got.High != c.high {
+			t.Errorf("%d answers, %d points: %v to %v, want %v to %v", c.answers, c.points, *got.Low, *got.High, c.low, c.high)
+		}
+	}
+	if got := (counts{answers: 4}).ofPrompt(big.NewRat(400, 1)); got != nil {
+		t.Errorf("of 4 answers: %v", got)
+	}
+}

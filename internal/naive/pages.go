@@ -1,0 +1,74 @@
+package naive
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// Pages computes /api/v1/ai-pages of a brand from its readings, and from the crawls and visits of all, each once. listed
+// is as of Citations.
+func Pages(readings []Reading, crawls []event.Crawl, visits []event.Visit, organization, brand uuid.UUID, f Filter, limit int, listed func(host string) string) Body {
+	type counts struct{ crawls, citations, visits, sessions, goals int }
+	pages := map[string]*counts{}
+	at := func(address string) *counts {
+		page := pageOf(address)
+		if pages[page] == nil {
+			pages[page] = &counts{}
+		}
+		return pages[page]
+	}
+	in := func(at event.Time) bool {
+		day := at.String()[:len("2006-01-02")]
+		return f.From <= day && day <= f.To
+	}
+	for _, c := range crawls {
+		if c.OrganizationID == organization && c.BrandID == brand && in(c.At) && among(f.Platforms, c.Platform) {
+			at(c.Host+c.Path).crawls++
+		}
+	}
+	for _, r := range answers(f.runs(readings)) {
+		for _, c := range r.citations(listed) {
+			if c.kind == "owned" {
+				at(c.url).citations++
+			}
+		}
+	}
+	for _, v := range visits {
+		if v.OrganizationID != organization || v.BrandID != brand || !in(v.At) || !among(f.Platforms, v.Platform) {
+			continue
+		}
+		switch page := at(v.Host + v.Path); {
+		case v.Event == event.VisitGoal:
+			page.goals++
+		case v.NewSession:
+			page.sessions++
+			fallthrough
+		default:
+			page.visits++
+		}
+	}
+	rows := []Body{}
+	for _, page := range slices.SortedFunc(maps.Keys(pages), func(a, b string) int {
+		x, y := pages[a], pages[b]
+		return cmp.Or(y.visits-x.visits, y.citations-x.citations, y.crawls-x.crawls, strings.Compare(a, b))
+	}) {
+		c := pages[page]
+		rows = append(rows, Body{"page": page, "crawls": c.crawls, "citations": c.citations, "visits": c.visits, "sessions": c.sessions, "goals": c.goals})
+	}
+	return Body{"total": len(rows), "pages": rows[:min(len(rows), limit)]}
+}
+
+// pageOf is the host and path of an address, whatever its scheme and query.
+func pageOf(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	address, _, _ = strings.Cut(address, "?")
+	return strings.TrimRight(strings.TrimPrefix(address, "www."), "/")
+}

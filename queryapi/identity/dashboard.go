@@ -1,0 +1,217 @@
+package identity
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/httpd"
+	"github.com/answerscope/answerscope/internal/identity"
+	"github.com/answerscope/answerscope/internal/problem"
+	"github.com/answerscope/answerscope/queryapi/rest"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service once more, for who has a
+// cookie.
+const DashboardPrefix = "/app/api"
+
+// The cookie of a session of the dashboard. Under TLS its prefix has the browser hold it to this host and to TLS.
+const (
+	cookieName   = "answerscope"
+	secureCookie = "__Host-answerscope"
+	cookieLife   = 30 * 24 * time.Hour // from its last use, as account_by_cookie.sql has it
+)
+
+// writeHeader is what a page of another origin cannot send without asking first, and is not allowed.
+const writeHeader = "X-Answerscope"
+
+var (
+	errSignedOut = problem.New(problem.Unproven, "signed out: sign in at /signin")
+	errForeign   = problem.New(problem.Forbidden, "a write needs the header X-Answerscope: 1 and comes from a page of this origin")
+)
+
+// signedIn is the user of the page.
+type signedIn struct {
+	UserID         uuid.UUID `json:"userId"`
+	Email          string    `json:"email"`
+	OrganizationID uuid.UUID `json:"organizationId"`
+	Role           string    `json:"role"`
+}
+
+// MountDashboard adds the surface /app/api, and on it /session, where a page signs in, asks who it is, and
+// signs out, and /members, the users of its organization.
+func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
+	surface := server.Mount(httpd.Surface{Prefix: DashboardPrefix, BodyLimit: bodyLimit, Error: dashboardRefusal})
+	surface.Use(func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		return c.Next()
+	})
+	surface.Post("/session", p.openDashboard)
+	surface.Get("/session", func(c *fiber.Ctx) error {
+		caller, err := p.Dashboard(c)
+		if err != nil {
+			return err
+		}
+		return c.JSON(signedIn{caller.UserID, caller.Email, caller.OrganizationID, caller.Role})
+	})
+	surface.Delete("/session", p.closeDashboard)
+	surface.Get("/members", p.RequireDashboard, func(c *fiber.Ctx) error {
+		members, err := p.db.ListUsers(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID)
+		if err != nil {
+			return err
+		}
+		return c.JSON(members)
+	})
+	return surface
+}
+
+// openDashboard signs in with an address and a password, as /auth/v1/token does, and sets the cookie.
+func (p *Provider) openDashboard(c *fiber.Ctx) error {
+	if err := ownPage(c); err != nil {
+		return err
+	}
+	user, err := p.admit(c)
+	if err != nil {
+		return err
+	}
+	cookie := rand.Text()
+	err = p.db.OpenDashboardSession(c.UserContext(), user.ID, sha256.Sum256([]byte(cookie)))
+	if errors.Is(err, postgres.ErrNotFound) { // disabled
+		return errCredentials
+	}
+	if err != nil {
+		return err
+	}
+	name := cookieName
+	if strings.HasPrefix(c.Get(fiber.HeaderOrigin), "https://") || c.Get(fiber.HeaderXForwardedProto) == "https" {
+		name = secureCookie
+	}
+	setCookie(c, name, cookie, cookieLife)
+	return c.SendStatus(http.StatusNoContent)
+}
+
+// closeDashboard ends the session and forgets the cookie, also of a session that has ended.
+func (p *Provider) closeDashboard(c *fiber.Ctx) error {
+	if err := ownPage(c); err != nil {
+		return err
+	}
+	name, cookie := cookieOf(c)
+	account, err := p.db.AccountByCookie(c.UserContext(), sha256.Sum256([]byte(cookie)))
+	if err == nil {
+		err = p.db.EndSessions(c.UserContext(), account.ID, account.SessionID, postgres.ThisSession)
+	}
+	if err != nil && !errors.Is(err, postgres.ErrNotFound) {
+		return err
+	}
+	setCookie(c, name, "", -time.Second)
+	return c.SendStatus(http.StatusNoContent)
+}
+
+// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unproven if no session has it. A write of
+// another origin's page is one of kind Forbidden.
+func (p *Provider) Dashboard(c *fiber.Ctx) (identity.Identity, error) {
+	account, err := p.dashboardAccount(c)
+	return identity.Identity{UserID: account.ID, Email: account.Email, OrganizationID: account.OrganizationID, Role: account.Role}, err
+}
+
+func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAccount, err error) {
+	if err := ownPage(c); err != nil {
+		return account, err
+	}
+	name, cookie := cookieOf(c)
+	if cookie == "" {
+		return account, errSignedOut
+	}
+	account, err = p.db.AccountByCookie(c.UserContext(), sha256.Sum256([]byte(cookie)))
+	if errors.Is(err, postgres.ErrNotFound) {
+		return account, errSignedOut
+	}
+	if err == nil && account.Renewed {
+		setCookie(c, name, cookie, cookieLife)
+	}
+	return account, err
+}
+
+// RequireDashboard lets only requests with the cookie of a session pass, with its user as their identity.
+func (p *Provider) RequireDashboard(c *fiber.Ctx) error {
+	caller, err := p.Dashboard(c)
+	if err != nil {
+		return err
+	}
+	c.SetUserContext(identity.NewContext(c.UserContext(), caller))
+	return c.Next()
+}
+
+// handedLife is how long an access token lasts that another process of the installation gets for one request.
+const handedLife = time.Minute
+
+// DashboardToken is an access token of who has the cookie of a request, to send the request on with.
+func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
+	account, err := p.dashboardAccount(c)
+	if err != nil {
+		return "", err
+	}
+	return p.sign(c.UserContext(), account.Account, account.SessionID, time.Now().Add(handedLife))
+}
+
+// DashboardCallers finds who asks the dashboard's /rest/v1.
+func (p *Provider) DashboardCallers(limit *httpd.CallerLimit) rest.Authenticator {
+	return func(c *fiber.Ctx) (rest.Caller, error) {
+		account, err := p.dashboardAccount(c)
+		if err == nil {
+			err = limit.Take(c, account.ID)
+		}
+		if err != nil {
+			return rest.Caller{}, restRefusal(err)
+		}
+		return callerOf(account.Account)
+	}
+}
+
+// ownPage refuses a write that a page of this origin has not sent. Browsers say where a request comes from in
+// Sec-Fetch-Site, but without TLS only on this machine; then Origin says it.
+func ownPage(c *fiber.Ctx) error {
+	switch c.Method() {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	site := c.Get("Sec-Fetch-Site")
+	if origin, err := url.Parse(c.Get(fiber.HeaderOrigin)); site == "" && err == nil && origin.Host != "" && origin.Host == string(c.Request().Host()) {
+		site = "same-origin"
+	}
+	if c.Get(writeHeader) != "1" || site != "same-origin" {
+		return errForeign
+	}
+	return nil
+}
+
+// cookieOf is the session's cookie, and what it is called.
+func cookieOf(c *fiber.Ctx) (name, value string) {
+	if value = c.Cookies(secureCookie); value != "" {
+		return secureCookie, value
+	}
+	return cookieName, c.Cookies(cookieName)
+}
+
+func setCookie(c *fiber.Ctx, name, value string, life time.Duration) {
+	c.Cookie(&fiber.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()), Expires: time.Now().Add(life),
+		Secure: name == secureCookie, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
+	})
+}
+
+// dashboardRefusal is {"error": message} with the status of /auth/v1 for a refused sign-in.
+func dashboardRefusal(c *fiber.Ctx, err error) (status int, body any) {
+	if refused, ok := errors.AsType[*failure](err); ok {
+		return refused.status, fiber.Map{"error": refused.message}
+	}
+	return plainRefusal(c, err)
+}

@@ -1,0 +1,121 @@
+// The one place that asks the server: paths, errors, and a session that has ended.
+import { signal } from "@preact/signals"
+import { useEffect, useState } from "preact/hooks"
+import { addressOf } from "./route.ts"
+
+export const root = "/app/api"
+
+// A Failure is an answer that is none, in words for the viewer.
+export class Failure extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message)
+  }
+}
+
+// leave goes to the sign-in, which comes back here.
+export function leave(): void {
+  location.replace("/signin?next=" + encodeURIComponent(location.pathname + location.search))
+}
+
+// send asks the server; a body makes it a write. 204 is null.
+export async function send<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+  const text = await (await ask(method, url, headers, body)).text()
+  return (text ? JSON.parse(text) : null) as T
+}
+
+async function ask(method: string, url: string, headers: Record<string, string>, body?: unknown): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { "X-Answerscope": "1", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error
+    throw new Failure(0, "The server does not answer. Check your connection, then try again.")
+  }
+  if (response.status === 401) {
+    leave()
+    return new Promise(() => {}) // the page goes away
+  }
+  if (!response.ok) throw new Failure(response.status, await reason(response))
+  return response
+}
+
+// asCSV asks for an address as comma-separated values.
+export async function asCSV(url: string): Promise<Blob> {
+  return (await ask("GET", url, { Accept: "text/csv" })).blob()
+}
+
+async function reason(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => ({}))) as { error?: string; message?: string }
+  const said = body.error ?? body.message
+  if (response.status === 503) return "The server starts, or one of its databases is away. It tries again by itself; so can you."
+  if (response.status === 429) return `Too many requests. Try again in ${response.headers.get("Retry-After") ?? "a few"} seconds.`
+  if (response.status >= 500) return `The server made a mistake (request ${response.headers.get("X-Request-Id") ?? "unknown"}). Tell its operator.`
+  return said ? said[0]!.toUpperCase() + said.slice(1) + "." : `The server refuses this (${response.status}).`
+}
+
+// version rises with each change, so that what is shown is asked for again.
+export const version = signal(0)
+
+export async function write<T>(method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<T> {
+  const result = await send<T>(method, url, body, headers)
+  refresh()
+  return result
+}
+
+// refresh asks again for all that is shown.
+export function refresh(): void {
+  version.value++
+}
+
+export interface Answered<T> {
+  data?: T
+  failure?: Failure
+  loading: boolean // what data is shown, if any, is of the question before
+}
+
+const kept = new Map<string, unknown>() // answers by their address, to go back without a flicker
+
+// useAnswer asks for an address and keeps the answer before until the next one is there; null asks nothing.
+export function useAnswer<T>(url: string | null): Answered<T> {
+  const [state, set] = useState<{ url: string | null; data?: T; failure?: Failure }>({ url: null })
+  const changes = version.value
+  useEffect(() => {
+    if (!url) return
+    let current = true
+    send<T>("GET", url).then(
+      (data) => {
+        if (!current) return
+        if (kept.size > 60) kept.clear()
+        kept.set(url, data)
+        set({ url, data })
+      },
+      (error: unknown) => current && set({ url, failure: error instanceof Failure ? error : new Failure(0, String(error)) }),
+    )
+    return () => void (current = false)
+  }, [url, changes])
+  if (!url) return { loading: false }
+  if (state.url === url) return { data: state.data, failure: state.failure, loading: !state.data && !state.failure }
+  const before = sameSubject(state.url, url) ? state.data : undefined
+  const data = (kept.get(url) as T | undefined) ?? before
+  return { data, loading: !kept.has(url) }
+}
+
+// sameSubject says whether an answer may stand in for another one: it is of the same path and brand.
+function sameSubject(a: string | null, b: string): boolean {
+  if (!a) return false
+  const [x, y] = [new URL(a, location.href), new URL(b, location.href)]
+  return x.pathname === y.pathname && x.searchParams.get("brand_id") === y.searchParams.get("brand_id")
+}
+
+// metrics is the address of an endpoint of /api/v1, tables that of a table of /rest/v1.
+export function metrics(endpoint: string, parameters: Record<string, string | undefined> = {}): string {
+  return addressOf(`${root}/v1/${endpoint}`, parameters)
+}
+
+export function tables(table: string, parameters: Record<string, string | undefined> = {}): string {
+  return addressOf(`${root}/rest/v1/${table}`, parameters)
+}

@@ -1,0 +1,168 @@
+// Bodies of /api/v1 as queryapi/metrics/openapi.json has them, of their fields those that are shown, and rows of /rest/v1.
+export type Interval = { low: number; high: number } | { reason: string } | null
+
+export interface Session { userId: string; email: string; organizationId: string; role: string }
+export interface Brand { id: string; name: string; slug: string; industry: string; region: string; created_at: string }
+export interface Brands { brands: Brand[] }
+export interface Filters { platforms: string[]; models: string[]; regions: string[]; topics: { id: string; name: string | null }[] }
+
+export interface Totals {
+  resultCount: number
+  totalMentions: number
+  totalCitations: number
+  visiblePrompts: number
+  promptCount: number
+  visibilityRatePct: number | null
+  aiVisibilityScore: number | null
+  mentionAnswers: number
+  citationAnswers: number
+  positionFactor: number | null
+  interval: Interval
+  mentionRatePct: number | null
+  mentionRateInterval: Interval
+}
+export interface Summary {
+  brand: { id: string; name: string }
+  window: { date_from: string; date_to: string }
+  totals: Totals
+  topCompetitors: { name: string; mentions: number; avgVisibility: number | null; score: number | null }[]
+  degraded_platforms: string[]
+  groups?: { key: string; name: string | null; totals: Totals }[]
+}
+export interface Bucket {
+  date: string
+  result_count: number
+  ai_visibility_score: number | null
+  total_mentions: number
+  total_citations: number
+  interval: Interval
+  model_changed: boolean
+  given_up_runs: number
+  degraded_platforms: string[]
+  mention_rate_pct: number | null
+  mention_rate_interval: Interval
+}
+export interface Trend { granularity: "day" | "week"; buckets: Bucket[] }
+
+export interface Compared {
+  competitor_id?: string
+  name: string
+  total_mentions: number
+  total_citations: number
+  appearance_count: number
+  visible_prompts: number
+  prompt_count: number
+  visibility_rate_pct: number | null
+  ai_visibility_score: number | null
+  interval: Interval
+  mention_rate_pct: number | null
+  mention_rate_interval: Interval
+  result_count: number
+  avg_position: number | null
+}
+export interface Comparison {
+  brand: Compared
+  competitors: Compared[]
+  share_of_voice: {
+    overall_sov_pct: number | null
+    total_brand_mentions: number
+    total_competitor_mentions: number
+    by_platform: { platform: string; model_used: string; brand_mentions: number; competitor_mentions: number; sov_pct: number | null }[]
+  }
+}
+
+export interface PromptFigures {
+  prompt_id: string
+  prompt_text: string
+  topic_name: string | null
+  result_count: number
+  appearance_count: number
+  avg_visibility: number | null
+  total_mentions: number
+  total_citations: number
+  ai_visibility_score: number | null
+  mention_rate_pct: number | null
+  mention_rate_interval: Interval
+}
+export interface PromptPerformance { prompts: PromptFigures[]; next_cursor?: string | null }
+
+export interface Citations {
+  totals: { domains: number; urls: number; citations: number; results_with_citations: number; avg_citations_per_result: number | null }
+  source_type_breakdown: { category: string; count: number; pct: number | null }[]
+  top_domains: { domain: string; category: string; total_citations: number; results_citing: number; usage_pct: number | null; models: string[] }[]
+  top_urls: { url: string; domain: string; category: string; title: string; total_citations: number; results_citing: number; usage_pct: number | null }[]
+}
+
+export interface Traffic {
+  total_visits: number
+  sessions: number
+  platform_breakdown: { platform: string; visits: number }[]
+  country_breakdown: { country: string | null; visits: number }[]
+  goals: { name: string; count: number; value: number; currency: string | null }[]
+}
+export interface Crawlers {
+  total_requests: number
+  verified_requests: number
+  unverified_requests: number
+  crawler_breakdown: { crawler: string; operator: string; platform: string | null; purpose: string; requests: number; verified_requests: number; unverified_requests: number }[]
+}
+export interface SitePages {
+  total: number
+  pages: { page: string; crawls: number; citations: number; visits: number; sessions: number; goals: number }[]
+}
+export interface Card {
+  id: string
+  prompt_result_id: string
+  position: number
+  product_title: string
+  product_brand: string
+  price_amount: number | null
+  price_currency: string
+  merchant_url: string
+  merchant_domain: string
+  rating: number | null
+  review_count: number | null
+  matched_brand_role: "own" | "competitor" | "other"
+  platform: string
+  region: string
+  created_at: string
+}
+export interface Cards { cards: Card[]; next_cursor: string | null }
+
+export interface Prompt { id: string; text: string; topic_id: string | null; prompt_set_id: string; is_active: boolean }
+export interface Topic { id: string; name: string }
+export interface Key { id: string; name: string; prefix: string; scopes: string[]; created_at: string; last_used_at: string | null; expires_at: string | null; revoked_at: string | null; email?: string }
+
+export interface Member { id: string; email: string; role: string; is_active: boolean; last_sign_in_at: string | null }
+export interface Provider { platform: string; name: string; available: boolean; reason?: string; key_from?: "environment" | "organization"; key_ends_with?: string; models: { model: string }[] }
+export interface Limits { runsPerDay: number | null; runsPerMonth: number | null; costPerDay: string | null; costPerMonth: string | null }
+export interface Budget extends Limits { platform: string; spent: { runsDay: number; runsMonth: number; costDay: string; costMonth: string } }
+
+export interface AnswerRow {
+  id: string
+  prompt_id: string
+  prompt_text: string
+  platform: string
+  model: string
+  served_model: string
+  region: string
+  sample: number
+  answered_at: string
+  mentioned: boolean
+  position: number | null
+  sentiment: string
+  citations_count: number
+  excerpt: string
+}
+export interface Answers { total: number; answers: AnswerRow[]; next_cursor: string | null }
+export interface Mention { entity_id: string; name: string; role: string; start: number; end: number } // code points of the text
+export interface Answer extends AnswerRow {
+  text: string
+  mentions: Mention[]
+  citations: { url: string; title: string; domain: string; category: string; cited: boolean }[]
+  search_queries: string[]
+  products: { position: number; product_title: string; product_brand: string; price_amount: number | null; price_currency: string; merchant_url: string; merchant_domain: string; matched_brand_role: string }[]
+  usage: { input_tokens: number; output_tokens: number; searches: number } | null
+  cost: number | null
+  job_id: string | null
+}

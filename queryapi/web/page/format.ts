@@ -1,0 +1,56 @@
+// Figures as people read them: in full, in the English of the United States, as the API rounds them.
+const numbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 10 })
+const day = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric", month: "short", day: "numeric" })
+const moment = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false })
+
+export const none = "–"
+
+export function number(value: number | null | undefined): string {
+  return value === null || value === undefined ? none : numbers.format(value)
+}
+
+export function percent(value: number | null | undefined): string {
+  return value === null || value === undefined ? none : numbers.format(value) + "%"
+}
+
+// date is a UTC day, wherever the viewer is.
+export function date(text: string): string {
+  return day.format(new Date(text.slice(0, 10) + "T00:00:00Z"))
+}
+
+export function time(text: string | null | undefined): string {
+  return text ? moment.format(new Date(text)) + " UTC" : "never"
+}
+
+// stamp is a time for a list: without its year where that is this one, and without its zone, which is UTC.
+export function stamp(text: string): string {
+  const [month, year, at] = [date(text).split(",")[0], text.slice(0, 4), text.slice(11, 16)]
+  return year === new Date().toISOString().slice(0, 4) ? `${month}, ${at}` : `${month}, ${year}, ${at}`
+}
+
+const ordinals = new Intl.PluralRules("en-US", { type: "ordinal" })
+const endings: Record<string, string> = { one: "st", two: "nd", few: "rd" }
+
+export function ordinal(n: number): string {
+  return number(n) + (endings[ordinals.select(n)] ?? "th")
+}
+
+const regions = new Intl.DisplayNames("en-US", { type: "region" })
+
+export function country(code: string | null): string {
+  return code ? (regions.of(code) ?? code) : "Unknown"
+}
+
+export function plural(n: number, one: string, many = one + "s"): string {
+  return `${number(n)} ${n === 1 ? one : many}`
+}
+
+// shift is a day some days later.
+export function shift(from: string, days: number): string {
+  return new Date(Date.parse(from + "T00:00:00Z") + days * 86_400_000).toISOString().slice(0, 10)
+}
+
+// daysOf is how many days a window has, both ends counted.
+export function daysOf(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1
+}

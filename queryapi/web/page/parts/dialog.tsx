@@ -1,0 +1,77 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef } from "preact/hooks"
+import { Problem, useAction } from "./form.tsx"
+
+let opener: HTMLElement | null = null // what had the focus before the first of several dialogs
+
+// Dialog is modal: it holds the focus, Escape closes it, and the focus goes back to where it was, also after another dialog
+// that it led to.
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const box = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const at = document.activeElement as HTMLElement | null
+    if (at && at !== document.body && !at.closest("dialog")) opener = at
+    box.current?.showModal()
+    return () => setTimeout(() => document.querySelector("dialog[open]") ?? opener?.focus())
+  }, [])
+  return (
+    <dialog
+      ref={box}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <div class="inside">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+interface Asked {
+  title: string
+  act: string // of the button that does it
+  can?: boolean // false: something is missing yet
+  danger?: boolean
+  onClose: () => void
+  onAct: () => Promise<unknown> // closes the dialog, where it should
+  children: ComponentChildren
+}
+
+// FormDialog asks for what a write needs. Where the write fails it stays, and says why.
+export function FormDialog({ title, act, can = true, danger, onClose, onAct, children }: Asked) {
+  const { busy, failed, run } = useAction()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void run(onAct)
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        {children}
+        <Problem text={failed} />
+        <div class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class={danger ? "button danger" : "button primary"} disabled={busy || !can}>
+            {act}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+// Confirm asks before what cannot be undone.
+export function Confirm({ children, ...asked }: Asked) {
+  return (
+    <FormDialog danger {...asked}>
+      <p>{children}</p>
+    </FormDialog>
+  )
+}

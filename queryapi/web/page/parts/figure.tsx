@@ -1,0 +1,57 @@
+import type { ComponentChildren } from "preact"
+import type { Interval } from "../bodies.ts"
+import { number } from "../format.ts"
+
+// Bounds is a confidence interval, low–high, or that there is too little to know one.
+export function bounds(interval: Interval, unit = ""): string | null {
+  if (!interval) return null
+  return "low" in interval ? `${number(interval.low)}–${number(interval.high)}${unit}` : "too little data"
+}
+
+interface Props {
+  name: string
+  value: string
+  interval?: Interval
+  unit?: string // of the interval
+  n?: number
+  href?: string
+  children?: ComponentChildren
+}
+
+// Figure is one number with its interval and n. Its value leads to the answers that it counts.
+export function Figure({ name, value, interval, unit, n, href, children }: Props) {
+  const range = bounds(interval ?? null, unit)
+  return (
+    <figure class="figure" aria-label={name}>
+      <figcaption>{name}</figcaption>
+      <div class="value">{href ? <a href={href}>{value}</a> : value}</div>
+      <div class="beside">
+        {range && <span>95 % interval: {range}</span>}
+        {n !== undefined && <span>n = {number(n)}</span>}
+      </div>
+      {children}
+    </figure>
+  )
+}
+
+// Part is a number of which a figure is made.
+export function Part({ name, value, href }: { name: string; value: string; href?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{href ? <a href={href}>{value}</a> : value}</dd>
+    </div>
+  )
+}
+
+// Bar shows a share of 100 beside its figure.
+export function Bar({ value, text, own }: { value: number | null; text: string; own?: boolean }) {
+  return (
+    <span class={own ? "bar own" : "bar"}>
+      <span class="track" aria-hidden="true">
+        <span class="fill" style={{ width: `${Math.min(100, value ?? 0)}%` }} />
+      </span>
+      <span class="text">{text}</span>
+    </span>
+  )
+}

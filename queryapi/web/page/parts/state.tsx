@@ -1,0 +1,49 @@
+import type { ComponentChildren } from "preact"
+import type { Answered } from "../api.ts"
+
+// Shown is what an answer shows: while it comes a skeleton, and where it fails why.
+export function Shown<T>({ of, height = 160, children }: { of: Answered<T>; height?: number; children: (data: T) => ComponentChildren }) {
+  if (of.failure) return <Failed message={of.failure.message} />
+  if (of.data === undefined) return <Skeleton height={height} />
+  return (
+    <div class={of.loading ? "stale" : ""} aria-busy={of.loading}>
+      {children(of.data)}
+    </div>
+  )
+}
+
+export function Failed({ message }: { message: string }) {
+  return (
+    <div class="notice bad" role="alert">
+      <span>{message}</span>
+    </div>
+  )
+}
+
+export function Skeleton({ height }: { height: number }) {
+  return (
+    <div role="status" style={{ padding: "16px" }}>
+      <span class="hidden">Loading</span>
+      <span class="skeleton" style={{ height: `${height}px` }} />
+    </div>
+  )
+}
+
+// Empty says that there is nothing, and the next step.
+export function Empty({ title, children, action }: { title: string; children?: ComponentChildren; action?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  )
+}
+
+export function Notice({ kind = "warn", children }: { kind?: "warn" | "bad" | "plain"; children: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role="note">
+      <span>{children}</span>
+    </div>
+  )
+}

@@ -1,0 +1,169 @@
+import type { ComponentChildren, RefObject } from "preact"
+import { useRef } from "preact/hooks"
+import { asCSV } from "../api.ts"
+import { number } from "../format.ts"
+import { go, query, withParameters } from "../route.ts"
+import { useAction } from "./form.tsx"
+
+// changes is the header of a column of buttons, which is no part of a download.
+export const changes = "Change"
+
+export interface Column<R> {
+  name: string
+  cell: (row: R) => ComponentChildren
+  number?: boolean // right-aligned
+  tight?: boolean // on one line
+  long?: boolean // takes the room that is left
+  sort?: string // the API's sort_by, where its header sorts
+}
+
+interface Props<R> {
+  name: string // of the table
+  columns: Column<R>[]
+  rows: R[]
+  own?: (row: R) => boolean // the brand's own row
+  csv?: { url: string; file: string } // where its rows are as text/csv; without, what is shown is saved
+  sorted?: { by: string; order: "asc" | "desc" } // what the API sorts by where the address says nothing
+  title?: ComponentChildren // above it; without, the name is
+  empty?: ComponentChildren
+  tools?: ComponentChildren
+  foot?: ComponentChildren // below it, such as the form that adds a row
+}
+
+// Table has in each row's first cell its name, and nothing else.
+export function Table<R>({ name, columns, rows, own, csv, sorted, title, empty, tools, foot }: Props<R>) {
+  const table = useRef<HTMLTableElement>(null)
+  return (
+    <section class="card">
+      <header>
+        <div>
+          <h2>{name}</h2>
+          {title && <p>{title}</p>}
+        </div>
+        <div class="line">
+          {tools}
+          {rows.length > 0 && <Download name={name} file={csv?.file ?? `${name.toLowerCase().replaceAll(" ", "-")}.csv`} url={csv?.url} table={table} />}
+        </div>
+      </header>
+      {rows.length === 0 ? (
+        <div class="inside soft">{empty ?? "None."}</div>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label={`${name}, scrollable`}>
+          <table aria-label={name} ref={table}>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <Header key={column.name} column={column} sorted={sorted} />
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, i) => (
+                <tr key={i} class={own?.(row) ? "own" : ""}>
+                  {columns.map((column, j) => {
+                    const kind = kindOf(column)
+                    return j === 0 ? (
+                      <th key={j} scope="row" class={kind}>
+                        {column.cell(row)}
+                      </th>
+                    ) : (
+                      <td key={j} class={kind}>
+                        {column.cell(row)}
+                      </td>
+                    )
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {foot}
+    </section>
+  )
+}
+
+function kindOf<R>(column: Column<R>): string {
+  return column.number ? "number" : column.long ? "long" : column.tight ? "tight" : ""
+}
+
+function Header<R>({ column, sorted }: { column: Column<R>; sorted?: Props<R>["sorted"] }) {
+  const kind = kindOf(column)
+  if (!column.sort || !sorted) {
+    return (
+      <th scope="col" class={kind}>
+        {column.name}
+      </th>
+    )
+  }
+  const by = query.value.get("sort_by") ?? sorted.by
+  const order = query.value.get("order") ?? sorted.order
+  const active = by === column.sort
+  const next = active && order === "desc" ? "asc" : "desc"
+  return (
+    <th scope="col" class={kind} aria-sort={active ? (order === "desc" ? "descending" : "ascending") : undefined}>
+      <button type="button" onClick={() => go(withParameters({ sort_by: column.sort, order: next }))}>
+        {column.name}
+        <span aria-hidden="true">{active ? (order === "desc" ? "↓" : "↑") : ""}</span>
+      </button>
+    </th>
+  )
+}
+
+// Download saves an address as a file of comma-separated values; without an address, the table that is shown.
+export function Download({ name, file, url, table }: { name: string; file: string; url?: string; table?: RefObject<HTMLTableElement | null> }) {
+  const { failed, run } = useAction()
+  const read = async () => (url ? asCSV(url) : shownAsCSV(table!.current!))
+  return (
+    <>
+      <button type="button" class="button plain tight" onClick={() => run(async () => store(await read(), file))} aria-label={`Download CSV: ${name}`}>
+        CSV
+      </button>
+      {failed && <span role="alert">{failed}</span>}
+    </>
+  )
+}
+
+// shownAsCSV is a table as it is shown, but for its buttons, in the form of the API (docs/api.md, CSV).
+function shownAsCSV(table: HTMLTableElement): Blob {
+  const text = (cell: HTMLTableCellElement) => cell.querySelector("select")?.value ?? [...cell.childNodes].filter((node) => node.nodeName !== "BUTTON").map((node) => node.textContent).join("")
+  const quoted = (value: string) => `"${value.replace(/^(?=[=+@-])/, "'").replaceAll('"', '""')}"`
+  const kept = [...table.rows[0]!.cells].map((header) => header.textContent !== changes)
+  const rows = [...table.rows].map((row) => [...row.cells].filter((_, i) => kept[i]).map((cell) => quoted(text(cell))).join(","))
+  return new Blob([rows.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" })
+}
+
+export function store(blob: Blob, file: string): void {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(blob)
+  link.download = file
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+}
+
+// Pages leads from a page of a list to the next one, and back to the first; each is an address.
+export function Pages({ parameter, at, next }: { parameter: string; at?: string; next?: string | null }) {
+  return (
+    <nav class="line" aria-label="Pages">
+      {at && (
+        <a class="button" href={withParameters({ [parameter]: undefined })}>
+          First page
+        </a>
+      )}
+      {next && (
+        <a class="button" href={withParameters({ [parameter]: next })}>
+          Next page
+        </a>
+      )}
+    </nav>
+  )
+}
+
+// WithN is a figure with its n, or its interval, in small print.
+export function WithN({ text, beside }: { text: string; beside: string | number | null }) {
+  return (
+    <>
+      {text} {beside !== null && <span class="with-n">{typeof beside === "number" ? `n = ${number(beside)}` : beside}</span>}
+    </>
+  )
+}

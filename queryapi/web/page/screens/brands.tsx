@@ -1,0 +1,114 @@
+import { useState } from "preact/hooks"
+import { metrics, tables, useAnswer, write } from "../api.ts"
+import type { Brand, Session, Summary, Trend } from "../bodies.ts"
+import { date, percent, shift, time } from "../format.ts"
+import { Dialog } from "../parts/dialog.tsx"
+import { bounds } from "../parts/figure.tsx"
+import { Field, Problem, useAction } from "../parts/form.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Empty } from "../parts/state.tsx"
+import { Spark } from "../parts/trend.tsx"
+import { Verdict } from "../parts/verdict.tsx"
+import { go } from "../route.ts"
+import { mayEdit } from "../session.ts"
+
+interface Schedule { brand_id: string; next_check_at: string | null }
+
+export function BrandList({ session, brands }: { session: Session; brands: Brand[] }) {
+  const [adding, add] = useState(false)
+  const schedules = useAnswer<Schedule[]>(tables("brand_platforms", { select: "brand_id,next_check_at", is_enabled: "is.true", order: "next_check_at" })).data
+  const button = mayEdit(session) && (
+    <button type="button" class="button primary" onClick={() => add(true)}>
+      Add brand
+    </button>
+  )
+  return (
+    <Screen name="Brands" of="The last 30 days" tools={button}>
+      <section class="card">
+        {brands.length === 0 ? (
+          <Empty title="No brands yet">A brand is what you track: its name, its domains, and the prompts that AI platforms are asked about it.</Empty>
+        ) : (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Brands, scrollable">
+            <table aria-label="Brands">
+              <thead>
+                <tr>
+                  <th scope="col">Brand</th>
+                  <th scope="col" class="number">Visibility rate</th>
+                  <th scope="col">Against the 30 days before</th>
+                  <th scope="col">Trend</th>
+                  <th scope="col">Last answers</th>
+                  <th scope="col" class="roomy">Next run</th>
+                </tr>
+              </thead>
+              <tbody>
+                {brands.map((brand) => (
+                  <Row key={brand.id} brand={brand} next={schedules?.find((s) => s.brand_id === brand.id)?.next_check_at} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
+      {adding && <AddBrand session={session} onClose={() => add(false)} />}
+    </Screen>
+  )
+}
+
+function Row({ brand, next }: { brand: Brand; next?: string | null }) {
+  const now = useAnswer<Summary>(metrics("visibility-summary", { brand_id: brand.id })).data
+  const window = now?.window
+  const before = useAnswer<Summary>(window ? metrics("visibility-summary", { brand_id: brand.id, date_from: shift(window.date_from, -30), date_to: shift(window.date_from, -1) }) : null).data
+  const trend = useAnswer<Trend>(metrics("visibility-trend", { brand_id: brand.id })).data
+  const last = trend?.buckets.at(-1)
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`/brands/${encodeURIComponent(brand.slug)}`}>{brand.name}</a>
+      </th>
+      <td class="number">
+        {now && (
+          <>
+            {percent(now.totals.mentionRatePct)} <span class="with-n">{bounds(now.totals.mentionRateInterval, "%")}</span>
+          </>
+        )}
+      </td>
+      <td>{now && before && <Verdict now={now} before={before} short />}</td>
+      <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} />}</td>
+      <td>{trend && (last ? date(last.date) : "No answers yet")}</td>
+      <td class="roomy">{next ? time(next) : <span class="soft">not scheduled</span>}</td>
+    </tr>
+  )
+}
+
+function AddBrand({ session, onClose }: { session: Session; onClose: () => void }) {
+  const [name, setName] = useState("")
+  const [domain, setDomain] = useState("")
+  const { busy, failed, run } = useAction()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void run(async () => {
+      const [brand] = await write<Brand[]>("POST", tables("brands"), { organization_id: session.organizationId, name }, { Prefer: "return=representation" })
+      if (!brand) return
+      if (domain.trim()) await write("POST", tables("brand_domains"), { brand_id: brand.id, domain, is_primary: true })
+      onClose()
+      go(`/brands/${encodeURIComponent(brand.slug)}/prompts`)
+    })
+  }
+  return (
+    <Dialog title="Add brand" onClose={onClose}>
+      <form onSubmit={submit}>
+        <Field label="Brand name" value={name} onInput={setName} required />
+        <Field label="Domain" value={domain} onInput={setDomain} hint="Such as example.com: citations of its pages count as the brand's." />
+        <Problem text={failed} />
+        <div class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button class="button primary" disabled={busy}>
+            Add brand
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,199 @@
+import { useAnswer } from "../api.ts"
+import type { Brand, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import { daysOf, number, percent, plural, shift } from "../format.ts"
+import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
+import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Empty, Notice, Shown } from "../parts/state.tsx"
+import { Table, WithN } from "../parts/table.tsx"
+import { Trend } from "../parts/trend.tsx"
+import { Verdict } from "../parts/verdict.tsx"
+import { query, withParameters } from "../route.ts"
+import { answers } from "./drill.ts"
+
+export function Overview({ brand }: { brand: Brand }) {
+  const granularity = query.value.get("granularity") === "week" ? "week" : "day"
+  const summary = useAnswer<Summary>(question("visibility-summary", brand))
+  const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity: granularity === "week" ? "week" : undefined }))
+  return (
+    <Screen name="Overview" of={brand.name} tools={<Window />}>
+      <FilterBar brand={brand} />
+      <Shown of={summary} height={140}>
+        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} />)}
+      </Shown>
+      {summary.data?.totals.resultCount !== 0 && (
+        <Shown of={trend} height={260}>
+          {(t) => (
+            <Trend
+              name="Visibility trend"
+              unit="%"
+              weekly={t.granularity === "week"}
+              tools={<Granularity weekly={granularity === "week"} />}
+              csv={{ url: question("visibility-trend", brand, { granularity, table: "buckets" }), file: `${brand.slug}-trend.csv` }}
+              points={t.buckets.map((b) => ({
+                date: b.date,
+                value: b.mention_rate_pct,
+                interval: b.mention_rate_interval,
+                n: b.result_count,
+                changed: b.model_changed,
+                givenUp: b.given_up_runs,
+                degraded: b.degraded_platforms,
+                href: answers(brand, { date_from: b.date, date_to: t.granularity === "week" ? shift(b.date, 6) : b.date }),
+              }))}
+            />
+          )}
+        </Shown>
+      )}
+      {summary.data && summary.data.totals.resultCount > 0 && (
+        <>
+          <Platforms brand={brand} />
+          <TopCompetitors brand={brand} summary={summary.data} />
+        </>
+      )}
+    </Screen>
+  )
+}
+
+function Granularity({ weekly }: { weekly: boolean }) {
+  return (
+    <nav class="segments" aria-label="Granularity">
+      <a href={withParameters({ granularity: undefined })} aria-current={weekly ? undefined : "true"}>
+        Days
+      </a>
+      <a href={withParameters({ granularity: "week" })} aria-current={weekly ? "true" : undefined}>
+        Weeks
+      </a>
+    </nav>
+  )
+}
+
+// NoAnswers says what to do about an empty window.
+export function NoAnswers({ brand }: { brand: Brand }) {
+  return (
+    <div class="card">
+      <Empty
+        title="No answers"
+        action={
+          <a class="button primary" href={screen(brand, "tracking")}>
+            Run the prompts
+          </a>
+        }
+      >
+        No answers in this window pass these filters. Choose a longer window, or run the brand's prompts.
+      </Empty>
+    </div>
+  )
+}
+
+function Headline({ brand, summary }: { brand: Brand; summary: Summary }) {
+  const { totals, window } = summary
+  const days = daysOf(window.date_from, window.date_to)
+  const before = useAnswer<Summary>(question("visibility-summary", brand, { date_from: shift(window.date_from, -days), date_to: shift(window.date_from, -1) })).data
+  return (
+    <div class="stack">
+      <Degraded platforms={summary.degraded_platforms} />
+      <section class="card" aria-label="Figures">
+        <div class="figures">
+          <Figure name="Visibility rate" value={percent(totals.mentionRatePct)} interval={totals.mentionRateInterval} unit="%" n={totals.resultCount} href={answers(brand, { mentioned: "true" })}>
+            <dl class="parts">
+              <Part name="Answers that name the brand" value={number(totals.mentionAnswers)} href={answers(brand, { mentioned: "true" })} />
+              <Part name="Prompts where it is seen" value={`${number(totals.visiblePrompts)} of ${number(totals.promptCount)}`} href={screen(brand, "prompts")} />
+            </dl>
+          </Figure>
+          <Figure name="Visibility score" value={number(totals.aiVisibilityScore)} interval={totals.interval} n={totals.resultCount} href={answers(brand)}>
+            <ScoreParts brand={brand} totals={totals} />
+          </Figure>
+          <ShareOfVoice brand={brand} />
+        </div>
+      </section>
+      {before && (
+        <div class="notice">
+          <Verdict now={summary} before={before} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+// ScoreParts are what the score is made of, with their weights.
+function ScoreParts({ brand, totals }: { brand: Brand; totals: Totals }) {
+  return (
+    <dl class="parts">
+      <Part name="Named in (weight 60 %)" value={plural(totals.mentionAnswers, "answer")} href={answers(brand, { mentioned: "true" })} />
+      <Part name="Cited in (weight 25 %)" value={plural(totals.citationAnswers, "answer")} href={answers(brand, { cited: "true" })} />
+      <Part name="Position factor (weight 15 %)" value={number(totals.positionFactor)} />
+    </dl>
+  )
+}
+
+function ShareOfVoice({ brand }: { brand: Brand }) {
+  const voice = useAnswer<Comparison>(question("competitor-comparison", brand)).data?.share_of_voice
+  if (!voice) return null
+  return (
+    <Figure name="Share of voice" value={percent(voice.overall_sov_pct)} href={screen(brand, "competitors")}>
+      <dl class="parts">
+        <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} />
+        <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
+      </dl>
+    </Figure>
+  )
+}
+
+// Degraded warns of platforms that gave up over a fifth of their runs.
+export function Degraded({ platforms }: { platforms: string[] }) {
+  if (platforms.length === 0) return null
+  return (
+    <Notice>
+      <strong>{platforms.join(", ")}</strong> answered fewer than four of five runs in this window. Read a change as an outage first, and as a change of the brand second.
+    </Notice>
+  )
+}
+
+// Platforms say where the brand is strong.
+function Platforms({ brand }: { brand: Brand }) {
+  const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: "platform" })).data?.groups
+  if (!groups) return null
+  return (
+    <Table
+      name="Platforms"
+      title="Where the brand is named"
+      rows={groups}
+      columns={[
+        { name: "Platform", cell: (g) => <a href={answers(brand, { platform: g.key })}>{g.key}</a> },
+        { name: "Visibility rate", number: true, cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} /> },
+        { name: "Interval", number: true, cell: (g) => bounds(g.totals.mentionRateInterval, "%") },
+        { name: "Score", number: true, cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} /> },
+        { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
+      ]}
+      csv={{ url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }), file: `${brand.slug}-platforms.csv` }}
+    />
+  )
+}
+
+function TopCompetitors({ brand, summary }: { brand: Brand; summary: Summary }) {
+  const compared = useAnswer<Comparison>(question("competitor-comparison", brand)).data?.competitors
+  const idOf = (name: string) => compared?.find((c) => c.name === name)?.competitor_id
+  return (
+    <Table
+      name="Top competitors"
+      title="By mentions in these answers"
+      rows={summary.topCompetitors}
+      empty={
+        <>
+          These answers name none. <a href={screen(brand, "competitors")}>All competitors</a>
+        </>
+      }
+      tools={
+        <a class="button plain tight" href={screen(brand, "competitors")}>
+          All competitors
+        </a>
+      }
+      columns={[
+        { name: "Competitor", cell: (c) => <a href={answers(brand, { competitor_id: idOf(c.name) })}>{c.name}</a> },
+        { name: "Mentions", number: true, cell: (c) => number(c.mentions) },
+        { name: "Visibility score", number: true, cell: (c) => number(c.score) },
+      ]}
+      csv={{ url: question("visibility-summary", brand, { table: "topCompetitors" }), file: `${brand.slug}-top-competitors.csv` }}
+    />
+  )
+}

@@ -1,0 +1,210 @@
+import { useState } from "preact/hooks"
+import { tables, useAnswer, write } from "../api.ts"
+import type { Brand, Prompt, PromptFigures, PromptPerformance, Session, Topic } from "../bodies.ts"
+import { number, percent, plural } from "../format.ts"
+import { bounds } from "../parts/figure.tsx"
+import { FilterBar, question, Window } from "../parts/filters.tsx"
+import { FormDialog } from "../parts/dialog.tsx"
+import { Field, Problem, Select, useAction } from "../parts/form.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Empty, Shown } from "../parts/state.tsx"
+import { changes, Pages, Table, WithN } from "../parts/table.tsx"
+import { go, query, withParameters } from "../route.ts"
+import { mayEdit } from "../session.ts"
+import { answers } from "./drill.ts"
+import { promptSet } from "./running.tsx"
+
+// Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
+export function Prompts({ brand, session }: { brand: Brand; session: Session }) {
+  const [adding, add] = useState(false)
+  const tracked = query.value.get("show") === "tracked"
+  const topics = useAnswer<Topic[]>(tables("topics", { brand_id: `eq.${brand.id}`, select: "id,name", order: "name" })).data ?? []
+  const editable = mayEdit(session)
+  const tools = (
+    <div class="line">
+      {!tracked && <Window />}
+      {editable && (
+        <button type="button" class="button primary" onClick={() => add(true)}>
+          Add prompt
+        </button>
+      )}
+    </div>
+  )
+  return (
+    <Screen name="Prompts" of={brand.name} tools={tools}>
+      <nav class="segments" aria-label="Prompts">
+        <a href={withParameters({ show: undefined, offset: undefined })} aria-current={tracked ? undefined : "page"}>
+          Performance
+        </a>
+        <a href={withParameters({ show: "tracked", cursor: undefined })} aria-current={tracked ? "page" : undefined}>
+          Tracked prompts
+        </a>
+      </nav>
+      {tracked ? <Tracked brand={brand} topics={topics} editable={editable} /> : <Performance brand={brand} topics={topics} editable={editable} />}
+      {adding && <AddPrompts brand={brand} topics={topics} onClose={() => add(false)} />}
+    </Screen>
+  )
+}
+
+function Unasked() {
+  return (
+    <div class="card">
+      <Empty title="No answers">No answers in this window pass these filters. Choose a longer window, or add prompts and run them.</Empty>
+    </div>
+  )
+}
+
+function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
+  const [sort_by, order, cursor] = ["sort_by", "order", "cursor"].map((name) => query.value.get(name) ?? undefined)
+  const url = question("prompt-performance", brand, { sort_by, order, cursor, limit: "100" })
+  const figures = useAnswer<PromptPerformance>(url)
+  return (
+    <>
+      <FilterBar brand={brand} />
+      <Shown of={figures} height={240}>
+        {({ prompts, next_cursor }) =>
+          prompts.length === 0 && !cursor ? (
+            <div class="stack">
+              <Unasked />
+              <Tracked brand={brand} topics={topics} editable={editable} />
+            </div>
+          ) : (
+            <div class="stack">
+              <Table<PromptFigures>
+                name="Performance"
+                title="How often answers to each prompt name the brand. Intensity is how much of them is about it, from 0 to 100"
+                rows={prompts}
+                sorted={{ by: "visibility", order: "desc" }}
+                columns={[
+                  { name: "Prompt", long: true, cell: (r) => <a href={answers(brand, { prompt_id: r.prompt_id })}>{r.prompt_text}</a> },
+                  { name: "Visibility rate", number: true, cell: (r) => percent(r.mention_rate_pct) },
+                  { name: "Interval", number: true, cell: (r) => bounds(r.mention_rate_interval) ?? "too little data" },
+                  { name: "Intensity", number: true, sort: "visibility", cell: (r) => number(r.avg_visibility) },
+                  { name: "Named in", number: true, sort: "appearances", cell: (r) => <WithN text={number(r.appearance_count)} beside={`of ${number(r.result_count)}`} /> },
+                  { name: "Mentions", number: true, sort: "mentions", cell: (r) => number(r.total_mentions) },
+                  { name: "Citations", number: true, sort: "citations", cell: (r) => number(r.total_citations) },
+                  { name: "Topic", cell: (r) => r.topic_name ?? "" },
+                ]}
+                csv={{ url, file: `${brand.slug}-prompts.csv` }}
+              />
+              <Pages parameter="cursor" at={cursor} next={next_cursor} />
+            </div>
+          )
+        }
+      </Shown>
+    </>
+  )
+}
+
+const shown = 100 // prompts on a page
+
+interface Counts { all: { count: number }[]; asked: { count: number }[] }
+
+function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
+  const [editing, edit] = useState<Prompt | null>(null)
+  const { busy, failed, run } = useAction()
+  const offset = query.value.get("offset") ?? undefined
+  const list = { brand_id: `eq.${brand.id}`, order: "is_active.desc,created_at.desc,id" }
+  const prompts = useAnswer<Prompt[]>(tables("prompts", { ...list, select: "id,text,topic_id,prompt_set_id,is_active", limit: String(shown + 1), offset }))
+  const counts = useAnswer<Counts[]>(tables("brands", { id: `eq.${brand.id}`, select: "all:prompts(count),asked:prompts(count)", "asked.is_active": "is.true" })).data?.[0]
+  const [all, asked] = [counts?.all[0]?.count, counts?.asked[0]?.count]
+  const toggle = (p: Prompt) => run(() => write("PATCH", tables("prompts", { id: `eq.${p.id}` }), { is_active: !p.is_active }))
+  return (
+    <>
+      <Problem text={failed} />
+      <Shown of={prompts} height={160}>
+        {(rows) => (
+          <div class="stack">
+            <Table<Prompt>
+              name="Tracked prompts"
+              title={all === undefined || asked === undefined ? undefined : `${number(asked)} of ${plural(all, "prompt")} ${asked === 1 ? "is" : "are"} asked; the newest first`}
+              rows={rows.slice(0, shown)}
+              empty="No prompts yet: add the questions that your customers ask."
+              columns={[
+                { name: "Prompt", long: true, cell: (p) => p.text },
+                { name: "Topic", cell: (p) => topics.find((t) => t.id === p.topic_id)?.name ?? "" },
+                { name: "State", tight: true, cell: (p) => (p.is_active ? "asked" : <span class="soft">not asked</span>) },
+                ...(editable
+                  ? [{
+                      name: changes,
+                      number: true,
+                      cell: (p: Prompt) => (
+                        <>
+                          <button type="button" class="button plain tight" onClick={() => edit(p)} aria-label={`Edit ${p.text}`}>
+                            Edit
+                          </button>
+                          <button type="button" class="button plain tight" disabled={busy} onClick={() => toggle(p)} aria-label={`${p.is_active ? "Deactivate" : "Activate"} ${p.text}`}>
+                            {p.is_active ? "Deactivate" : "Activate"}
+                          </button>
+                        </>
+                      ),
+                    }]
+                  : []),
+              ]}
+              csv={{ url: tables("prompts", { ...list, select: "text,topic:topics(name),is_active,created_at" }), file: `${brand.slug}-tracked-prompts.csv` }}
+            />
+            <Pages parameter="offset" at={offset} next={rows.length > shown ? String(Number(offset ?? 0) + shown) : null} />
+          </div>
+        )}
+      </Shown>
+      {editing && <EditPrompt prompt={editing} topics={topics} onClose={() => edit(null)} />}
+    </>
+  )
+}
+
+function TopicSelect({ topics, value, onInput }: { topics: Topic[]; value: string; onInput: (value: string) => void }) {
+  return (
+    <Select label="Prompt's topic" value={value} onInput={onInput}>
+      <option value="">None</option>
+      {topics.map((t) => (
+        <option key={t.id} value={t.id}>
+          {t.name}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+function EditPrompt({ prompt, topics, onClose }: { prompt: Prompt; topics: Topic[]; onClose: () => void }) {
+  const [text, setText] = useState(prompt.text)
+  const [topic, setTopic] = useState(prompt.topic_id ?? "")
+  const save = async () => {
+    await write("PATCH", tables("prompts", { id: `eq.${prompt.id}` }), { text, topic_id: topic || null })
+    onClose()
+  }
+  return (
+    <FormDialog title="Edit prompt" act="Save" onClose={onClose} onAct={save}>
+      <Field label="Prompt" rows={3} value={text} onInput={setText} required hint="Kept answers stay those of the old text." />
+      <TopicSelect topics={topics} value={topic} onInput={setTopic} />
+    </FormDialog>
+  )
+}
+
+function AddPrompts({ brand, topics, onClose }: { brand: Brand; topics: Topic[]; onClose: () => void }) {
+  const [text, setText] = useState("")
+  const [topic, setTopic] = useState("")
+  const [added, setAdded] = useState("")
+  const lines = [...new Set(text.split("\n").map((line) => line.trim()).filter(Boolean))]
+  const add = async () => {
+    let topic_id: string | null = topic || null
+    if (added.trim()) {
+      const [made] = await write<Topic[]>("POST", tables("topics"), { brand_id: brand.id, name: added.trim() }, { Prefer: "return=representation" })
+      topic_id = made?.id ?? null
+      setTopic(topic_id ?? "") // should the prompts be refused, it is there already
+      setAdded("")
+    }
+    const prompt_set_id = await promptSet(brand)
+    await write("POST", tables("prompts"), lines.map((text) => ({ prompt_set_id, topic_id, text })))
+    onClose()
+    go(withParameters({ show: "tracked", offset: undefined, cursor: undefined }))
+  }
+  return (
+    <FormDialog title="Add prompts" act={`Add ${lines.length > 1 ? plural(lines.length, "prompt") : "prompt"}`} can={lines.length > 0} onClose={onClose} onAct={add}>
+      <Field label="Prompt" rows={5} value={text} onInput={setText} required hint="As a customer would ask it. Paste several, one a line." />
+      <div class="line">
+        <TopicSelect topics={topics} value={topic} onInput={setTopic} />
+        <Field label="Or a new topic" value={added} onInput={setAdded} />
+      </div>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,78 @@
+// What the screens that run prompts share.
+import { useEffect, useState } from "preact/hooks"
+import { Failure, root, send, tables } from "../api.ts"
+import type { Brand } from "../bodies.ts"
+import { number, plural } from "../format.ts"
+import { Notice } from "../parts/state.tsx"
+
+interface Money { amount: number; currency: string }
+export interface Estimate { runs: number; cost: Money | null; byPlatform: { platform: string; model: string; runs: number; cost: Money | null }[]; refused: { platform: string; reason: string }[] }
+export interface Job { status: string; progress: { phase: string; completed: number; total: number }; failedReason: string | null }
+export const going = (status: string) => status === "waiting" || status === "active"
+
+export const money = (cost: Money | null) => (cost ? `${number(cost.amount)} ${cost.currency}` : "not known")
+
+// useJob follows a job until it has finished, and calls then.
+export function useJob(id: string | null, then: (ended: Job) => void): { job: Job | null; failed: string } {
+  const [job, set] = useState<Job | null>(null)
+  const [failed, fail] = useState("")
+  useEffect(() => {
+    if (!id) return
+    let current = true
+    const follow = async () => {
+      for (let wait = 0; current; wait = 25) {
+        const next = await send<Job>("GET", `${root}/tracking/job/${id}?wait=${wait}`)
+        if (!current) return
+        set(next)
+        if (!going(next.status)) return then(next)
+      }
+    }
+    follow().catch((error: unknown) => current && fail(error instanceof Failure ? error.message : String(error)))
+    return () => void (current = false)
+  }, [id])
+  return { job, failed }
+}
+
+export function Progress({ job }: { job: Job | null }) {
+  const { completed, total, phase } = job?.progress ?? { completed: 0, total: 0, phase: "queued" }
+  return (
+    <div class="stack">
+      <progress aria-label="Tracking progress" value={completed} max={total || 1} />
+      <p role="status">
+        {phase === "landing" ? "All runs have ended; their answers are on the way to the figures." : `${number(completed)} of ${plural(total, "run")}, ${phase}`}
+      </p>
+    </div>
+  )
+}
+
+// Asks says what a start would ask, and what is left out and why.
+export function Asks({ estimate }: { estimate: Estimate }) {
+  const { runs, cost, byPlatform, refused } = estimate
+  const on = byPlatform.map((p) => `${p.platform} (${[p.model || "its default model", byPlatform.length > 1 && plural(p.runs, "run")].filter(Boolean).join(", ")})`)
+  return (
+    <>
+      {runs > 0 && (
+        <p>
+          {plural(runs, "run")} on {on.join(", ")}
+          {cost && cost.amount > 0 ? `, about ${money(cost)}.` : "."}
+        </p>
+      )}
+      {refused.length > 0 && (
+        <Notice>
+          Left out:
+          {refused.map((r) => (
+            <span key={r.platform}> {r.platform}: {r.reason}.</span>
+          ))}
+        </Notice>
+      )}
+    </>
+  )
+}
+
+// promptSet is the brand's first set of prompts, made when it has none.
+export async function promptSet(brand: Brand): Promise<string> {
+  const [first] = await send<{ id: string }[]>("GET", tables("prompt_sets", { brand_id: `eq.${brand.id}`, select: "id", order: "created_at,id", limit: "1" }))
+  if (first) return first.id
+  const [made] = await send<{ id: string }[]>("POST", tables("prompt_sets"), { brand_id: brand.id, name: "Prompts" }, { Prefer: "return=representation" })
+  return made!.id
+}

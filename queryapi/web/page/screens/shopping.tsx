@@ -1,0 +1,75 @@
+import { useAnswer } from "../api.ts"
+import type { Brand, Card, Cards } from "../bodies.ts"
+import { number, stamp } from "../format.ts"
+import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Outside } from "../parts/link.tsx"
+import { Empty, Shown } from "../parts/state.tsx"
+import { Table } from "../parts/table.tsx"
+import { query, withParameters } from "../route.ts"
+
+const roles = { "": "All", own: "The brand's", competitor: "Competitors'", other: "Others'" }
+
+export function Shopping({ brand }: { brand: Brand }) {
+  const role = query.value.get("role") ?? undefined
+  const cursor = query.value.get("cursor") ?? undefined
+  const cards = useAnswer<Cards>(question("shopping-cards", brand, { role, cursor }))
+  return (
+    <Screen name="Shopping" of={brand.name} tools={<Window />}>
+      <FilterBar brand={brand}>
+        <nav class="segments" aria-label="Whose products">
+          {Object.entries(roles).map(([value, name]) => (
+            <a key={value} href={withParameters({ role: value, cursor: undefined })} aria-current={value === (role ?? "") ? "true" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      </FilterBar>
+      <Shown of={cards} height={320}>
+        {(page) =>
+          page.cards.length === 0 ? (
+            <div class="card">
+              <Empty title="No products">No AI platform showed a product card that passes these filters.</Empty>
+            </div>
+          ) : (
+            <div class="stack">
+              <Table<Card>
+                name="Shopping cards"
+                title="Products as AI platforms showed them, newest first"
+                rows={page.cards}
+                own={(r) => r.matched_brand_role === "own"}
+                columns={[
+                  { name: "Product", long: true, cell: (r) => <a href={screen(brand, `answers/${r.prompt_result_id}`)}>{r.product_title || "without a title"}</a> },
+                  { name: "Brand", cell: (r) => <>{r.product_brand} <Whose role={r.matched_brand_role} /></> },
+                  { name: "Position", number: true, cell: (r) => number(r.position) },
+                  { name: "Price", number: true, cell: (r) => (r.price_amount === null ? "–" : `${number(r.price_amount)} ${r.price_currency}`) },
+                  { name: "Rating", number: true, cell: (r) => (r.rating === null ? "–" : <>{number(r.rating)} {r.review_count !== null && <span class="with-n">of {number(r.review_count)}</span>}</>) },
+                  { name: "Merchant", cell: (r) => <Outside url={r.merchant_url} text={r.merchant_domain} /> },
+                  { name: "Platform", cell: (r) => r.platform },
+                  { name: "Shown (UTC)", tight: true, cell: (r) => stamp(r.created_at) },
+                ]}
+                csv={{ url: question("shopping-cards", brand, { role, cursor }), file: `${brand.slug}-shopping-cards.csv` }}
+              />
+              <div class="line">
+                {cursor && (
+                  <a class="button" href={withParameters({ cursor: undefined })}>
+                    Newest
+                  </a>
+                )}
+                {page.next_cursor && (
+                  <a class="button" href={withParameters({ cursor: page.next_cursor })}>
+                    Older
+                  </a>
+                )}
+              </div>
+            </div>
+          )
+        }
+      </Shown>
+    </Screen>
+  )
+}
+
+function Whose({ role }: { role: Card["matched_brand_role"] }) {
+  return role === "other" ? null : <span class={role === "own" ? "tag own" : "tag warn"}>{role === "own" ? "owned" : role}</span>
+}

@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks"
+import { Failure, root, send } from "../api.ts"
+import { Field, Problem, useAction } from "../parts/form.tsx"
+import { Mark, Screen } from "../parts/frame.tsx"
+import { query } from "../route.ts"
+
+export function SignIn() {
+  const [email, setEmail] = useState("")
+  const [password, setPassword] = useState("")
+  const { busy, failed, run } = useAction()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void run(async () => {
+      try {
+        await send("POST", `${root}/session`, { email, password })
+      } catch (error) {
+        if (error instanceof Failure && error.status === 400) throw new Failure(400, "E-mail or password is wrong.")
+        throw error
+      }
+      location.replace(next())
+      await new Promise(() => {}) // the page goes away
+    })
+  }
+  return (
+    <div class="entrance">
+      <Screen
+        name="Sign in"
+        tools={
+          <span class="logo">
+            <Mark /> answerscope
+          </span>
+        }
+      >
+        <form onSubmit={submit}>
+          <Field label="E-mail" type="email" autoComplete="username" value={email} onInput={setEmail} required autoFocus />
+          <Field label="Password" type="password" autoComplete="current-password" value={password} onInput={setPassword} required />
+          <Problem text={failed} />
+          <button class="button primary" disabled={busy}>
+            Sign in
+          </button>
+        </form>
+        <p class="soft small">No account, or a forgotten password? Ask your administrator.</p>
+      </Screen>
+    </div>
+  )
+}
+
+// next is where the sign-in leads: back to where it was asked for, never to another origin.
+function next(): string {
+  try {
+    const to = new URL(query.value.get("next") ?? "/", location.origin)
+    return to.origin === location.origin && to.pathname !== "/signin" ? to.pathname + to.search : "/"
+  } catch {
+    return "/"
+  }
+}

@@ -1,0 +1,217 @@
+import { useEffect, useState } from "preact/hooks"
+import { Failure, refresh, root, send, tables, useAnswer, version, write } from "../api.ts"
+import type { Brand, Session } from "../bodies.ts"
+import { number, time } from "../format.ts"
+import { Card } from "../parts/card.tsx"
+import { Choice, Problem, Select, useAction } from "../parts/form.tsx"
+import { Screen } from "../parts/frame.tsx"
+import { Notice, Shown, Skeleton } from "../parts/state.tsx"
+import { changes, Table } from "../parts/table.tsx"
+import { mayEdit } from "../session.ts"
+import { useProviders } from "./providers.tsx"
+import { Asks, type Estimate, going, Progress, useJob } from "./running.tsx"
+
+interface JobRow {
+  id: string
+  status: string
+  completed: number
+  total: number
+  cost: number
+  currency: string
+  failed_reason: string | null
+  result: { gaveUp?: Record<string, number> } | null
+  created_at: string
+}
+interface Schedule { id: string; platform: string; model: string | null; check_frequency: string; is_enabled: boolean; next_check_at: string | null; last_checked_at: string | null }
+
+const frequencies = ["hourly", "daily", "weekly", "monthly", "manual"]
+export function Tracking({ brand, session }: { brand: Brand; session: Session }) {
+  const jobs = useAnswer<JobRow[]>(tables("tracking_jobs", { brand_id: `eq.${brand.id}`, select: "id,status,completed,total,cost,currency,failed_reason,result,created_at", order: "created_at.desc", limit: "50" }))
+  const running = jobs.data?.find((j) => going(j.status))
+  return (
+    <Screen name="Tracking" of={brand.name}>
+      {running ? <Running key={running.id} id={running.id} editable={mayEdit(session)} /> : <RunNow brand={brand} editable={mayEdit(session)} />}
+      <Schedules brand={brand} editable={mayEdit(session)} />
+      <Shown of={jobs} height={160}>
+        {(list) => <Jobs brand={brand} jobs={list} />}
+      </Shown>
+    </Screen>
+  )
+}
+
+function RunNow({ brand, editable }: { brand: Brand; editable: boolean }) {
+  const [estimate, setEstimate] = useState<Estimate | null>(null)
+  const [refused, refuse] = useState("")
+  const { busy, failed, run } = useAction()
+  const changes = version.value
+  useEffect(() => {
+    refuse("")
+    send<Estimate>("POST", `${root}/tracking/estimate`, { brandId: brand.id }).then(setEstimate, (error: unknown) => refuse(error instanceof Failure ? error.message : String(error)))
+  }, [brand.id, changes])
+  const start = () => run(async () => void (await write("POST", `${root}/tracking/start`, { brandId: brand.id, platforms: [], models: [] })))
+  return (
+    <Card
+      name="One more run"
+      title="Asks every active prompt once more, beside the schedule"
+      tools={
+        editable && (
+          <button type="button" class="button primary" disabled={busy || !estimate?.runs} onClick={start}>
+            Run now
+          </button>
+        )
+      }
+    >
+      <div class="inside stack">
+        {refused ? (
+          <Notice kind="plain">{refused}</Notice>
+        ) : !estimate ? (
+          <Skeleton height={20} />
+        ) : (
+          <>
+            {estimate.runs === 0 && <p class="soft">Nothing to ask: no platform is scheduled below or has a key, or no prompt is active.</p>}
+            <Asks estimate={estimate} />
+          </>
+        )}
+        <Problem text={failed} />
+      </div>
+    </Card>
+  )
+}
+
+function Running({ id, editable }: { id: string; editable: boolean }) {
+  const { job, failed } = useJob(id, refresh)
+  const action = useAction()
+  return (
+    <Card
+      name="A job runs"
+      tools={
+        editable && (
+          <button type="button" class="button" disabled={action.busy} onClick={() => action.run(() => send("DELETE", `${root}/tracking/job/${id}`))}>
+            Cancel job
+          </button>
+        )
+      }
+    >
+      <div class="inside">
+        <Progress job={job} />
+        <Problem text={failed || action.failed} />
+      </div>
+    </Card>
+  )
+}
+
+function Jobs({ brand, jobs }: { brand: Brand; jobs: JobRow[] }) {
+  const failures = (j: JobRow) => Object.entries(j.result?.gaveUp ?? {}).map(([kind, n]) => `${kind} ${number(n)}`).join(", ")
+  return (
+    <Table<JobRow>
+      name="Jobs"
+      title="The newest 50, with what they cost, and why runs were given up"
+      rows={jobs}
+      empty="None yet."
+      columns={[
+        { name: "Started", tight: true, cell: (j) => time(j.created_at) },
+        { name: "State", cell: (j) => <span class={j.status === "completed" ? "tag own" : j.status === "failed" ? "tag warn" : "tag"}>{j.status}</span> },
+        { name: "Runs", number: true, cell: (j) => <>{number(j.completed)} <span class="with-n">of {number(j.total)}</span></> },
+        { name: "Cost", number: true, cell: (j) => `${number(j.cost)} ${j.currency}` },
+        { name: "Given up", long: true, cell: (j) => j.failed_reason ?? failures(j) },
+      ]}
+      csv={{ url: tables("tracking_jobs", { brand_id: `eq.${brand.id}`, select: "created_at,status,completed,total,cost,currency,failed_reason,result", order: "created_at.desc" }), file: `${brand.slug}-jobs.csv` }}
+    />
+  )
+}
+
+function Schedules({ brand, editable }: { brand: Brand; editable: boolean }) {
+  const rows = useAnswer<Schedule[]>(tables("brand_platforms", { brand_id: `eq.${brand.id}`, select: "id,platform,model,check_frequency,is_enabled,next_check_at,last_checked_at", order: "platform,model" }))
+  const { busy, failed, run } = useAction()
+  const at = (row: Schedule) => tables("brand_platforms", { id: `eq.${row.id}` })
+  const buttons = (r: Schedule) => (
+    <>
+      <button type="button" class="button plain tight" disabled={busy} onClick={() => run(() => write("PATCH", at(r), { is_enabled: !r.is_enabled }))} aria-label={`${r.is_enabled ? "Pause" : "Resume"} ${r.platform}`}>
+        {r.is_enabled ? "Pause" : "Resume"}
+      </button>
+      <button type="button" class="button plain tight" disabled={busy} onClick={() => run(() => write("DELETE", at(r)))} aria-label={`Remove ${r.platform}`}>
+        Remove
+      </button>
+    </>
+  )
+  return (
+    <Shown of={rows} height={120}>
+      {(list) => (
+        <Table<Schedule>
+          name="Schedule"
+          title="On which platforms the prompts are asked automatically, and how often"
+          rows={list}
+          empty="Nothing is scheduled: prompts are asked by Run now alone."
+          columns={[
+            { name: "Platform", cell: (r) => r.platform },
+            { name: "Model", cell: (r) => r.model ?? "default" },
+            { name: "How often", cell: (r) => (editable ? <Choice name={`How often ${r.platform}`} value={r.check_frequency} among={frequencies} busy={busy} onInput={(check_frequency) => run(() => write("PATCH", at(r), { check_frequency }))} /> : r.check_frequency) },
+            { name: "State", cell: (r) => (r.is_enabled ? "on" : "paused") },
+            { name: "Last", tight: true, cell: (r) => time(r.last_checked_at) },
+            { name: "Next", tight: true, cell: (r) => (!r.is_enabled || r.check_frequency === "manual" ? "–" : r.next_check_at ? time(r.next_check_at) : "soon") },
+            ...(editable ? [{ name: changes, number: true, cell: buttons }] : []),
+          ]}
+          csv={{ url: tables("brand_platforms", { brand_id: `eq.${brand.id}`, select: "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at", order: "platform,model" }), file: `${brand.slug}-schedule.csv` }}
+          foot={
+            editable && (
+              <div class="inside stack">
+                <AddPlatform brand={brand} />
+                <Problem text={failed} />
+              </div>
+            )
+          }
+        />
+      )}
+    </Shown>
+  )
+}
+
+function AddPlatform({ brand }: { brand: Brand }) {
+  const providers = useProviders()
+  const [slug, setSlug] = useState("")
+  const [model, setModel] = useState("")
+  const [frequency, setFrequency] = useState("daily")
+  const { busy, failed, run } = useAction()
+  const list = [...(providers.data?.providers ?? [])].sort((a, b) => Number(b.available) - Number(a.available))
+  const platform = list.find((p) => p.platform === slug) ?? list[0]
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void run(() => write("POST", tables("brand_platforms"), { brand_id: brand.id, platform: platform?.platform, model: model || null, check_frequency: frequency }))
+  }
+  if (providers.failure) return <Problem text={providers.failure.message} />
+  return (
+    <form class="stack" onSubmit={submit}>
+      <div class="line bottom">
+        <Select
+          label="Platform to ask"
+          value={platform?.platform ?? ""}
+          onInput={(next) => {
+            setSlug(next)
+            setModel("")
+          }}
+        >
+          {list.map((p) => (
+            <option key={p.platform} value={p.platform} disabled={!p.available}>
+              {p.available ? p.platform : `${p.platform} (its key is missing)`}
+            </option>
+          ))}
+        </Select>
+        <Select label="Its model" value={model} onInput={setModel}>
+          <option value="">default</option>
+          {platform?.models.map((m) => (
+            <option key={m.model}>{m.model}</option>
+          ))}
+        </Select>
+        <Select label="Frequency" value={frequency} onInput={setFrequency}>
+          {frequencies.map((f) => (
+            <option key={f}>{f}</option>
+          ))}
+        </Select>
+        <button class="button" disabled={busy || !platform?.available}>
+          Add platform
+        </button>
+      </div>
+      <Problem text={failed} />
+    </form>
+  )
+}

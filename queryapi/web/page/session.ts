@@ -1,0 +1,9 @@
+import type { Session } from "./bodies.ts"
+
+// What a role may do; the database says it again.
+export const mayEdit = (session: Session) => session.role !== "viewer"
+export const mayManage = (session: Session) => session.role === "owner" || session.role === "admin"
+export const isOwner = (session: Session) => session.role === "owner"
+
+export const roles = ["viewer", "member", "admin", "owner"] // each may do what those before it may
+export const outranks = (session: Session, role: string) => roles.indexOf(session.role) >= roles.indexOf(role)

@@ -1,0 +1,65 @@
+-- answers_found: which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text.
+-- total is how many there are, on every row. Where nothing comes after the given one, rows before it fill the page: theirs is comes_after = false.
+WITH
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    passing AS
+    (
+        SELECT
+            day,
+            id,
+            answered_at,
+            sign
+        FROM answers
+        WHERE organization_id = {organization_id:UUID}
+          AND brand_id = {brand_id:UUID}
+          AND day BETWEEN {date_from:Date} AND {date_to:Date}
+          AND NOT given_up
+          AND NOT endsWith(platform, '-shopping')
+          AND answerscope_matches_code({platforms:Array(String)}, platform)
+          AND answerscope_matches_code({models:Array(String)}, model)
+          AND answerscope_matches_code({regions:Array(String)}, region)
+          AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
+          AND answerscope_matches({branded:Array(Bool)}, branded)
+          AND answerscope_matches({prompts:Array(UUID)}, prompt_id)
+          AND answerscope_matches({mentioned:Array(Bool)}, CAST(mention_count > 0 AS Bool))
+          AND answerscope_matches({cited:Array(Bool)}, CAST(citation_count > 0 AS Bool))
+          AND (empty({competitors:Array(UUID)})
+            OR arrayExists((rival, mentions) -> mentions > 0 AND has({competitors:Array(UUID)}, rival), competitors.id, competitors.mention_count))
+          AND (empty({domains:Array(String)})
+            OR arrayExists((domain, is_cited) -> is_cited AND has({domains:Array(String)}, domain), citations.domain, citations.cited))
+          AND (empty({urls:Array(String)})
+            OR arrayExists((url, is_cited) -> is_cited AND has({urls:Array(String)}, url), citations.url, citations.cited))
+          AND (empty({pages:Array(String)})
+            OR arrayExists((url, is_cited) -> is_cited AND has({pages:Array(String)}, answerscope_page(url)), citations.url, citations.cited))
+          AND (empty({categories:Array(String)})
+            OR arrayExists((is_cited, owned, rival, listed) -> is_cited AND has({categories:Array(String)}, answerscope_source_type(owned, rival, listed)),
+                citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+    ),
+    (
+        SELECT groupArray((day, n))
+        FROM
+        (
+            SELECT day, sum(sign) AS n
+            FROM passing
+            GROUP BY day
+            HAVING n > 0
+            ORDER BY day DESC
+        )
+    ) AS days, -- with their answers: below, answers are read one by one on the days of a page alone
+    arrayFilter(d -> d.1 < toDate(place), days) AS earlier,
+    arrayFirstIndex(n -> n >= {limit:UInt32}, arrayCumSum(earlier.2)) AS enough,
+    arrayExists(d -> d.1 <= toDate(place), days) AS any_left
+SELECT
+    day,
+    id,
+    answered_at,
+    CAST(answered_at < place OR answered_at = place AND toString(id) > {after_answer:String} AS Bool) AS comes_after,
+    toUInt64(arraySum(days.2)) AS total
+FROM passing
+WHERE day >= if(enough = 0, {date_from:Date}, earlier[enough].1)
+  AND day <= if(any_left, toDate(place), {date_to:Date})
+GROUP BY day, id, answered_at
+HAVING sum(sign) > 0 -- a reading that was taken back passes as often as it counts
+ORDER BY comes_after DESC, answered_at DESC, toString(id)
+LIMIT {limit:UInt32}
+SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

@@ -1,0 +1,30 @@
+-- Keys of accounts at AI platforms that organizations have of their own. The log of changes names the platform alone: what
+-- is encrypted is no part of it, and to encrypt a key anew is no change.
+CREATE TABLE private.provider_keys (
+    organization_id uuid CONSTRAINT provider_keys_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
+    platform        text CONSTRAINT provider_keys_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),
+    sealed          text NOT NULL CONSTRAINT provider_keys_sealed_length CHECK (char_length(sealed) BETWEEN 1 AND 4000),
+    last_characters text NOT NULL CONSTRAINT provider_keys_last_characters_length CHECK (char_length(last_characters) <= 4),
+    set_at          timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT provider_keys_pkey PRIMARY KEY (organization_id, platform)
+);
+COMMENT ON TABLE private.provider_keys IS 'Keys of AI platforms, of organizations that have their own.';
+COMMENT ON COLUMN private.provider_keys.sealed IS 'The key, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
+COMMENT ON COLUMN private.provider_keys.last_characters IS 'By which people know the key; empty: it is too short to show any.';
+
+ALTER TABLE private.provider_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE private.provider_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY service ON private.provider_keys TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON private.provider_keys TO answerscope_service;
+
+CREATE FUNCTION private.log_provider_key() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    PERFORM private.log_audit(
+        CASE TG_OP WHEN 'DELETE' THEN 'provider key removed' ELSE 'provider key set' END,
+        coalesce(NEW.organization_id, OLD.organization_id), coalesce(NEW.platform, OLD.platform));
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF set_at ON private.provider_keys
+    FOR EACH ROW EXECUTE FUNCTION private.log_provider_key();

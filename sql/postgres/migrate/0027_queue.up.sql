@@ -1,0 +1,15 @@
+-- River's tables, which its own migrator has just brought up in this transaction (queue.go), for our processes alone.
+DO $queue$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['river_job', 'river_leader', 'river_migration', 'river_notification', 'river_queue'] LOOP
+        EXECUTE format('ALTER TABLE private.%I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE private.%I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY service ON private.%I TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true)', name);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON private.%I TO answerscope_service', name);
+    END LOOP;
+END
+$queue$;
+GRANT USAGE ON SEQUENCE private.river_job_id_seq, private.river_notification_id_seq TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.river_job_state_in_bitmask(bit, private.river_job_state) TO answerscope_service;

@@ -1,0 +1,34 @@
+-- ask_tracking_runs: marks runs of a job as being asked, and returns which: not those that have ended meanwhile, those
+-- whose question another job is asking, and none if the job was cancelled or is another worker's.
+WITH job AS (
+    SELECT id
+    FROM public.tracking_jobs
+    WHERE id = $1
+      AND claim = $2
+      AND cancelled_at IS NULL
+    FOR SHARE
+), picked AS ( -- by id alone: by job or state a plan without fresh statistics reads all of the job's runs
+    SELECT *
+    FROM public.tracking_runs
+    WHERE id = ANY ($3::uuid[])
+      AND EXISTS (SELECT FROM job)
+    FOR NO KEY UPDATE
+)
+UPDATE public.tracking_runs AS r
+SET
+    state = 'asking',
+    attempts = r.attempts + 1,
+    repeats = r.repeats + r.is_unknown::int,
+    is_unknown = false,
+    next_attempt_at = NULL
+FROM picked AS p
+WHERE r.id = p.id
+  AND p.job_id = $1
+  AND p.state = 'queued'
+  AND NOT EXISTS (
+      SELECT FROM public.tracking_runs AS o
+      WHERE (o.organization_id, o.prompt_id, o.platform, o.model, o.region, o.sample)
+            = (p.organization_id, p.prompt_id, p.platform, p.model, p.region, p.sample)
+        AND o.state = 'asking'
+  )
+RETURNING r.id

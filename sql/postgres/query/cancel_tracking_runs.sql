@@ -1,0 +1,35 @@
+-- cancel_tracking_runs: ends the runs of a job that are not being asked, gives back what was reserved for them, and
+-- counts them.
+WITH cancelled AS (
+    UPDATE public.tracking_runs
+    SET
+        state = 'cancelled',
+        next_attempt_at = NULL
+    WHERE job_id = $1
+      AND state = 'queued'
+    RETURNING platform, attempts, estimate
+), locked AS ( -- in one order
+    SELECT s.organization_id, s.platform, s.day
+    FROM private.spending AS s
+    JOIN public.tracking_jobs AS j ON j.organization_id = s.organization_id
+    WHERE j.id = $1
+      AND s.day = (j.created_at AT TIME ZONE 'UTC')::date
+      AND s.platform IN (SELECT platform FROM cancelled)
+    ORDER BY s.platform
+    FOR NO KEY UPDATE OF s
+), returned AS (
+    UPDATE private.spending AS s
+    SET
+        runs = s.runs - c.unasked,
+        cost = s.cost - c.cost
+    FROM (
+        SELECT platform, sum(coalesce(estimate, 0)) AS cost, count(*) FILTER (WHERE attempts = 0) AS unasked
+        FROM cancelled
+        GROUP BY platform
+    ) AS c
+    JOIN locked AS l ON l.platform = c.platform
+    WHERE (s.organization_id, s.platform, s.day) = (l.organization_id, l.platform, l.day)
+)
+UPDATE public.tracking_jobs
+SET completed = completed + (SELECT count(*) FROM cancelled)
+WHERE id = $1

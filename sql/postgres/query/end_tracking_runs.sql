@@ -1,0 +1,54 @@
+-- end_tracking_runs: stores how requests of a job ended, counts the runs that are over, and what they cost instead of what
+-- was estimated. The job is locked.
+WITH outcomes AS (
+    SELECT *
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+        AS o (id, state, answer, cost, error_class, error, next_attempt_at)
+), ended AS (
+    UPDATE public.tracking_runs AS r
+    SET
+        state = o.state,
+        answer = nullif(o.answer, '')::json,
+        cost = nullif(o.cost, '')::numeric,
+        error_class = coalesce(nullif(o.error_class, ''), r.error_class),
+        error = coalesce(nullif(o.error, ''), r.error),
+        next_attempt_at = o.next_attempt_at
+    FROM outcomes AS o
+    WHERE r.id = o.id -- and not by job: a plan without fresh statistics would read all of the job's runs
+      AND r.state IN ('queued', 'asking')
+    RETURNING r.organization_id, r.platform, r.state, r.attempts, r.cost, r.estimate
+), over AS (
+    SELECT
+        organization_id,
+        platform,
+        count(*) AS runs,
+        count(*) FILTER (WHERE attempts = 0) AS unasked,
+        sum(coalesce(cost, 0)) AS cost,
+        sum(coalesce(estimate, 0)) AS estimate
+    FROM ended
+    WHERE state <> 'queued'
+    GROUP BY organization_id, platform
+), locked AS ( -- in one order
+    SELECT s.organization_id, s.platform, s.day
+    FROM private.spending AS s
+    JOIN public.tracking_jobs AS j ON j.organization_id = s.organization_id
+    WHERE j.id = $1
+      AND s.day = (j.created_at AT TIME ZONE 'UTC')::date
+      AND s.platform IN (SELECT platform FROM over)
+    ORDER BY s.platform
+    FOR NO KEY UPDATE OF s
+), counted AS (
+    UPDATE private.spending AS s
+    SET
+        runs = s.runs - o.unasked,
+        cost = s.cost - o.estimate + o.cost
+    FROM over AS o
+    JOIN locked AS l ON l.platform = o.platform
+    WHERE (s.organization_id, s.platform, s.day) = (l.organization_id, l.platform, l.day)
+)
+UPDATE public.tracking_jobs
+SET
+    completed = completed + (SELECT coalesce(sum(runs), 0) FROM over),
+    cost = cost + (SELECT coalesce(sum(cost), 0) FROM over)
+WHERE id = $1
+  AND EXISTS (SELECT FROM over)

@@ -1,0 +1,19 @@
+-- open_dashboard_session: signs the active user $1 in to the dashboard, with a cookie of the hash $2, and forgets sessions
+-- that have ended.
+WITH ended AS (
+    DELETE FROM private.sessions
+    WHERE user_id = $1
+      AND refreshed_at < now() - INTERVAL '30 days'
+), signed_in AS (
+    UPDATE private.users
+    SET last_sign_in_at = now()
+    WHERE id = $1
+      AND is_active
+    RETURNING id
+)
+INSERT INTO private.sessions (user_id, cookie_hash)
+SELECT
+    id,
+    $2::bytea
+FROM signed_in
+RETURNING id

@@ -1,0 +1,7 @@
+-- set_checked: when platforms of a brand were last asked, if they were now, and when they are to be asked next.
+UPDATE public.brand_platforms AS p
+SET
+    last_checked_at = coalesce($3, p.last_checked_at),
+    next_check_at = n.next_check_at
+FROM unnest($1::uuid[], $2::timestamptz[]) AS n (id, next_check_at)
+WHERE p.id = n.id

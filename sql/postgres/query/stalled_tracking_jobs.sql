@@ -1,0 +1,5 @@
+-- stalled_tracking_jobs: how many running jobs have not moved since an instant.
+SELECT count(*)
+FROM public.tracking_jobs
+WHERE status IN ('waiting', 'active')
+  AND updated_at < $1

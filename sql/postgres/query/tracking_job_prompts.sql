@@ -1,0 +1,8 @@
+-- tracking_job_prompts: the prompts of a job's runs that are not asked yet.
+SELECT DISTINCT ON (prompt_id)
+    prompt_id,
+    prompt
+FROM public.tracking_runs
+WHERE job_id = $1
+  AND state = 'queued'
+ORDER BY prompt_id

@@ -1,0 +1,18 @@
+-- tracking_runs_to_ask: the runs of a job that are not asked yet, or are asked again.
+SELECT
+    id,
+    prompt_id,
+    platform,
+    model,
+    region,
+    sample,
+    slot,
+    attempts,
+    attempts - repeats - is_unknown::int AS failures,
+    next_attempt_at,
+    coalesce(error_class, '') AS error_class,
+    coalesce(error, '') AS error
+FROM public.tracking_runs
+WHERE job_id = $1
+  AND state = 'queued'
+ORDER BY id

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// NewTracking is a tracking job to be started.
+type NewTracking struct {
+	OrganizationID, BrandID uuid.UUID
+	RequestedBy             *uuid.UUID // nil: a schedule, or the command line
+	IdempotencyKey          *string
+	Request                 json.RawMessage // what was asked for, for people
+	Plan                    []byte          // digest of what its runs ask; nil joins no job
+	CreatedAt               time.Time
+	Runs                    []NewRun // one or more
+	Prompts                 []NewRunPrompt
+}
+
+// NewRun is a run of a job to be started.
+type NewRun struct {
+	PromptID uuid.UUID `json:"prompt_id"`
+	Platform string    `json:"platform"`
+	Model    string    `json:"model"`
+	Region   string    `json:"region"`
+	Sample   int       `json:"sample"`
+	Slot     time.Time `json:"slot"`
+	Estimate *string   `json:"estimate"` // US dollars, a decimal number; nil: not known
+	AnswerID uuid.UUID `json:"answer_id"`
+}
+
+// NewRunPrompt is a prompt of the runs, as records have it.
+type NewRunPrompt struct {
+	PromptID uuid.UUID       `json:"prompt_id"`
+	Prompt   json.RawMessage `json:"prompt"`
+}
+
+// ErrAsked says that every run was asked in its slot already.
+var ErrAsked = errors.New("asked in this slot already")
+
+var (
+	lockSpending       = query[none]("lock_spending")
+	trackingJobByKey   = query[uuid.UUID]("tracking_job_by_key")
+	runningTrackingJob = query[uuid.UUID]("running_tracking_job")
+	addTrackingJob     = query[uuid.UUID]("add_tracking_job")
+	addTrackingRuns    = query[none]("add_tracking_runs")
+	sizeTrackingJob    = query[int]("size_tracking_job")
+)
+
+// TrackingByKey finds the job that a start with this key began within a day, or ErrNotFound.
+func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key string) (uuid.UUID, error) {
+	return trackingJobByKey.one(ctx, db, organization, key)
+}
+
+// StartTracking starts a job, all or nothing; or returns one that has begun with the same key, or that is running with
+// the same plan. One start at a time of an organization gets so far that it sees what others have spent. enqueue is
+// called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
+func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error) (job uuid.UUID, err error) {
+	runs, err := json.Marshal(n.Runs)
+	if err != nil {
+		return job, fmt.Errorf("encode runs: %w", err)
+	}
+	prompts, err := json.Marshal(n.Prompts)
+	if err != nil {
+		return job, fmt.Errorf("encode prompts: %w", err)
+	}
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if _, err := lockSpending.run(ctx, tx, n.OrganizationID); err != nil {
+			return err
+		}
+		if job, err = startedTracking(ctx, tx, n); !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if err := checkBudgets(ctx, tx, n); err != nil {
+			return err
+		}
+		job, err = addTrackingJob.one(ctx, tx, n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
+		if err != nil {
+			return err
+		}
+		added, err := addTrackingRuns.run(ctx, tx, n.OrganizationID, job, string(runs), string(prompts))
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return ErrAsked
+		}
+		if _, err := sizeTrackingJob.one(ctx, tx, job); err != nil {
+			return err
+		}
+		return enqueue(tx, job)
+	})
+	return job, wrap(err, "start tracking of brand %s", n.BrandID)
+}
+
+// startedTracking finds a job that a start stands for, or ErrNotFound.
+func startedTracking(ctx context.Context, tx pgx.Tx, n NewTracking) (uuid.UUID, error) {
+	if n.IdempotencyKey != nil {
+		if job, err := trackingJobByKey.one(ctx, tx, n.OrganizationID, *n.IdempotencyKey); !errors.Is(err, ErrNotFound) {
+			return job, err
+		}
+	}
+	if n.Plan == nil {
+		return uuid.Nil, ErrNotFound
+	}
+	return runningTrackingJob.one(ctx, tx, n.BrandID, n.Plan)
+}

@@ -1,0 +1,244 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+// TrackingClaim is a job that a worker has taken up. Another worker that takes it up voids the claim: what is then
+// written under it is ErrNotFound.
+type TrackingClaim struct {
+	ID             uuid.UUID `db:"id"`
+	OrganizationID uuid.UUID `db:"organization_id"`
+	BrandID        uuid.UUID `db:"brand_id"`
+	Claim          int64     `db:"claim"`
+	Phase          string    `db:"phase"`
+	Total          int       `db:"total"`
+	Language       string    `db:"language"` // of the brand
+
+	db *DB
+}
+
+// TrackingRun is a run that is to be asked.
+type TrackingRun struct {
+	ID            uuid.UUID  `db:"id"`
+	PromptID      uuid.UUID  `db:"prompt_id"`
+	Platform      string     `db:"platform"`
+	Model         string     `db:"model"`
+	Region        string     `db:"region"`
+	Sample        int        `db:"sample"`
+	Slot          time.Time  `db:"slot"`
+	Attempts      int        `db:"attempts"` // requests that were sent
+	Failures      int        `db:"failures"` // of them, those that are known to have failed
+	NextAttemptAt *time.Time `db:"next_attempt_at"`
+	ErrorClass    string     `db:"error_class"` // of the last request that failed
+	Error         string     `db:"error"`
+}
+
+// RunOutcome is how a request of a run ended.
+type RunOutcome struct {
+	ID            uuid.UUID
+	State         string // answered, gave_up, cancelled, or queued again
+	Answer        string // the record, of an answered or given-up run
+	Cost          string // US dollars, a decimal number; "": not known
+	ErrorClass    string
+	Error         string
+	NextAttemptAt *time.Time
+}
+
+// SameRun is a run of another job that waits with the question of a run that was answered.
+type SameRun struct {
+	ID       uuid.UUID `db:"id"`
+	JobID    uuid.UUID `db:"job_id"`
+	AnswerID uuid.UUID `db:"answer_id"`
+}
+
+// UnappendedAnswer is a record that the log may lack.
+type UnappendedAnswer struct {
+	ID     uuid.UUID `db:"id"`
+	Answer string    `db:"answer"`
+}
+
+type runPrompt struct {
+	PromptID uuid.UUID       `db:"prompt_id"`
+	Prompt   json.RawMessage `db:"prompt"`
+}
+
+type waitingRun struct {
+	ID     uuid.UUID `db:"id"`
+	IsFree bool      `db:"is_free"`
+}
+
+type beat struct {
+	IsOurs      bool `db:"is_ours"`
+	IsCancelled bool `db:"is_cancelled"`
+}
+
+var (
+	claimTrackingJob    = query[TrackingClaim]("claim_tracking_job")
+	requeueTrackingRuns = query[none]("requeue_tracking_runs")
+	trackingRunsToAsk   = query[TrackingRun]("tracking_runs_to_ask")
+	trackingJobPrompts  = query[runPrompt]("tracking_job_prompts")
+	askTrackingRuns     = query[uuid.UUID]("ask_tracking_runs")
+	freeTrackingRuns    = query[waitingRun]("free_tracking_runs")
+	lockTrackingJob     = query[bool]("lock_tracking_job")
+	endTrackingRuns     = query[none]("end_tracking_runs")
+	sameTrackingRuns    = query[SameRun]("same_tracking_runs")
+	lockTrackingRuns    = query[uuid.UUID]("lock_tracking_runs")
+	unappendedAnswers   = query[UnappendedAnswer]("unappended_answers")
+	markAppended        = query[none]("mark_appended")
+	landTrackingJob     = query[none]("land_tracking_job")
+	trackingAnswerIDs   = query[uuid.UUID]("tracking_answer_ids")
+	giveUpDeadRuns      = query[none]("give_up_dead_runs")
+	finishTrackingJob   = query[none]("finish_tracking_job")
+	beatTrackingJob     = query[beat]("beat_tracking_job")
+	resumeTrackingJobs  = query[none]("resume_tracking_jobs")
+)
+
+// ClaimTracking takes a job up: what its last worker was asking is queued again, as of unknown outcome. ErrNotFound if
+// the job is over or gone.
+func (db *DB) ClaimTracking(ctx context.Context, job uuid.UUID) (claim TrackingClaim, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		if claim, err = claimTrackingJob.one(ctx, tx, job); err != nil {
+			return err
+		}
+		_, err := requeueTrackingRuns.run(ctx, tx, job)
+		return err
+	})
+	claim.db = db
+	return claim, wrap(err, "claim tracking job %s", job)
+}
+
+// Runs returns the runs of the job that are to be asked, and the prompts of those, as records have them.
+func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]json.RawMessage, error) {
+	runs, err := trackingRunsToAsk.all(ctx, c.db, c.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := trackingJobPrompts.all(ctx, c.db, c.ID)
+	prompts := make(map[uuid.UUID]json.RawMessage, len(list))
+	for _, p := range list {
+		prompts[p.PromptID] = p.Prompt
+	}
+	return runs, prompts, err
+}
+
+// Ask marks runs as being asked, and returns which may be.
+func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID, error) {
+	asking, err := askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
+	if _, conflict := errors.AsType[ErrConflict](err); conflict { // another job has just begun to ask the same
+		asking, err = askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
+	}
+	return asking, wrap(err, "mark runs of tracking job %s", c.ID)
+}
+
+// Free returns which of runs are still to be asked, and whether no other job asks their questions any more.
+func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uuid.UUID]bool, err error) {
+	waiting, err := freeTrackingRuns.all(ctx, c.db, runs)
+	free = make(map[uuid.UUID]bool, len(waiting))
+	for _, w := range waiting {
+		free[w.ID] = w.IsFree
+	}
+	return free, err
+}
+
+// End stores how requests ended, counts the runs that are over, and reports whether the brand has other running jobs.
+func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (others bool, err error) {
+	err = pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
+		if others, err = lockTrackingJob.one(ctx, tx, c.ID, c.Claim); err != nil {
+			return err
+		}
+		return endRuns(ctx, tx, c.ID, outcomes)
+	})
+	return others, wrap(err, "end runs of tracking job %s", c.ID)
+}
+
+func endRuns(ctx context.Context, tx pgx.Tx, job uuid.UUID, outcomes []RunOutcome) error {
+	n := len(outcomes)
+	ids, nexts := make([]uuid.UUID, n), make([]*time.Time, n)
+	states, answers, costs, classes, texts := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	for i, o := range outcomes {
+		ids[i], states[i], answers[i], costs[i] = o.ID, o.State, o.Answer, o.Cost
+		classes[i], texts[i], nexts[i] = o.ErrorClass, o.Error, o.NextAttemptAt
+	}
+	_, err := endTrackingRuns.run(ctx, tx, job, ids, states, answers, costs, classes, texts, nexts)
+	return err
+}
+
+// CancelWaiting ends the runs that are not being asked: what a cancelled job is left with when its worker has ended.
+func (c *TrackingClaim) CancelWaiting(ctx context.Context) error {
+	_, err := cancelTrackingRuns.run(ctx, c.db, c.ID)
+	return wrap(err, "cancel runs of tracking job %s", c.ID)
+}
+
+// Same returns runs of other jobs that wait with the question of a run of this one.
+func (c *TrackingClaim) Same(ctx context.Context, run uuid.UUID) ([]SameRun, error) {
+	return sameTrackingRuns.all(ctx, c.db, c.ID, run)
+}
+
+// EndSame stores an answer for a run of another job, if that still waits for it.
+func (c *TrackingClaim) EndSame(ctx context.Context, job uuid.UUID, o RunOutcome) error {
+	err := pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
+		waiting, err := lockTrackingRuns.all(ctx, tx, job, []uuid.UUID{o.ID})
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		return endRuns(ctx, tx, job, []RunOutcome{o})
+	})
+	return wrap(err, "end run %s of tracking job %s", o.ID, job)
+}
+
+// Unappended returns some of the records that the log may lack; none if it has all.
+func (c *TrackingClaim) Unappended(ctx context.Context) ([]UnappendedAnswer, error) {
+	return unappendedAnswers.all(ctx, c.db, c.ID)
+}
+
+// Appended lets go of records that the log has.
+func (c *TrackingClaim) Appended(ctx context.Context, runs []uuid.UUID) error {
+	_, err := markAppended.run(ctx, c.db, runs)
+	return err
+}
+
+// Land reports whether all runs have ended, and says in the job that its answers are about to land.
+func (c *TrackingClaim) Land(ctx context.Context) (bool, error) {
+	n, err := landTrackingJob.run(ctx, c.db, c.ID, c.Claim)
+	return n > 0, err
+}
+
+// AnswerIDs returns the ids of the job's records.
+func (c *TrackingClaim) AnswerIDs(ctx context.Context) ([]uuid.UUID, error) {
+	return trackingAnswerIDs.all(ctx, c.db, c.ID)
+}
+
+// GiveUpDead gives up runs whose records, by their ids, are dead letters.
+func (c *TrackingClaim) GiveUpDead(ctx context.Context, answers []uuid.UUID) error {
+	_, err := giveUpDeadRuns.run(ctx, c.db, c.ID, c.Claim, answers)
+	return wrap(err, "give up runs of tracking job %s", c.ID)
+}
+
+// Finish ends the job with its result.
+func (c *TrackingClaim) Finish(ctx context.Context) error {
+	_, err := finishTrackingJob.run(ctx, c.db, c.ID, c.Claim)
+	return wrap(err, "finish tracking job %s", c.ID)
+}
+
+// Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it is
+// another worker's, or gone.
+func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool, err error) {
+	b, err := beatTrackingJob.one(ctx, c.db, c.ID, c.Claim, queued)
+	if err == nil && !b.IsOurs {
+		err = fmt.Errorf("tracking job %s is another worker's: %w", c.ID, ErrNotFound)
+	}
+	return b.IsCancelled, err
+}
+
+// ResumeTracking has jobs taken up again whose worker has been silent for so long.
+func (db *DB) ResumeTracking(ctx context.Context, silent time.Duration) (int64, error) {
+	return resumeTrackingJobs.run(ctx, db, silent.Seconds())
+}

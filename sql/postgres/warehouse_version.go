@@ -1,0 +1,15 @@
+package postgres
+
+import "context"
+
+var (
+	warehouseVersion = query[int64]("warehouse_version")
+	warehouseChanged = query[int64]("warehouse_changed")
+)
+
+// WarehouseVersion rises with every change of the warehouse that answerscope makes, after the change: of facts when the
+// sink lock is released under which they were inserted, repaired or deleted, of dimensions when the mirror has copied
+// them. What was read from the warehouse after a version was read is right as long as the version is the same.
+func (db *DB) WarehouseVersion(ctx context.Context) (int64, error) {
+	return warehouseVersion.one(ctx, db)
+}
