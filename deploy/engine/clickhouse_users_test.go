@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/answerscope/answerscope/internal/testkit/tempdir"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -146,11 +145,7 @@ func TestUsersAreReadWhileAQueryRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(ClickHouseUsersDir(dir), "analyst.xml"), []byte(analystUser), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
-	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) })
-	if took := time.Since(begin); took > 4*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	wait.For(t, "the new user to be let in", func() bool { return analyst.mayEnter(t) }) // the query takes an hour
 }
 
 // After a restart for users the owner must still notice the next engine's end.

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-const bound = 60 * time.Second // for what must happen; generous, two cores serve several engines
+const bound = 3 * time.Minute // for what must happen; generous, two cores serve several engines
 
 // freshTopics makes the topics of a prefix of this test's own.
 func freshTopics(t testing.TB, brokers []string, partitions int) (prefix string) {

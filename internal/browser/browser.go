@@ -19,7 +19,7 @@ import (
 var Kinds = []string{"chromium", "firefox"}
 
 // timeout is for every single step of a browser: on two busy cores seconds are normal.
-const timeout = time.Minute
+const timeout = 3 * time.Minute
 
 // A Browser is one process without a window.
 type Browser struct {

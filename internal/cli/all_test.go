@@ -415,7 +415,7 @@ func TestAJoinedImportEndsWithTheEngines(t *testing.T) {
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("the import ended with %v: %s", err, log)
 	}
-	if took := time.Since(gone); took > 10*time.Second {
+	if took := time.Since(gone); took > time.Minute {
 		t.Errorf("it took %s to end", took)
 	}
 	if !strings.Contains(log.String(), "went away") || !strings.Contains(log.String(), "Kafka has") {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 const faultVariable = "ANSWERSCOPE_TEST_FAULT"
 
 // bound is how long any one command of a test may take.
-const bound = 2 * time.Minute
+const bound = 5 * time.Minute
 
 // binary returns a command of answerscope with no settings but env, entries of which are NAME=value.
 func binary(ctx context.Context, env []string, args ...string) *exec.Cmd {

@@ -28,8 +28,8 @@ import (
 )
 
 const (
-	startTimeout = 90 * time.Second // several test binaries may start at once on two cores
-	stopTimeout  = 30 * time.Second
+	startTimeout = 5 * time.Minute // several test binaries may start at once on two cores
+	stopTimeout  = 2 * time.Minute
 )
 
 // Main runs the tests of a binary and stops the engines that they started. It does not return.

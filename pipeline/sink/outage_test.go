@@ -36,7 +36,7 @@ func engineDir(t *testing.T) (dir string, log *slog.Logger) {
 
 func (s *server) up(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var err error
 	if s.running, err = s.start(ctx); err != nil {
@@ -56,7 +56,7 @@ func (s *server) killed(t *testing.T) {
 
 func (s *server) down(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	defer cancel()
 	if err := s.running.Stop(ctx); err != nil {
 		t.Error(err)

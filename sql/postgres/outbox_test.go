@@ -15,11 +15,11 @@ import (
 // locked is the outbox, once its lock is free.
 func locked(t *testing.T, db *postgres.DB) *postgres.Outbox {
 	t.Helper()
-	o, err := db.OpenOutbox(t.Context(), 10*time.Second)
+	o, err := db.OpenOutbox(t.Context(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound := time.NewTimer(10 * time.Second)
+	bound := time.NewTimer(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer bound.Stop()
 	defer tick.Stop()
@@ -238,14 +238,14 @@ func TestTheOutboxWakesItsReader(t *testing.T) {
 	}
 	added(t, db, o.ID, acme())
 	// The notification comes before the wait, on the connection whose wait has timed out.
-	if notified, err := outbox.Wait(t.Context(), 10*time.Second); err != nil || !notified {
+	if notified, err := outbox.Wait(t.Context(), time.Minute); err != nil || !notified {
 		t.Fatalf("notified %v of a change, %v", notified, err)
 	}
 	if changes, err := outbox.Read(t.Context(), 2); err != nil || len(changes) != 2 {
 		t.Errorf("read %d changes, %v", len(changes), err)
 	}
 
-	second, err := db.OpenOutbox(t.Context(), 10*time.Second)
+	second, err := db.OpenOutbox(t.Context(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
