@@ -25,6 +25,7 @@ type API struct {
 	who   Authenticator
 	log   *slog.Logger
 	cache *atomic.Pointer[cache] // of nil until it was read
+	own   bool                   // only pages of this origin may read answers
 }
 
 // New returns an API over the database of a pool, whose login may take the roles of all callers. It answers 503 until
@@ -33,10 +34,11 @@ func New(cfg Config, pool *pgxpool.Pool, who Authenticator, log *slog.Logger) *A
 	return &API{cfg: cfg, pool: pool, who: who, log: log, cache: new(atomic.Pointer[cache])}
 }
 
-// At is the same API at another prefix, for callers that are found another way. It needs no Run of its own.
+// At is the same API at another prefix, for callers that are found another way, such as by a cookie. Pages of other
+// origins may not read its answers. It needs no Run of its own.
 func (a *API) At(prefix string, who Authenticator) *API {
 	other := *a
-	other.cfg.Prefix, other.who = prefix, who
+	other.cfg.Prefix, other.who, other.own = prefix, who, true
 	return &other
 }
 

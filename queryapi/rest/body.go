@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -82,6 +83,10 @@ func notAcceptable(media mediaType) *Error {
 }
 
 func badBody(message string) *Error { return refuse(statusBadRequest, "PGRST102", message) }
+
+func tooLarge() *Error {
+	return refuse(http.StatusRequestEntityTooLarge, "PGRST102", "The body is too large")
+}
 
 var errKeys = errors.New("objects with other keys than the first one")
 
@@ -162,6 +167,10 @@ func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
 	return common, err
 }
 
+// maxRows bounds the JSON that is made of CSV, which repeats the columns' names in every row: of a long first line and many
+// short ones it would be thousands of times the body.
+const maxRows = 8 * bodyLimit
+
 // parseCSV reads rows whose first line names the columns; NULL is null.
 func parseCSV(body []byte) (payload, *Error) {
 	reader := csv.NewReader(bytes.NewReader(body))
@@ -195,7 +204,9 @@ func parseCSV(body []byte) (payload, *Error) {
 			p.text = append(p.text, ',')
 		}
 		object, _ := json.Marshal(row) // strings, which cannot fail
-		p.text = append(p.text, object...)
+		if p.text = append(p.text, object...); len(p.text) > maxRows {
+			return payload{}, tooLarge()
+		}
 	}
 }
 

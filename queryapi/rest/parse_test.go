@@ -43,6 +43,17 @@ func TestWhatCannotBeReadIsExplained(t *testing.T) {
 	}
 }
 
+// Each row repeats the names of the first line, so few bytes could become very many.
+func TestCSVThatBecomesTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := parseCSV([]byte(strings.Repeat("a", 1<<18) + strings.Repeat("\n1", 1<<10))); err == nil || err.status != 413 || err.code != "PGRST102" {
+		t.Errorf("a name of 256 KB and 1024 lines: %v", err)
+	}
+	if p, err := parseCSV([]byte("a_name_of_common_length,b" + strings.Repeat("\n1,2", 1<<20))); err != nil || len(p.keys) != 2 {
+		t.Errorf("a million short rows: %v", err)
+	}
+}
+
 func readSelect(text string) *Error { _, err := parseSelect(text); return err }
 func readFilter(text string) *Error { _, _, err := parseFilter(text, false); return err }
 func readOrder(text string) *Error  { _, err := parseOrder(text); return err }
