@@ -176,7 +176,10 @@ func (a *asker) answerSame(ctx context.Context, r *run, record event.Answer) {
 // failed stores that a request failed: the run is asked again later, or given up.
 func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
 	r.Failures++
-	at, ok := again(failure, r.Failures, a.Now(), r.deadline())
+	if failure.Class == platform.RateLimited {
+		r.RateLimited++
+	}
+	at, ok := again(failure, r.Failures, r.RateLimited, a.Now(), r.deadline())
 	if !ok {
 		a.giveUp(ctx, r, failure)
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -66,8 +67,8 @@ func TestStartsTogetherKeepWithinABudget(t *testing.T) {
 	}
 }
 
-// What is reserved is given back when a job is cancelled, and becomes what it cost when it is answered. A platform
-// without a price is left out where there is a budget of cost.
+// What is reserved is given back when a job is cancelled, and becomes what it cost when it is answered, if that is known.
+// A platform without a price is left out where there is a budget of cost.
 func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(4)...)
@@ -93,20 +94,22 @@ func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 	working, _ := e.run(t)
 	e.finished(t, id)
 	e.service.behave(func(q question, _ int) (int, time.Duration, time.Duration) {
-		if q.Text == numbered(1)[0] {
-			return http.StatusUnauthorized, 0, 0
-		}
-		return http.StatusOK, 0, 0
+		n := slices.Index(numbered(4), q.Text)
+		return []int{http.StatusUnauthorized, http.StatusNonAuthoritativeInfo, http.StatusPartialContent, http.StatusOK}[n], 0, 0
 	})
 	_, r := e.finished(t, e.start(t, working, job.Request{Platforms: []string{"alpha"}}))
-	if r.Answered != 3 || r.Cost.Amount != 0.03 {
+	if r.Answered != 2 || r.GaveUp["auth"] != 1 || r.GaveUp["changed_shape"] != 1 || r.Cost.Amount != 0.03 {
 		t.Errorf("%+v", r)
 	}
-	spends(4, "0.03") // a request was sent, and had no usage
+	spends(4, "0.03") // what cannot be read, and what does not say its usage, is paid for; what is refused is not
+	twice, err := jobs.Plan(t.Context(), e.brand, job.Request{Platforms: []string{"delta"}, Regions: []string{"de", "fr"}}, time.Now())
+	if err != nil || len(twice.Runs) != 4 || twice.Runs[0].Region != "" {
+		t.Errorf("a platform that takes no region is asked for two: %v", err)
+	}
 	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{CostPerMonth: new("100")}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := jobs.Start(t.Context(), e.brand, job.Request{Platforms: []string{"delta"}}, job.Caller{})
+	_, err = jobs.Start(t.Context(), e.brand, job.Request{Platforms: []string{"delta"}}, job.Caller{})
 	if kind, _ := problem.Of(err); kind != problem.Unusable {
 		t.Errorf("a platform without a price beside a budget of cost: %v", err)
 	}

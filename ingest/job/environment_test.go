@@ -308,13 +308,14 @@ func (s *service) behave(behaves func(q question, times int) (int, time.Duration
 	s.behaves = behaves
 }
 
-// platforms are alpha and beta, which ask the service, gamma, whose key is missing, and delta, whose price is not known.
+// platforms are alpha and beta, which ask the service, gamma, whose key is missing, and delta, whose price is not known
+// and which takes no region.
 type platforms struct{ surroundings }
 
 func (p platforms) List(_ context.Context, organization uuid.UUID) ([]provider.Provider, error) {
 	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
 	describe := func(slug string, price *platform.Price) provider.Provider {
-		return provider.Provider{Account: p.Accounts[organization], Description: platform.Description{Slug: slug, Name: slug, NeedsKey: true, Limits: p.Limits, Models: []platform.Model{
+		return provider.Provider{Account: p.Accounts[organization], Description: platform.Description{Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: []platform.Model{
 			{Slug: slug + "-small", Price: price}, {Slug: slug + "-large", Price: price},
 		}}}
 	}
@@ -359,6 +360,10 @@ func (a asks) Ask(ctx context.Context, q platform.Question) (reply platform.Repl
 	switch {
 	case response.StatusCode == http.StatusOK:
 		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text), Usage: &event.Usage{}}, nil
+	case response.StatusCode == http.StatusNonAuthoritativeInfo: // an answer without usage
+		return platform.Reply{ServedModel: q.Model, Surface: event.SurfaceAPI, Finish: event.FinishComplete, Text: string(text)}, nil
+	case response.StatusCode == http.StatusPartialContent:
+		return reply, &platform.Error{Class: platform.ChangedShape, Cause: cause}
 	case response.StatusCode == http.StatusTooManyRequests:
 		return reply, &platform.Error{Class: platform.RateLimited, RetryAfter: time.Duration(after) * time.Second, Cause: cause}
 	case response.StatusCode == http.StatusUnauthorized:

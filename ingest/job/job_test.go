@@ -62,6 +62,10 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	if j.Status != "completed" || r.Answered != 1 || r.GaveUp["auth"] != 1 || !slices.Equal(r.DegradedPlatforms, []string{"beta"}) || r.Repeats != 0 || e.service.requests() != 4 {
 		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
 	}
+	limited := 0
+	if err := e.db.QueryRow(t.Context(), "SELECT sum(rate_limited) FROM public.tracking_runs").Scan(&limited); err != nil || limited != 1 {
+		t.Errorf("%d requests are counted as rate limited, want 1: %v", limited, err)
+	}
 	if took := time.Since(began); took < 4*time.Second {
 		t.Errorf("finished within %s, although it was to wait for 1 s and for 3 s", took)
 	}

@@ -189,6 +189,9 @@ func (p *Plan) add(brand postgres.Brand, r Request, at place, prompt postgres.Pr
 		return
 	}
 	regions := first(r.Regions, countries(prompt.Regions), countries([]string{brand.Region}))
+	if !at.TakesRegion { // it would be asked, and paid, the same for each
+		regions = []string{""}
+	}
 	samples := cmp.Or(r.Samples, prompt.Samples, 1)
 	for _, model := range at.modelsOf(first(r.Models, prompt.Models)) {
 		price, known := p.prices[target{at.Slug, model}]

@@ -10,16 +10,16 @@ const (
 	// lasting is how long after its slot a run ends at the latest.
 	lasting = 24 * time.Hour
 
-	attemptTimeout = 120 * time.Second // of one request
-	maxFailures    = 6                 // requests of a run that may fail, but for rate limits
-	firstDelay     = time.Second       // before the second request; it doubles
+	attemptTimeout = platform.DefaultTimeout // of one request
+	maxFailures    = 6                       // requests of a run that may fail, but for rate limits
+	firstDelay     = time.Second             // before the second request; it doubles
 	longestDelay   = time.Minute
 )
 
-// again says when a run is asked again whose requests have failed so many times, the last one now; false: it is given
-// up.
-func again(failure *platform.Error, failures int, now, deadline time.Time) (time.Time, bool) {
-	if !failure.Class.Retryable() || failures >= maxFailures && failure.Class != platform.RateLimited {
+// again says when a run is asked again whose requests have failed so many times, the last one now, some of them for a
+// rate limit; false: it is given up.
+func again(failure *platform.Error, failures, rateLimited int, now, deadline time.Time) (time.Time, bool) {
+	if !failure.Class.Retryable() || failure.Class != platform.RateLimited && failures-rateLimited >= maxFailures {
 		return time.Time{}, false
 	}
 	delay := longestDelay

@@ -415,7 +415,7 @@ CREATE TABLE private.spending (
 );
 ALTER TABLE private.spending OWNER TO answerscope_owner;
 COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
-COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost.';
+COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost; what no usage tells stays as estimated.';
 ALTER TABLE private.spending ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.spending FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.spending FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
@@ -1148,7 +1148,7 @@ COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
 COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
 COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
 COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
-COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that were answered, by the platforms'' usage.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage; what no usage tells is as estimated.';
 COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_jobs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE public.tracking_jobs ENABLE ROW LEVEL SECURITY;
@@ -1174,6 +1174,7 @@ CREATE TABLE public.tracking_runs (
     attempts integer NOT NULL DEFAULT 0,
     repeats integer NOT NULL DEFAULT 0,
     is_unknown boolean NOT NULL DEFAULT false,
+    rate_limited integer NOT NULL DEFAULT 0,
     next_attempt_at timestamp with time zone,
     error_class text,
     error text,
@@ -1210,9 +1211,10 @@ COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the 
 COMMENT ON COLUMN public.tracking_runs.attempts IS 'Requests that were sent.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
+COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platform refused for its rate limit, which does not use up the retries of a run.';
 COMMENT ON COLUMN public.tracking_runs.error_class IS 'Of the last attempt that failed.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
-COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars.';
+COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
 CREATE TRIGGER stamp BEFORE UPDATE ON public.tracking_runs FOR EACH ROW EXECUTE FUNCTION private.stamp();

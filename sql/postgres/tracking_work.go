@@ -18,8 +18,6 @@ type TrackingClaim struct {
 	OrganizationID uuid.UUID `db:"organization_id"`
 	BrandID        uuid.UUID `db:"brand_id"`
 	Claim          int64     `db:"claim"`
-	Phase          string    `db:"phase"`
-	Total          int       `db:"total"`
 	Language       string    `db:"language"` // of the brand
 
 	db *DB
@@ -34,8 +32,9 @@ type TrackingRun struct {
 	Region        string     `db:"region"`
 	Sample        int        `db:"sample"`
 	Slot          time.Time  `db:"slot"`
-	Attempts      int        `db:"attempts"` // requests that were sent
-	Failures      int        `db:"failures"` // of them, those that are known to have failed
+	Attempts      int        `db:"attempts"`     // requests that were sent
+	Failures      int        `db:"failures"`     // of them, those that are known to have failed
+	RateLimited   int        `db:"rate_limited"` // of those, the ones that the platform refused for its rate limit
 	NextAttemptAt *time.Time `db:"next_attempt_at"`
 	ErrorClass    string     `db:"error_class"` // of the last request that failed
 	Error         string     `db:"error"`

@@ -40,7 +40,7 @@ COMMENT ON COLUMN public.tracking_jobs.request IS 'The body that started it.';
 COMMENT ON COLUMN public.tracking_jobs.plan IS 'A digest of what its runs ask: a start of the same joins it.';
 COMMENT ON COLUMN public.tracking_jobs.claim IS 'Rises each time that a worker takes the job up; only the last one writes.';
 COMMENT ON COLUMN public.tracking_jobs.estimated_cost IS 'Of all runs, before any was asked; null: a platform''s price is not known.';
-COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that were answered, by the platforms'' usage.';
+COMMENT ON COLUMN public.tracking_jobs.cost IS 'Of the runs that have ended, by the platforms'' usage; what no usage tells is as estimated.';
 COMMENT ON COLUMN public.tracking_jobs.cancelled_at IS 'When it was asked to stop; its status is cancelled once the requests in flight have ended.';
 
 CREATE TABLE public.tracking_runs (
@@ -59,6 +59,7 @@ CREATE TABLE public.tracking_runs (
     attempts        int NOT NULL DEFAULT 0,
     repeats         int NOT NULL DEFAULT 0,
     is_unknown      bool NOT NULL DEFAULT false,
+    rate_limited    int NOT NULL DEFAULT 0,
     next_attempt_at timestamptz,
     error_class     text CONSTRAINT tracking_runs_error_class_length CHECK (octet_length(error_class) <= 100),
     error           text CONSTRAINT tracking_runs_error_length CHECK (octet_length(error) <= 8192),
@@ -85,8 +86,9 @@ COMMENT ON COLUMN public.tracking_runs.slot IS 'When it was due: the start of th
 COMMENT ON COLUMN public.tracking_runs.prompt IS 'The prompt as it was when the job began, as records have it.';
 COMMENT ON COLUMN public.tracking_runs.repeats IS 'Requests sent after one whose outcome was not known.';
 COMMENT ON COLUMN public.tracking_runs.is_unknown IS 'Whether the outcome of the last request is not known: its process ended.';
+COMMENT ON COLUMN public.tracking_runs.rate_limited IS 'Requests that the platform refused for its rate limit, which does not use up the retries of a run.';
 COMMENT ON COLUMN public.tracking_runs.estimate IS 'Its cost in US dollars, before it was asked; null: not known.';
-COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars.';
+COMMENT ON COLUMN public.tracking_runs.cost IS 'Its cost in US dollars; null: not known.';
 COMMENT ON COLUMN public.tracking_runs.answer_id IS 'Made of what is asked and of the slot, so that a slot that comes twice is asked once.';
 COMMENT ON COLUMN public.tracking_runs.answer IS 'Its record until the log has it.';
 

@@ -21,7 +21,7 @@ CREATE TABLE private.spending (
     CONSTRAINT spending_pkey PRIMARY KEY (organization_id, platform, day)
 );
 COMMENT ON TABLE private.spending IS 'Runs and cost by the day, in UTC, on which their job was started.';
-COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost.';
+COMMENT ON COLUMN private.spending.cost IS 'In US dollars: the estimate of a run until it has ended, then what it cost; what no usage tells stays as estimated.';
 
 ALTER TABLE private.budgets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.budgets FORCE ROW LEVEL SECURITY;

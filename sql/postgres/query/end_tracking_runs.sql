@@ -1,5 +1,5 @@
 -- end_tracking_runs: stores how requests of a job ended, counts the runs that are over, and what they cost instead of what
--- was estimated. The job is locked.
+-- was estimated, where that is known. The job is locked.
 WITH outcomes AS (
     SELECT *
     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
@@ -12,18 +12,28 @@ WITH outcomes AS (
         cost = nullif(o.cost, '')::numeric,
         error_class = coalesce(nullif(o.error_class, ''), r.error_class),
         error = coalesce(nullif(o.error, ''), r.error),
+        rate_limited = r.rate_limited + (o.error_class = 'rate_limited' AND r.state = 'asking')::int,
         next_attempt_at = o.next_attempt_at
     FROM outcomes AS o
     WHERE r.id = o.id -- and not by job: a plan without fresh statistics would read all of the job's runs
       AND r.state IN ('queued', 'asking')
-    RETURNING r.organization_id, r.platform, r.state, r.attempts, r.cost, r.estimate
+    RETURNING
+        r.organization_id,
+        r.platform,
+        r.state,
+        r.attempts,
+        r.estimate,
+        CASE -- an answer that was made is paid for, whether or not its usage is known
+            WHEN r.state = 'answered' OR r.error_class IN ('changed_shape', 'content_filtered', 'timeout') THEN coalesce(r.cost, r.estimate, 0)
+            ELSE 0
+        END AS cost
 ), over AS (
     SELECT
         organization_id,
         platform,
         count(*) AS runs,
         count(*) FILTER (WHERE attempts = 0) AS unasked,
-        sum(coalesce(cost, 0)) AS cost,
+        sum(cost) AS cost,
         sum(coalesce(estimate, 0)) AS estimate
     FROM ended
     WHERE state <> 'queued'

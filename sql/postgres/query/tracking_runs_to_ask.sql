@@ -9,6 +9,7 @@ SELECT
     slot,
     attempts,
     attempts - repeats - is_unknown::int AS failures,
+    rate_limited,
     next_attempt_at,
     coalesce(error_class, '') AS error_class,
     coalesce(error, '') AS error
