@@ -89,7 +89,7 @@ var dependencies = []dependency{
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "queryapi/rest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/job", "ingest/producer", "pipeline/consume", "internal/tracing", "internal/token"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
-	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "internal/naive"}, "folding and normal forms of text"},
+	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "ingest/job", "internal/naive"}, "folding and normal forms of text; which countries there are"},
 	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
 	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},

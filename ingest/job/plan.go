@@ -278,26 +278,6 @@ func first(lists ...[]string) []string {
 	return nil
 }
 
-// countries are regions as runs have them: what is no country is none.
-func countries(regions []string) []string {
-	var list []string
-	for _, region := range regions {
-		region = strings.ToLower(strings.TrimSpace(region))
-		if !IsRegion(region) {
-			region = ""
-		}
-		if !slices.Contains(list, region) {
-			list = append(list, region)
-		}
-	}
-	return list
-}
-
-// IsRegion reports whether a region is a country's code (ISO 3166-1) in lower case, or none.
-func IsRegion(region string) bool {
-	return region == "" || len(region) == 2 && strings.Trim(region, "abcdefghijklmnopqrstuvwxyz") == ""
-}
-
 // digest is the same of plans that ask the same.
 func (p *Plan) digest() []byte {
 	lines := make([]string, len(p.Runs))

@@ -61,6 +61,9 @@ func forward(c *fiber.Ctx, method, url, credential string) error {
 	}
 	r.Header.Set(fiber.HeaderAuthorization, "Bearer "+credential)
 	r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	if key := c.Get(idempotencyKey); key != "" {
+		r.Header.Set(idempotencyKey, key)
+	}
 	response, err := forwarder.Do(r)
 	if err != nil {
 		return fmt.Errorf("%w: %w", problem.New(problem.Away, "the tracking server does not answer; try again"), err)

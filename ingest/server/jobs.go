@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
@@ -30,6 +31,8 @@ const (
 	lookTimeout   = 5 * time.Second // of one look at the jobs of long polls
 	cancelPatient = time.Second     // for requests in flight to end before a cancelled job is shown
 	longestKey    = 512
+
+	idempotencyKey = "Idempotency-Key"
 )
 
 func (s *Server) start(c *fiber.Ctx) error {
@@ -41,9 +44,9 @@ func (s *Server) start(c *fiber.Ctx) error {
 	if err := mayStart(caller); err != nil {
 		return err
 	}
-	by := job.Caller{UserID: &caller.UserID, IdempotencyKey: c.Get("Idempotency-Key")}
-	if len(by.IdempotencyKey) > longestKey {
-		return problem.New(problem.Invalid, "Idempotency-Key: want at most %d bytes, got %d", longestKey, len(by.IdempotencyKey))
+	by := job.Caller{UserID: &caller.UserID, IdempotencyKey: c.Get(idempotencyKey)}
+	if len(by.IdempotencyKey) > longestKey || !utf8.ValidString(by.IdempotencyKey) {
+		return problem.New(problem.Invalid, "Idempotency-Key: want at most %d bytes of UTF-8, got %d", longestKey, len(by.IdempotencyKey))
 	}
 	id, err := s.jobs.Start(c.UserContext(), brand, request, by)
 	if err != nil {

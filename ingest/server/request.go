@@ -102,7 +102,7 @@ func (b *startBody) check(r *job.Request) error {
 	}
 	for i, region := range r.Regions {
 		if !job.IsRegion(region) {
-			return problem.New(problem.Invalid, "regions[%d]: want a country in lower case (ISO 3166-1), such as de, or \"\" for none, got %.60q", i, region)
+			return problem.New(problem.Invalid, "regions[%d]: want a country in lower case (ISO 3166-1), such as de or gb, or \"\" for none, got %.60q", i, region)
 		}
 	}
 	if b.Samples != nil {

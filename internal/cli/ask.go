@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/job"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/provider"
@@ -74,8 +74,6 @@ func (c *ask) Run(ctx context.Context, p *process) error {
 	return p.show(&record, c.Brand)
 }
 
-var country = regexp.MustCompile(`^[a-z]{2}$`)
-
 // check completes the flags, or says what is wrong with them.
 func (c *ask) check(chosen provider.Provider) error {
 	c.Region = strings.ToLower(c.Region)
@@ -87,7 +85,7 @@ func (c *ask) check(chosen provider.Provider) error {
 	switch {
 	case strings.TrimSpace(c.Prompt) == "":
 		return errors.New("--prompt: want a text")
-	case c.Region != "" && !country.MatchString(c.Region):
+	case !job.IsRegion(c.Region):
 		return fmt.Errorf("--region %q: want a country of ISO 3166-1, such as us", c.Region)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0, such as 120s", c.Timeout)

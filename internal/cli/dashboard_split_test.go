@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -62,6 +63,15 @@ func TestTheDashboardBesideTheTrackingServer(t *testing.T) {
 	}
 	if status, body := asPage(t, "", "GET", near.url+providers, ""); status != 401 {
 		t.Errorf("without a cookie: %d %s", status, body)
+	}
+	brand := i.brandToTrack(t, "Lumen", 1)
+	start, err := http.NewRequestWithContext(t.Context(), "POST", near.url+"/app/api/tracking/start", strings.NewReader(`{"brandId":"`+brand.ID.String()+`","platforms":["simulator"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start.Header = http.Header{"Cookie": {cookies[identity.Owner]}, "X-Answerscope": {"1"}, "Sec-Fetch-Site": {"same-origin"}, "Idempotency-Key": {"\xff"}}
+	if status, _, body := exchange(t, start); status != 400 || !strings.HasPrefix(body, `{"error":"Idempotency-Key: `) {
+		t.Errorf("a start with a key that is no UTF-8: %d %s", status, body)
 	}
 	for _, path := range []string{providers, budgets} {
 		if status, body := asPage(t, cookies[identity.Owner], "GET", alone.url+path, ""); status != 404 || !strings.Contains(body, "--tracking-url") {

@@ -190,6 +190,7 @@ func (k *tracker) checkRefusals(t *testing.T) {
 		`{"brandId":"` + brand + `","samples":0}`:                                          400,
 		`{"brandId":"` + brand + `","samples":11}`:                                         400,
 		`{"brandId":"` + brand + `","regions":["DE"]}`:                                     400,
+		`{"brandId":"` + brand + `","regions":["uk"]}`:                                     400,
 		`{"brandId":"` + brand + `","platforms":"openai"}`:                                 400,
 		`{"brandId":"01a2082f-ca8e-7e39-89ca-12d548e9b271"}`:                               404,
 		`{"brandId":"` + brand + `","platforms":["nowhere"]}`:                              422,
