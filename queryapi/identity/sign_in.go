@@ -64,7 +64,11 @@ func (p *Provider) admit(c *fiber.Ctx) (user postgres.User, err error) {
 	if err := decode(c, &asked); err != nil {
 		return user, err
 	}
-	return p.prove(c.UserContext(), asked.Email, asked.Password)
+	user, err = p.prove(c.UserContext(), asked.Email, asked.Password)
+	if errors.Is(err, errTooMany) {
+		c.Set(fiber.HeaderRetryAfter, "1")
+	}
+	return user, err
 }
 
 // prove finds the user of an address and a password. It takes as long for an address that is not known.

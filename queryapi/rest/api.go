@@ -45,7 +45,7 @@ func (a *API) At(prefix string, who Authenticator) *API {
 // Mount adds the surface to a server. Everything below its prefix is answered in its own form, errors too.
 func (a *API) Mount(server *httpd.Server) {
 	surface := server.Mount(httpd.Surface{
-		Prefix: a.cfg.Prefix, BodyLimit: bodyLimit, ErrorType: mediaJSON.contentType(), Error: refusal,
+		Prefix: a.cfg.Prefix, BodyLimit: bodyLimit, ErrorType: mediaJSON.contentType(), Error: a.refusal,
 	})
 	surface.Use(a.serve)
 }
@@ -157,7 +157,7 @@ func onOneLine(text string) string {
 }
 
 // refusal is the answer to what the server itself refuses below the prefix: a body that is too large, a panic.
-func refusal(c *fiber.Ctx, err error) (status int, body any) {
+func (a *API) refusal(c *fiber.Ctx, err error) (status int, body any) {
 	status, message := httpd.Explain(err)
 	code := "PGRSTX00"
 	switch status {
@@ -167,6 +167,10 @@ func refusal(c *fiber.Ctx, err error) (status int, body any) {
 		code, message = "PGRST102", "The body is too large"
 	}
 	c.Set("Proxy-Status", "PostgREST; error="+code)
+	in, _ := a.incoming(c)
+	for _, h := range a.shared(in) {
+		c.Set(h[0], h[1])
+	}
 	return status, json.RawMessage(refuse(status, code, message).body())
 }
 

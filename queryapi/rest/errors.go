@@ -39,11 +39,7 @@ func Forbidden(message string) *Error { return refuse(http.StatusForbidden, "425
 func TooMany(message string) *Error { return refuse(http.StatusTooManyRequests, "PT429", message) }
 
 // Away is the answer while who asks cannot be found out.
-func Away(message string) *Error {
-	e := refuse(http.StatusServiceUnavailable, "PT503", message)
-	e.headers = [][2]string{{"Retry-After", "1"}}
-	return e
-}
+func Away(message string) *Error { return refuse(http.StatusServiceUnavailable, "PT503", message) }
 
 func (e *Error) Error() string {
 	if e.cause != nil {

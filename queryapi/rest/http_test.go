@@ -45,11 +45,11 @@ func TestTheServersOwnRefusals(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for request, want := range map[string]string{
-		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 8388609\r\n\r\n":                         `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
-		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}":        `400 {"code":"PGRSTX00",`,
-		"GET /items?a=" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n":               `431 {"code":"PGRSTX00",`,
-		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                          `404 {"code":"PGRST125",`,
-		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n": `406 {"code":"PGRST107",`,
+		"POST /items HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nContent-Length: 8388609\r\n\r\n": `413 {"code":"PGRST102","details":null,"hint":null,"message":"The body is too large"}`,
+		"POST /items HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}":             `400 {"code":"PGRSTX00",`,
+		"GET /items?a=" + strings.Repeat("x", 40<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n":                    `431 {"code":"PGRSTX00",`,
+		"GET /items/%zz/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                               `404 {"code":"PGRST125",`,
+		"GET /items?select=id HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n":      `406 {"code":"PGRST107",`,
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
@@ -68,7 +68,8 @@ func TestTheServersOwnRefusals(t *testing.T) {
 		}
 		conn.Close()
 		if got := response.Status[:4] + string(body); !strings.HasPrefix(got, want) || response.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
-			!strings.HasPrefix(response.Header.Get("Proxy-Status"), "PostgREST; error=PGRST") {
+			!strings.HasPrefix(response.Header.Get("Proxy-Status"), "PostgREST; error=PGRST") ||
+			(response.Header.Get("Access-Control-Allow-Origin") == "*") != strings.Contains(request, "Origin") {
 			t.Errorf("%q: %s %v", request, got, response.Header)
 		}
 	}
@@ -97,8 +98,9 @@ func TestFaults(t *testing.T) {
 	s := &site{url: server.URL()}
 	check := func(line string, code int, body string) {
 		t.Helper()
-		r := s.send(t, line, "")
-		if r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") || (r.header.Get("Retry-After") == "1") != (code == 503) {
+		r := s.send(t, line, "Origin: https://a.example\n")
+		if r.code != code || !strings.HasPrefix(r.body, body) || strings.Contains(r.body, "hunter2") || (strings.Join(r.header.Values("Retry-After"), ",") == "1") != (code == 503) ||
+			(r.header.Get("Access-Control-Allow-Origin") == "*") != strings.HasPrefix(line, "GET /data/") {
 			t.Errorf("%s: %s %v %s", line, r.status, r.header, r.body)
 		}
 	}
@@ -111,6 +113,8 @@ func TestFaults(t *testing.T) {
 	check("GET /data/a", 500, `{"code":"PGRSTX00",`)
 	fault = badToken("PGRST301", "no")
 	check("GET /data/a", 401, `{"code":"PGRST301",`)
+	fault = Away("later")
+	check("GET /data/a", 503, `{"code":"PT503",`)
 }
 
 // A connection keeps a bounded number of statements, also where they fail.
