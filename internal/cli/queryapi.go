@@ -23,7 +23,7 @@ type queryapi struct {
 // answering are the flags of /api/v1.
 type answering struct {
 	RateLimit   int      `default:"100" placeholder:"N" help:"Requests a second of one API key, or of one user, to each of /api/v1, /rest/v1 and /api/keys (default 100); 0: no limit."`
-	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1 and /auth/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask /auth/v1."`
+	CORSOrigins []string `name:"cors-origins" placeholder:"ORIGIN" help:"Origins of pages that may ask /api/v1, /auth/v1 and /rest/v1 from a browser, such as https://reports.example; * is all. By default none may ask /api/v1, and all may ask the others."`
 }
 
 func (a answering) config() metrics.Config {
@@ -62,20 +62,20 @@ func assembleQueryAPI(ctx context.Context, s *service) error {
 	if s.tokens == nil {
 		return nil
 	}
-	limit := httpd.NewCallerLimit(s.answers.RateLimit, time.Now)
+	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(s.answers.RateLimit, time.Now) } // of one surface
 	minted := apikey.NewManager(s.db, time.Now)
-	minted.Mount(s.tokens.Mount(server).Group("/keys"), s.tokens.RequireToken, limit.Handle)
-	tables, err := s.mountOwnREST(ctx, s.tokens, anonKey, limit, server)
+	minted.Mount(s.tokens.Mount(server).Group("/keys"), s.tokens.RequireToken, limit().Handle)
+	tables, err := s.mountOwnREST(ctx, s.tokens, anonKey, limit(), server)
 	if err != nil || provider == nil {
 		return err
 	}
 
 	// The same once more for the dashboard, whose users have a cookie.
 	s.dashboard = provider
-	minted.Mount(provider.MountDashboard(server).Group("/keys"), provider.RequireDashboard, limit.Handle)
+	minted.Mount(provider.MountDashboard(server).Group("/keys"), provider.RequireDashboard, limit().Handle)
 	api.MountAt(server, identity.DashboardPrefix+"/v1", provider.RequireDashboard)
 	if tables != nil {
-		tables.At(identity.DashboardPrefix+"/rest/v1", provider.DashboardCallers(limit)).Mount(server)
+		tables.At(identity.DashboardPrefix+"/rest/v1", provider.DashboardCallers(limit())).Mount(server)
 	}
 	web.New(s.db, s.warehouse, provider).Mount(server)
 	return nil
