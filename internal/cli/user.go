@@ -31,7 +31,7 @@ type userAdd struct {
 	Email string `arg:"" help:"What they sign in with."`
 	Org   string `required:"" placeholder:"SLUG" help:"The organization; a user has one."`
 	Role  string `default:"member" enum:"owner,admin,member,viewer" placeholder:"ROLE" help:"owner, admin, member or viewer (default member)."`
-	ID    string `name:"id" env:"-" placeholder:"UUID" help:"Their id, where an outside issuer decides it: the sub of its tokens."`
+	ID    string `name:"id" env:"-" placeholder:"UUID" help:"Their id, where an outside issuer decides it: the sub of its tokens. They have a password only if stdin has one."`
 	JSON  bool   `name:"json" help:"One JSON document."`
 }
 
@@ -49,26 +49,28 @@ func (c *userAdd) Run(ctx context.Context, p *process) error {
 			return usageError{fmt.Errorf("id %q: want a UUID, the sub of the issuer's tokens", c.ID)}
 		}
 	}
-	given, err := readPassword(p, leastPassword, c.Email)
+	chosen, err := readPassword(p, leastPassword, c.Email)
 	if err != nil {
 		return err
 	}
-	chosen := cmp.Or(given, password.Generate())
+	generated, hash := "", ""
+	if chosen == "" && id.IsNil() {
+		generated = password.Generate()
+	}
+	if chosen = cmp.Or(chosen, generated); chosen != "" {
+		hash = password.Hash(chosen)
+	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		organization, err := on.organization(ctx, c.Org)
 		if err != nil {
 			return err
 		}
-		added, err := on.db.AddUser(ctx, postgres.NewUser{
-			ID: id, Email: c.Email, PasswordHash: password.Hash(chosen), OrganizationID: organization.ID, Role: c.Role,
-		})
+		added, err := on.db.AddUser(ctx, postgres.NewUser{ID: id, Email: c.Email, PasswordHash: hash, OrganizationID: organization.ID, Role: c.Role})
 		if err != nil {
 			return err
 		}
 		line := fmt.Sprintf("%s %s %s", added.ID, added.Email, added.Role)
-		generated := ""
-		if given == "" {
-			generated = chosen
+		if generated != "" {
 			line += "\npassword " + generated
 		}
 		return p.printResult(c.JSON, struct {
@@ -147,8 +149,8 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// passwordTimeout is how long a password may take to come through a pipe before one is generated: stdin may be open with
-// no writer at its other end.
+// passwordTimeout is how long a password may take to come through a pipe before there is none: stdin may be open with no
+// writer at its other end.
 const passwordTimeout = 10 * time.Second
 
 // readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. words are of who gets it.
@@ -181,7 +183,7 @@ func readPassword(p *process, least int, words ...string) (string, error) {
 		}
 		return r.line, nil
 	case <-time.After(passwordTimeout):
-		p.say("no password came on stdin within %s: generating one", passwordTimeout)
+		p.say("no password came on stdin within %s", passwordTimeout)
 		return "", nil
 	}
 }

@@ -17,7 +17,10 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	api := serve(t, env, "queryapi")
 	must(t, env, "org", "add", "Acme")
 	const id = "7f1f9c5e-2a53-4d0c-9a3b-0d6f7f0a1b2c"
-	_, password, _ := strings.Cut(must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner", "--id", id), "password ")
+	if added := must(t, env, "user", "add", "ana@example.org", "--org", "acme", "--role", "owner", "--id", id); added != id+" ana@example.org owner" {
+		t.Errorf("user add --id: %s", added)
+	}
+	_, password, _ := strings.Cut(must(t, env, "user", "passwd", "ana@example.org"), "password ")
 	key := must(t, env, "key", "create", "--org", "acme", "--user", "ana@example.org", "--name", "test")
 	signIn := func(password string) (status int, access string) {
 		body := strings.NewReader(`{"email":"ana@example.org","password":"` + password + `"}`)
