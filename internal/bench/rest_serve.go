@@ -56,10 +56,12 @@ func (s *stack) serveTables(ctx context.Context, brands int) (*tables, error) {
 		return nil, err
 	}
 	provider := identity.New(identity.Config{}, db, ring, s.log)
-	if t.anonKey, err = provider.AnonKey(ctx); err != nil {
+	anonKeys, err := provider.AnonKeys(ctx)
+	if err != nil {
 		return nil, err
 	}
-	api, err := s.restAPI(ctx, provider.Tokens().Callers(t.anonKey, httpd.NewCallerLimit(0, time.Now)), t.sent)
+	t.anonKey = anonKeys[0]
+	api, err := s.restAPI(ctx, provider.Tokens().Callers(anonKeys, httpd.NewCallerLimit(0, time.Now)), t.sent)
 	if err != nil {
 		return nil, err
 	}

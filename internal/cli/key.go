@@ -161,9 +161,11 @@ func (keyAnon) Run(ctx context.Context, p *process) error {
 			if err != nil {
 				return err
 			}
-			if key, err = provider.AnonKey(ctx); err != nil {
+			keys, err := provider.AnonKeys(ctx)
+			if err != nil {
 				return err
 			}
+			key = keys[0]
 		}
 		return p.print(key)
 	})

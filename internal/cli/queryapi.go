@@ -50,7 +50,7 @@ func assembleQueryAPI(ctx context.Context, s *service) error {
 	server := s.public(cfg)
 	api := metrics.New(s.answers.config(), s.db, s.warehouse, time.Now)
 	api.Mount(server, keys)
-	provider, anonKey, err := s.identity(ctx)
+	provider, anonKeys, err := s.identity(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func assembleQueryAPI(ctx context.Context, s *service) error {
 	limit := func() *httpd.CallerLimit { return httpd.NewCallerLimit(s.answers.RateLimit, time.Now) } // of one surface
 	minted := apikey.NewManager(s.db, time.Now)
 	minted.Mount(s.tokens.Mount(server).Group("/keys"), s.tokens.RequireToken, limit().Handle)
-	tables, err := s.mountOwnREST(ctx, s.tokens, anonKey, limit(), server)
+	tables, err := s.mountOwnREST(ctx, s.tokens, anonKeys, limit(), server)
 	if err != nil || provider == nil {
 		return err
 	}
@@ -91,32 +91,35 @@ func (s *service) resolver() *apikey.Resolver {
 }
 
 // identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns; nobody's
-// where there is neither. The anon key is what clients of /rest/v1 send beside their token.
-func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKey string, err error) {
+// where there is neither. An anon key is what clients of /rest/v1 send beside their token.
+func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKeys []string, err error) {
 	issuer := s.settings.Issuer
-	audience, anonKey := cmp.Or(issuer.Audience, "authenticated"), s.settings.AnonKey.Reveal()
+	audience := cmp.Or(issuer.Audience, "authenticated")
+	if key := s.settings.AnonKey.Reveal(); key != "" {
+		anonKeys = []string{key}
+	}
 	switch {
 	case issuer.JWKS.IsSet():
 		verifier, err := token.NewJWKSVerifier(ctx, issuer.Name, audience, issuer.JWKS.Reveal(), s.log)
 		s.tokens = identity.NewTokens(s.db, verifier)
-		return nil, anonKey, err
+		return nil, anonKeys, err
 	case issuer.IsSet():
 		s.tokens = identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
-		return nil, anonKey, nil
+		return nil, anonKeys, nil
 	}
 	provider, err = s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins})
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	if provider == nil {
 		s.log.Warn("nobody can sign in", "next", "give ANSWERSCOPE_SECRET_KEYS, the same to every process, for the built-in identity provider, or ANSWERSCOPE_ISSUER for another one; docs/auth.md says how. /api/v1 needs neither")
-		return nil, "", nil
+		return nil, nil, nil
 	}
 	s.tokens = provider.Tokens()
-	if anonKey == "" {
-		anonKey, err = provider.AnonKey(ctx)
+	if len(anonKeys) == 0 {
+		anonKeys, err = provider.AnonKeys(ctx)
 	}
-	return provider, anonKey, err
+	return provider, anonKeys, err
 }
 
 // provider is the built-in identity provider; nil without keys for its secrets.

@@ -85,8 +85,8 @@ func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, wh
 }
 
 // mountOwnREST serves our own tables at /rest/v1, to the users that tokens are of; nil where it cannot.
-func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKey string, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, error) {
-	if s.postgresGateway == "" || anonKey == "" {
+func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKeys []string, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, error) {
+	if s.postgresGateway == "" || len(anonKeys) == 0 {
 		s.log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, ano
 	if !slices.Contains(s.answers.CORSOrigins, "*") {
 		cfg.Origins = s.answers.CORSOrigins
 	}
-	return s.mountREST(ctx, cfg, s.postgresGateway, tokens.Callers(anonKey, limit), server)
+	return s.mountREST(ctx, cfg, s.postgresGateway, tokens.Callers(anonKeys, limit), server)
 }
 
 func ownREST() rest.Config {

@@ -40,6 +40,16 @@ func (k Key) Sign(claims Claims) (string, error) {
 	return text, nil
 }
 
+// KeyID is the kid of a token, which need not be valid; "" where it has none.
+func KeyID(text string) string {
+	unverified, _, err := jwt.NewParser().ParseUnverified(text, &Claims{})
+	if err != nil {
+		return ""
+	}
+	id, _ := unverified.Header["kid"].(string)
+	return id
+}
+
 // JWK is a public key as clients read it (RFC 7517, RFC 7518 §6.2).
 type JWK struct {
 	ID         string   `json:"kid"`

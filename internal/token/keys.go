@@ -18,8 +18,12 @@ type KeyStore interface {
 	AddKey(ctx context.Context, key Key) error
 }
 
-// SignFor is how long a key signs; it verifies a day longer than any token that it signed lasts.
-const SignFor = 90 * 24 * time.Hour
+// How long a key signs, and verifies: a day longer than its last access token lasts. One that has signed the anon key is
+// kept and published after that, for those who verify that by themselves.
+const (
+	SignFor   = 90 * 24 * time.Hour
+	VerifyFor = SignFor + 25*time.Hour
+)
 
 const (
 	fresh = 30 * time.Second // how long keys are not asked for again: a deleted one stays valid for so long
@@ -92,7 +96,7 @@ func (k *Keys) find(ctx context.Context, id string) (any, error) {
 		if err != nil {
 			return nil, &sourceError{err}
 		}
-		if i := slices.IndexFunc(set.keys, func(key Key) bool { return key.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(set.keys, func(key Key) bool { return key.ID == id && now.Sub(key.CreatedAt) < VerifyFor }); i >= 0 {
 			return set.keys[i].Public, nil
 		}
 	}

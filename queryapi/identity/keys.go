@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -56,9 +55,6 @@ func (s *keyStore) private(row postgres.SigningKey) (*ecdsa.PrivateKey, error) {
 	return x509.ParseECPrivateKey(der)
 }
 
-// keepKeys is how long a key stays after it was made: as long as it signs, and a day more than its last token.
-const keepKeys = token.SignFor + 25*time.Hour
-
 // AddKey keeps a key, and drops those that are of no use any more.
 func (s *keyStore) AddKey(ctx context.Context, key token.Key) error {
 	public, err := x509.MarshalPKIXPublicKey(key.Public)
@@ -73,7 +69,7 @@ func (s *keyStore) AddKey(ctx context.Context, key token.Key) error {
 	if err != nil {
 		return fmt.Errorf("encode signing key: %w", err)
 	}
-	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public, Private: s.ring.Seal(private, sealedName(id))}, keepKeys)
+	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public, Private: s.ring.Seal(private, sealedName(id))}, token.VerifyFor)
 }
 
 // Reseal encrypts every private key with the first key of ring, and returns how many there are. What ring cannot decrypt

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -24,14 +25,23 @@ const anonRole = "anon"
 // anonKeyYears is how long the anon key lasts, which is no secret.
 const anonKeyYears = 10
 
-// AnonKey is the key that clients of /rest/v1 send: a token of the role anon, made once for all processes.
-func (p *Provider) AnonKey(ctx context.Context) (string, error) {
-	return p.db.AnonKey(ctx, func(ctx context.Context) (string, error) {
+// AnonKeys are what clients of /rest/v1 send: a token of the role anon, made once for all processes, and after it those
+// from before its signing key was deleted.
+func (p *Provider) AnonKeys(ctx context.Context) ([]string, error) {
+	known, err := p.db.AnonKey(ctx, func(ctx context.Context) (key string, signingKey uuid.UUID, err error) {
 		now := time.Now()
 		claims := token.NewClaims(issuer, audience, "", now, now.AddDate(anonKeyYears, 0, 0))
 		claims.Role = anonRole
-		return p.keys.Sign(ctx, claims)
+		if key, err = p.keys.Sign(ctx, claims); err != nil {
+			return "", uuid.Nil, err
+		}
+		signingKey, err = uuid.FromString(token.KeyID(key))
+		return key, signingKey, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{known.Key}, known.Earlier...), nil
 }
 
 // Bodies of a gateway in front of PostgREST, which clients know.
@@ -40,9 +50,9 @@ const (
 	wrongAnonKey = `{"message":"Invalid API key"}`
 )
 
-// Callers finds who asks /rest/v1, as often as limit allows: every request has the anon key in the header apikey, and that
+// Callers finds who asks /rest/v1, as often as limit allows: every request has an anon key in the header apikey, and that
 // of a user a token, too.
-func (t *Tokens) Callers(anonKey string, limit *httpd.CallerLimit) rest.Authenticator {
+func (t *Tokens) Callers(anonKeys []string, limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
 		given, bearer := c.Get("apikey"), httpd.Bearer(c.Get(fiber.HeaderAuthorization))
 		switch {
@@ -50,10 +60,10 @@ func (t *Tokens) Callers(anonKey string, limit *httpd.CallerLimit) rest.Authenti
 			return rest.Caller{}, rest.BadToken("no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
 		case given == "":
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, noAnonKey)
-		case !same(given, anonKey):
+		case !isAmong(anonKeys, given):
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, wrongAnonKey)
 		}
-		caller, user, err := t.caller(c, anonKey)
+		caller, user, err := t.caller(c, anonKeys)
 		if err == nil {
 			err = limit.Take(c, user)
 		}
@@ -82,10 +92,10 @@ func restRefusal(err error) error {
 }
 
 // caller is in which role a request runs, and of which user it is; nil is nobody's. A token of the role anon is as none.
-func (t *Tokens) caller(c *fiber.Ctx, anonKey string) (caller rest.Caller, user uuid.UUID, err error) {
+func (t *Tokens) caller(c *fiber.Ctx, anonKeys []string) (caller rest.Caller, user uuid.UUID, err error) {
 	anonymous := rest.Caller{Role: anonRole, Claims: json.RawMessage(`{"role":"anon"}`), Anonymous: true}
 	header := c.Get(fiber.HeaderAuthorization)
-	if header == "" || same(httpd.Bearer(header), anonKey) {
+	if header == "" || isAmong(anonKeys, httpd.Bearer(header)) {
 		return anonymous, uuid.Nil, nil
 	}
 	account, _, err := t.resolve(c.UserContext(), header)
@@ -108,4 +118,6 @@ func callerOf(account postgres.Account) (rest.Caller, error) {
 	return rest.Caller{Role: loggedInRole, Claims: claims}, err
 }
 
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func isAmong(keys []string, given string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return subtle.ConstantTimeCompare([]byte(key), []byte(given)) == 1 })
+}

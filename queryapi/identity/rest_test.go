@@ -18,10 +18,10 @@ import (
 	"github.com/answerscope/answerscope/queryapi/rest"
 )
 
-// twoASecond finds who asks /rest/v1: by an outside issuer's tokens and the anon key "anon", twice a second.
+// twoASecond finds who asks /rest/v1: by an outside issuer's tokens and two anon keys, twice a second.
 func (w *environment) twoASecond(secret []byte) rest.Authenticator {
 	now := time.Now()
-	return NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", audience, secret)).Callers("anon", httpd.NewCallerLimit(2, func() time.Time { return now }))
+	return NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", audience, secret)).Callers([]string{"anon", "earlier"}, httpd.NewCallerLimit(2, func() time.Time { return now }))
 }
 
 // restCallers serves who asks /rest/v1.
@@ -61,6 +61,7 @@ func TestWhoAsksREST(t *testing.T) {
 		"a user":                    {"anon", of(ann, "authenticated"), `{"anonymous":false,"claims":{"app_metadata":{"organization_id":"` + w.ann.OrganizationID.String() + `"},"aud":"authenticated","email":"ann@example.com","role":"authenticated","sub":"` + ann + `"},"role":"authenticated"}`},
 		"nobody":                    {"anon", "", anonymous},
 		"the anon key twice":        {"anon", "Bearer anon", anonymous},
+		"an earlier anon key":       {"earlier", "Bearer earlier", anonymous},
 		"a token of anon":           {"anon", of("", "anon"), anonymous},
 		"a token of the owner":      {"anon", of(ann, "answerscope_owner"), role},
 		"a token of the service":    {"anon", of(ann, "service_role"), role},

@@ -3,26 +3,35 @@ package postgres
 import (
 	"context"
 	"errors"
+
+	"github.com/gofrs/uuid/v5"
 )
 
+// AnonKey is what clients of /rest/v1 send beside their token.
+type AnonKey struct {
+	Key      string   `db:"key"`
+	Earlier  []string `db:"earlier"`  // the keys before it, which clients may still have
+	Verifies bool     `db:"verifies"` // its signing key has not been deleted
+}
+
 var (
-	anonKey    = query[string]("anon_key")
+	anonKey    = query[AnonKey]("anon_key")
 	addAnonKey = query[none]("add_anon_key")
 )
 
-// AnonKey returns the key that clients of /rest/v1 send. Where there is none it keeps what mint makes, once for all
-// processes.
-func (db *DB) AnonKey(ctx context.Context, mint func(context.Context) (string, error)) (string, error) {
-	key, err := anonKey.one(ctx, db)
-	if !errors.Is(err, ErrNotFound) {
-		return key, err
+// AnonKey returns the key that clients of /rest/v1 send. Where there is none, or none that verifies, it keeps what mint
+// makes with a signing key, once for all processes.
+func (db *DB) AnonKey(ctx context.Context, mint func(context.Context) (key string, signingKey uuid.UUID, err error)) (AnonKey, error) {
+	known, err := anonKey.one(ctx, db)
+	if known.Verifies || err != nil && !errors.Is(err, ErrNotFound) {
+		return known, err
 	}
-	minted, err := mint(ctx)
+	minted, signingKey, err := mint(ctx)
 	if err != nil {
-		return "", err
+		return AnonKey{}, err
 	}
-	if _, err := addAnonKey.run(ctx, db, minted); err != nil {
-		return "", err
+	if _, err := addAnonKey.run(ctx, db, minted, signingKey, known.Key); err != nil {
+		return AnonKey{}, err
 	}
 	return anonKey.one(ctx, db)
 }

@@ -33,16 +33,20 @@ GRANT USAGE ON SCHEMA public TO authenticated;
 CREATE TABLE private.anon_key (
     is_only boolean NOT NULL DEFAULT true,
     key text NOT NULL,
+    signing_key uuid NOT NULL,
+    earlier text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT anon_key_pkey PRIMARY KEY (is_only),
     CONSTRAINT anon_key_is_only CHECK (is_only),
     CONSTRAINT anon_key_key_length CHECK (((char_length(key) >= 1) AND (char_length(key) <= 4000)))
 );
 ALTER TABLE private.anon_key OWNER TO answerscope_owner;
 COMMENT ON TABLE private.anon_key IS 'The key that clients of /rest/v1 send beside their token; one row.';
+COMMENT ON COLUMN private.anon_key.signing_key IS 'The kid of key. It stays in signing_keys as long as key is used; if it is deleted, another key is made.';
+COMMENT ON COLUMN private.anon_key.earlier IS 'Keys whose signing key was deleted: clients still send them, and /rest/v1 takes them.';
 ALTER TABLE private.anon_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.anon_key FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.anon_key FOR ALL TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT INSERT, SELECT ON private.anon_key TO answerscope_service;
+GRANT INSERT, SELECT, UPDATE ON private.anon_key TO answerscope_service;
 
 -- table private.api_key_hashes
 CREATE TABLE private.api_key_hashes (

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -228,6 +229,33 @@ func TestSigningKeysAreKeptWhileTheyVerify(t *testing.T) {
 	keys, err := db.SigningKeys(t.Context())
 	if err != nil || len(keys) != 2 || keys[0].ID != third.ID || keys[1].ID != second.ID || keys[1].Private != second.Private || len(keys[1].Public) != 1 {
 		t.Errorf("%+v, %v", keys, err)
+	}
+}
+
+// The signing key of the anon key is kept. If it is deleted, another anon key is made, and clients may still have the old one.
+func TestTheAnonKeyHasItsSigningKey(t *testing.T) {
+	t.Parallel()
+	db, _ := migrated(t)
+	signingKey := func() uuid.UUID { // those before it are old
+		k := postgres.SigningKey{ID: uuid.Must(uuid.NewV4()), Public: []byte{1}, Private: "k1:AAAA"}
+		if err := db.AddSigningKey(t.Context(), k, 0); err != nil {
+			t.Fatal(err)
+		}
+		return k.ID
+	}
+	keys := []string{"first", "second", "third"}
+	for i, key := range keys {
+		signing := signingKey()
+		for range 2 {
+			got, err := db.AnonKey(t.Context(), func(context.Context) (string, uuid.UUID, error) { return key, signing, nil })
+			if err != nil || got.Key != key || !got.Verifies || !slices.Equal(got.Earlier, keys[:i]) {
+				t.Errorf("%+v, %v, want %s after %v", got, err, key, keys[:i])
+			}
+			signingKey()
+		}
+		if _, err := db.Exec(t.Context(), "DELETE FROM private.signing_keys WHERE id = $1", signing); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

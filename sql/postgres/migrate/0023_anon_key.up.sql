@@ -1,12 +1,17 @@
 -- The key that clients of /rest/v1 send beside their token. It is public: it says which project is meant, and who has
 -- nothing else is anonymous. All processes share it.
 CREATE TABLE private.anon_key (
-    is_only bool DEFAULT true CONSTRAINT anon_key_pkey PRIMARY KEY CONSTRAINT anon_key_is_only CHECK (is_only),
-    key     text NOT NULL CONSTRAINT anon_key_key_length CHECK (char_length(key) BETWEEN 1 AND 4000)
+    is_only     bool DEFAULT true CONSTRAINT anon_key_pkey PRIMARY KEY CONSTRAINT anon_key_is_only CHECK (is_only),
+    key         text NOT NULL CONSTRAINT anon_key_key_length CHECK (char_length(key) BETWEEN 1 AND 4000),
+    signing_key uuid NOT NULL,
+    earlier     text[] NOT NULL DEFAULT '{}' CONSTRAINT anon_key_earlier_count CHECK (cardinality(earlier) <= 1000)
 );
 COMMENT ON TABLE private.anon_key IS 'The key that clients of /rest/v1 send beside their token; one row.';
+COMMENT ON COLUMN private.anon_key.signing_key IS
+    'The kid of key. It stays in signing_keys as long as key is used; if it is deleted, another key is made.';
+COMMENT ON COLUMN private.anon_key.earlier IS 'Keys whose signing key was deleted: clients still send them, and /rest/v1 takes them.';
 
 ALTER TABLE private.anon_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.anon_key FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.anon_key TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
-GRANT SELECT, INSERT ON private.anon_key TO answerscope_service;
+GRANT SELECT, INSERT, UPDATE ON private.anon_key TO answerscope_service;

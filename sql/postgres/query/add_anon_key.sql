@@ -1,4 +1,8 @@
--- add_anon_key: keeps the key that clients of /rest/v1 send, unless there is one.
-INSERT INTO private.anon_key (key)
-VALUES ($1)
-ON CONFLICT DO NOTHING
+-- add_anon_key: keeps the key $1 of the signing key $2 as the one that clients of /rest/v1 send, in place of $3 if there is one.
+INSERT INTO private.anon_key AS a (key, signing_key)
+VALUES ($1, $2)
+ON CONFLICT (is_only) DO UPDATE
+SET key = EXCLUDED.key,
+    signing_key = EXCLUDED.signing_key,
+    earlier = a.earlier || a.key
+WHERE a.key = $3

@@ -1,3 +1,6 @@
--- anon_key: the key that clients of /rest/v1 send.
-SELECT key
-FROM private.anon_key
+-- anon_key: the key that clients of /rest/v1 send, those it was earlier, and whether its signing key is there.
+SELECT
+    a.key,
+    a.earlier,
+    EXISTS (SELECT FROM private.signing_keys AS s WHERE s.id = a.signing_key) AS verifies
+FROM private.anon_key AS a
