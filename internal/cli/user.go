@@ -22,8 +22,8 @@ import (
 type user struct {
 	Add     userAdd     `cmd:"" help:"Add a user to an organization."`
 	List    userList    `cmd:"" help:"List the users of an organization."`
-	Disable userDisable `cmd:"" help:"Let a user out, at once and everywhere: sessions end, keys stop."`
-	Enable  userEnable  `cmd:"" help:"Let a disabled user in again."`
+	Disable userDisable `cmd:"" help:"Disable a user, at once and everywhere: sessions end, keys stop."`
+	Enable  userEnable  `cmd:"" help:"Enable a disabled user again."`
 	Passwd  userPasswd  `cmd:"" help:"Give a user another password, and end their sessions."`
 }
 

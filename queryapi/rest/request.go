@@ -27,7 +27,7 @@ func (a action) writes() bool {
 	return a == actionInsert || a == actionUpdate || a == actionUpsert || a == actionDelete
 }
 
-// A message is a request as it came.
+// incoming is a request as it came.
 type incoming struct {
 	method, path, query string // the path without the prefix, still escaped
 	headers             [][2]string

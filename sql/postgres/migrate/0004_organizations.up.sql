@@ -81,7 +81,7 @@ BEGIN
 END
 $$;
 
--- An organization has an owner as long as it has members. Two owners that leave at once wait for each other.
+-- An organization that has an owner keeps one. Two owners that leave at once wait for each other.
 CREATE FUNCTION private.keep_an_owner() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN

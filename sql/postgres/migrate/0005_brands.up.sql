@@ -45,7 +45,7 @@ BEGIN
 END
 $$;
 
--- For the tables of a brand's domains and competitors. The arguments are the columns that do not count as an edit.
+-- For the tables of a brand's domains and competitors.
 CREATE FUNCTION private.revise_brands() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
@@ -54,6 +54,7 @@ BEGIN
 END
 $$;
 
+-- The arguments are the columns that do not count as an edit.
 CREATE FUNCTION private.revise_brands_on_update() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
 BEGIN
