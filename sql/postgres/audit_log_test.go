@@ -32,7 +32,7 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	if err := db.RevokeKey(t.Context(), key.ID); err != nil {
 		t.Fatal(err)
 	}
-	err = db.As(t.Context(), claimsOf(ana), func(tx postgres.Tx) error {
+	err = asUser(t, db, ana, func(tx pgx.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE public.members SET role = 'viewer'")
 		return err
 	})

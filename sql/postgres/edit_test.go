@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -49,7 +50,7 @@ func TestRevisionRisesWithWhatAnswersAreJudgedBy(t *testing.T) {
 		{"UPDATE public.prompts SET text = 'other' WHERE brand_id = $1", false},
 	} {
 		before := of(brand)
-		err := w.db.As(t.Context(), claimsOf(w.own.users["member"]), func(tx postgres.Tx) error {
+		err := asUser(t, w.db, w.own.users["member"], func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), c.text, brand)
 			return err
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -99,7 +100,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	left := make(chan error)
 	for _, u := range []postgres.User{owner, second} {
 		go func() {
-			left <- w.db.As(t.Context(), claimsOf(u), func(tx postgres.Tx) error {
+			left <- asUser(t, w.db, u, func(tx pgx.Tx) error {
 				_, err := tx.Exec(t.Context(), "DELETE FROM public.members WHERE user_id = $1", u.ID)
 				return err
 			})

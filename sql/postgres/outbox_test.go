@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -154,7 +155,7 @@ func TestADeletedBrandTakesAllWithItAndLeavesATombstone(t *testing.T) {
 	before := drain(t, w.db)
 	last := before[len(before)-1].ID
 	// A topic, its prompt and the prompt's set go in one statement.
-	err := w.db.As(t.Context(), claimsOf(w.own.users["member"]), func(tx postgres.Tx) error {
+	err := asUser(t, w.db, w.own.users["member"], func(tx pgx.Tx) error {
 		_, err := tx.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", brand)
 		return err
 	})

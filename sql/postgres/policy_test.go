@@ -82,32 +82,10 @@ type outcome struct {
 func (o outcome) refused() bool { return o.code != "" }
 
 // as runs one statement with any settings that a client could have, and rolls it back.
-func (w *environment) as(t *testing.T, role, claims, text string, args ...any) outcome {
-	t.Helper()
-	tx, err := w.root.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), "SELECT set_config('role', $1, true), set_config('request.jwt.claims', $2, true)", role, claims); err != nil {
-		t.Fatal(err)
-	}
-	tag, err := tx.Exec(t.Context(), text, args...)
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if err != nil && !ok {
-		t.Fatal(err)
-	}
-	if err == nil {
-		return outcome{rows: tag.RowsAffected()}
-	}
-	return outcome{code: refused.Code, message: refused.Message}
-}
-
-// user runs one statement as a user, and rolls it back.
-func (w *environment) user(t *testing.T, u postgres.User, text string, args ...any) (got outcome) {
+func (w *environment) as(t *testing.T, role, claims, text string, args ...any) (got outcome) {
 	t.Helper()
 	rollback := errors.New("rollback")
-	err := w.db.As(t.Context(), claimsOf(u), func(tx postgres.Tx) error {
+	err := asCaller(t, w.db, role, claims, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(t.Context(), text, args...)
 		refused, ok := errors.AsType[*pgconn.PgError](err)
 		switch {
@@ -124,6 +102,12 @@ func (w *environment) user(t *testing.T, u postgres.User, text string, args ...a
 		t.Fatal(err)
 	}
 	return got
+}
+
+// user runs one statement as a user, and rolls it back.
+func (w *environment) user(t *testing.T, u postgres.User, text string, args ...any) outcome {
+	t.Helper()
+	return w.as(t, "authenticated", claimsOf(u), text, args...)
 }
 
 func list[T any](t *testing.T, conn *pgx.Conn, text string, args ...any) []T {

@@ -356,7 +356,7 @@ func TestTheLatestResultOfEachPromptAndPlatform(t *testing.T) {
 // latest is what get_latest_prompt_results returns to a viewer of a fixture.
 func (w *environment) latest(t *testing.T, v fixture, args string, brand uuid.UUID) (ids []uuid.UUID) {
 	t.Helper()
-	err := w.db.As(t.Context(), claimsOf(v.users["viewer"]), func(tx postgres.Tx) error {
+	err := asUser(t, w.db, v.users["viewer"], func(tx pgx.Tx) error {
 		rows, err := tx.Query(t.Context(), "SELECT id FROM public.get_latest_prompt_results("+args+")", brand)
 		if err != nil {
 			return err
