@@ -110,7 +110,7 @@ func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = jobs.Start(t.Context(), e.brand, job.Request{Platforms: []string{"delta"}}, job.Caller{})
-	if kind, _ := problem.Of(err); kind != problem.Unusable {
+	if kind, _ := problem.Of(err); kind != problem.Unprocessable {
 		t.Errorf("a platform without a price beside a budget of cost: %v", err)
 	}
 	plan, err := jobs.Plan(t.Context(), e.brand, job.Request{Platforms: []string{"alpha", "gamma", "delta"}, Samples: 2}, time.Now())

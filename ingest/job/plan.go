@@ -129,7 +129,7 @@ func (j *Jobs) places(ctx context.Context, brand postgres.Brand, r Request, due 
 	for _, d := range due {
 		k, ok := bySlug[d.Platform]
 		if !ok {
-			return nil, problem.New(problem.Unusable, "platform %.60q is unknown: want one of %s", d.Platform, strings.Join(slugs, ", "))
+			return nil, problem.New(problem.Unprocessable, "platform %.60q is unknown: want one of %s", d.Platform, strings.Join(slugs, ", "))
 		}
 		i := slices.IndexFunc(places, func(p place) bool { return p.Slug == d.Platform && p.slot.Equal(d.Slot) })
 		if i < 0 {
@@ -177,7 +177,7 @@ func checkModels(models []string, places []place) error {
 	for _, m := range models {
 		if !slices.Contains(listed, m) && (choice || len(listed) > 0) {
 			slices.Sort(listed)
-			return problem.New(problem.Unusable, "model %.100q is of no platform that is asked: want some of %s", m, strings.Join(slices.Compact(listed), ", "))
+			return problem.New(problem.Unprocessable, "model %.100q is of no platform that is asked: want some of %s", m, strings.Join(slices.Compact(listed), ", "))
 		}
 	}
 	return nil

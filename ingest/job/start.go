@@ -74,7 +74,7 @@ func (p *Plan) check() error {
 		for _, r := range p.Refused {
 			why = append(why, r.Platform+": "+r.Reason)
 		}
-		return problem.New(problem.Unusable, "no platform can be asked: %s", strings.Join(why, "; "))
+		return problem.New(problem.Unprocessable, "no platform can be asked: %s", strings.Join(why, "; "))
 	}
 	return problem.New(problem.Conflict, "there is nothing to ask: want an active prompt in an active prompt set, and a platform: in the request, of the brand, or one with a key")
 }

@@ -149,7 +149,7 @@ func reasonOf(err error) (string, bool) {
 		return postgres.ErrAsked.Error(), true
 	}
 	kind, public := problem.Of(err)
-	return public, kind == problem.Conflict || kind == problem.Unusable || kind == problem.Invalid
+	return public, kind == problem.Conflict || kind == problem.Unprocessable || kind == problem.Invalid
 }
 
 // Due says which of a brand's platforms are due, each with its slot, and when those are due next; and when the others are

@@ -35,7 +35,7 @@ func knows(secret string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		got := sha256.Sum256([]byte(httpd.Bearer(c.Get(fiber.HeaderAuthorization))))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			return problem.New(problem.Unproven, "missing or wrong secret: send Authorization: Bearer and the CRON_SECRET of this installation")
+			return problem.New(problem.Unauthenticated, "missing or wrong secret: send Authorization: Bearer and the CRON_SECRET of this installation")
 		}
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Next()

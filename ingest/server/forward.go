@@ -42,7 +42,7 @@ func MountForward(server *httpd.Server, prefix, address string, token func(*fibe
 				return err
 			}
 			if c.Response().StatusCode() == http.StatusUnauthorized { // the user is signed in all the same
-				return errUnproven
+				return errCallerUnknown
 			}
 			return nil
 		})
@@ -50,8 +50,8 @@ func MountForward(server *httpd.Server, prefix, address string, token func(*fibe
 }
 
 var (
-	errNoAddress = problem.New(problem.Missing, "the tracking server is not known here: its operator gives queryapi the address, with --tracking-url")
-	errUnproven  = problem.New(problem.Conflict, "the tracking server does not know who asks: its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
+	errNoAddress     = problem.New(problem.Missing, "the tracking server is not known here: its operator gives queryapi the address, with --tracking-url")
+	errCallerUnknown = problem.New(problem.Conflict, "the tracking server does not know who asks: its operator gives it the ANSWERSCOPE_SECRET_KEYS and the database of queryapi")
 )
 
 func forward(c *fiber.Ctx, method, url, credential string) error {
@@ -66,12 +66,12 @@ func forward(c *fiber.Ctx, method, url, credential string) error {
 	}
 	response, err := forwarder.Do(r)
 	if err != nil {
-		return fmt.Errorf("%w: %w", problem.New(problem.Away, "the tracking server does not answer; try again"), err)
+		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "the tracking server does not answer; try again"), err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
 	if err != nil {
-		return fmt.Errorf("%w: %w", problem.New(problem.Away, "the tracking server broke off; try again"), err)
+		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "the tracking server broke off; try again"), err)
 	}
 	for _, name := range []string{fiber.HeaderContentType, fiber.HeaderRetryAfter} {
 		if value := response.Header.Get(name); value != "" {

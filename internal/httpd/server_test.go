@@ -81,8 +81,10 @@ func behaviours(app *fiber.App) {
 	app.Get("/panic", func(*fiber.Ctx) error { panic("the secret is 42") })
 	app.Get("/broken", func(*fiber.Ctx) error { return errors.New("connect postgres: password wrong") })
 	app.Get("/invalid", func(*fiber.Ctx) error { return problem.New(problem.Invalid, "limit: want 1 to 200") })
-	app.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unproven, "unknown key") })
-	app.Get("/away", func(*fiber.Ctx) error { return fmt.Errorf("%w: %w", problem.New(problem.Away, "try again"), io.EOF) })
+	app.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unauthenticated, "unknown key") })
+	app.Get("/away", func(*fiber.Ctx) error {
+		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "try again"), io.EOF)
+	})
 	app.Get("/id", func(c *fiber.Ctx) error { return c.SendString(c.GetRespHeader(fiber.HeaderXRequestID)) })
 }
 

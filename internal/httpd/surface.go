@@ -118,14 +118,14 @@ func PlainError(c *fiber.Ctx, err error) (status int, body any) {
 }
 
 var statuses = map[problem.Kind]int{
-	problem.Invalid:   http.StatusBadRequest,
-	problem.Unproven:  http.StatusUnauthorized,
-	problem.Forbidden: http.StatusForbidden,
-	problem.Missing:   http.StatusNotFound,
-	problem.Conflict:  http.StatusConflict,
-	problem.Unusable:  http.StatusUnprocessableEntity,
-	problem.TooMany:   http.StatusTooManyRequests,
-	problem.Away:      http.StatusServiceUnavailable,
+	problem.Invalid:         http.StatusBadRequest,
+	problem.Unauthenticated: http.StatusUnauthorized,
+	problem.Forbidden:       http.StatusForbidden,
+	problem.Missing:         http.StatusNotFound,
+	problem.Conflict:        http.StatusConflict,
+	problem.Unprocessable:   http.StatusUnprocessableEntity,
+	problem.TooMany:         http.StatusTooManyRequests,
+	problem.Unavailable:     http.StatusServiceUnavailable,
 }
 
 // Explain is the status of an error, and the message that the caller may read: a problem's, or what the router and the

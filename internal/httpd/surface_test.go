@@ -32,7 +32,7 @@ func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 		router.Post("/long", func(c *fiber.Ctx) error { return c.JSON(len(c.Body())) })
 		router.Get("/panic", func(*fiber.Ctx) error { panic("the secret is 42") })
 		router.Get("/late", func(*fiber.Ctx) error { return context.DeadlineExceeded })
-		router.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unproven, "unknown key") })
+		router.Get("/unproven", func(*fiber.Ctx) error { return problem.New(problem.Unauthenticated, "unknown key") })
 	}
 	routes(server.App)
 	routes(server.Mount(Surface{Prefix: "/rest/v1", BodyLimit: 8 << 20, Error: func(c *fiber.Ctx, err error) (int, any) {
@@ -41,7 +41,7 @@ func surfaces(t *testing.T) (url string, log *logbuffer.Buffer) {
 		return status, fiber.Map{"code": "REST", "message": message}
 	}}))
 	routes(server.Mount(Surface{Prefix: "/auth/v1", BodyLimit: 1 << 10, ETag: true, Error: func(c *fiber.Ctx, err error) (int, any) {
-		if kind, _ := problem.Of(err); kind == problem.Unproven {
+		if kind, _ := problem.Of(err); kind == problem.Unauthenticated {
 			return http.StatusBadRequest, fiber.Map{"code": "invalid_credentials"}
 		}
 		status, _ := Explain(err)

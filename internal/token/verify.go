@@ -45,11 +45,11 @@ const (
 )
 
 // errAway says that a key is not known, and that the issuer could not be asked for it.
-var errAway = problem.New(problem.Away, "the keys of the token's issuer cannot be read; ask again in a moment")
+var errAway = problem.New(problem.Unavailable, "the keys of the token's issuer cannot be read; ask again in a moment")
 
 // NewJWKSVerifier verifies the tokens of an outside issuer that publishes its keys at an address (ES256, RS256). The
 // keys are read at once, every hour until ctx ends, and when a token names one that is not known. While they cannot be
-// read, such a token is a problem of kind Away.
+// read, such a token is a problem of kind Unavailable.
 func NewJWKSVerifier(ctx context.Context, issuer, audience, address string, log *slog.Logger) (*Verifier, error) {
 	away := &atomic.Bool{} // whether the last reading failed
 	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{address}, keyfunc.Override{
@@ -89,7 +89,7 @@ func (a answering) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Verify returns the claims of a token. One that is not valid is a problem of kind Unproven, which says why; any other
+// Verify returns the claims of a token. One that is not valid is a problem of kind Unauthenticated, which says why; any other
 // error is of where the keys are.
 func (v *Verifier) Verify(ctx context.Context, text string) (Claims, error) {
 	var claims Claims
@@ -98,7 +98,7 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Claims, error) {
 		return Claims{}, source
 	}
 	if err != nil {
-		return Claims{}, problem.New(problem.Unproven, "invalid access token: %s", reason(err))
+		return Claims{}, problem.New(problem.Unauthenticated, "invalid access token: %s", reason(err))
 	}
 	return claims, nil
 }

@@ -163,7 +163,7 @@ func TestABadTokenIsRefused(t *testing.T) {
 		}
 		for name, text := range bad {
 			_, err := s.verifier.Verify(t.Context(), text)
-			if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != problem.Unproven {
+			if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != problem.Unauthenticated {
 				t.Errorf("%s, a token %s: %v", s.name, name, err)
 			}
 		}
@@ -214,13 +214,13 @@ func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 		return v
 	}
 	there := open()
-	if kind := kindOf(there, unknown); kind != problem.Unproven {
+	if kind := kindOf(there, unknown); kind != problem.Unauthenticated {
 		t.Errorf("an unknown key, the issuer answers: %s", kind)
 	}
 	broken.Store(true)
 	later := open()
 	for range 2 { // the second is not asked for again so soon
-		if kind := kindOf(later, unknown); kind != problem.Away {
+		if kind := kindOf(later, unknown); kind != problem.Unavailable {
 			t.Errorf("an unknown key, the issuer is away: %q", kind)
 		}
 	}
@@ -230,11 +230,11 @@ func TestAnIssuerThatIsAwayIsNoBadToken(t *testing.T) {
 	broken.Store(false)
 	again := open()
 	broken.Store(true)
-	if kind := kindOf(again, unknown); kind != problem.Away {
+	if kind := kindOf(again, unknown); kind != problem.Unavailable {
 		t.Errorf("an unknown key, the issuer went away: %q", kind)
 	}
 	server.Close()
-	if kind := kindOf(open(), known); kind != problem.Away {
+	if kind := kindOf(open(), known); kind != problem.Unavailable {
 		t.Errorf("the issuer was never there: %q", kind)
 	}
 }

@@ -18,10 +18,10 @@ import (
 )
 
 // refused is one error for every key that does not work, so that a caller cannot learn which keys exist or existed.
-var refused = problem.New(problem.Unproven, "missing or invalid API key; send Authorization: Bearer svc_…")
+var refused = problem.New(problem.Unauthenticated, "missing or invalid API key; send Authorization: Bearer svc_…")
 
 // errToken does not say whether the token is valid.
-var errToken = problem.New(problem.Unproven, "no access token is taken here: send Authorization: Bearer and an API key, svc_…")
+var errToken = problem.New(problem.Unauthenticated, "no access token is taken here: send Authorization: Bearer and an API key, svc_…")
 
 const (
 	maxPendingUses = 1024            // uses that may wait to be recorded; more are dropped
@@ -42,7 +42,7 @@ func New(db *postgres.DB, log *slog.Logger) *Resolver {
 }
 
 // Resolve finds the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired key,
-// or one of an inactive user, is the same problem, of kind Unproven; so is an access token, which is told that it is none.
+// or one of an inactive user, is the same problem, of kind Unauthenticated; so is an access token, which is told that it is none.
 func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identity, error) {
 	credential := httpd.Bearer(header)
 	if !IsKey(credential) && strings.Count(credential, ".") == 2 { // the form of a JSON Web Token
@@ -72,7 +72,7 @@ func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identit
 }
 
 // Require lets only requests with a working key of that scope pass, with the key's user as their identity; the others
-// end in a problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
+// end in a problem of kind Unauthenticated, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
 func (r *Resolver) Require(scope string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		caller, err := r.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))

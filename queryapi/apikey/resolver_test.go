@@ -122,7 +122,7 @@ func TestKeysThatDoNotWorkAreAllAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newEnvironment(t)
 			who, err := w.keys.Resolve(t.Context(), prepare(t, w))
-			if kind, public := problem.Of(err); kind != problem.Unproven || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
+			if kind, public := problem.Of(err); kind != problem.Unauthenticated || public != want || !reflect.DeepEqual(who, identity.Identity{}) {
 				t.Errorf("Resolve() = %+v, %v (%s)", who, err, kind)
 			}
 		})

@@ -34,7 +34,7 @@ const (
 const writeHeader = "X-Answerscope"
 
 var (
-	errSignedOut = problem.New(problem.Unproven, "signed out: sign in at /signin")
+	errSignedOut = problem.New(problem.Unauthenticated, "signed out: sign in at /signin")
 	errForeign   = problem.New(problem.Forbidden, "a write needs the header X-Answerscope: 1 and comes from a page of this origin")
 )
 
@@ -78,7 +78,7 @@ func (p *Provider) openDashboard(c *fiber.Ctx) error {
 	if err := ownPage(c); err != nil {
 		return err
 	}
-	user, err := p.admit(c)
+	user, err := p.authenticate(c)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *Provider) closeDashboard(c *fiber.Ctx) error {
 	return c.SendStatus(http.StatusNoContent)
 }
 
-// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unproven if no session has it. A write of
+// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unauthenticated if no session has it. A write of
 // another origin's page is one of kind Forbidden.
 func (p *Provider) Dashboard(c *fiber.Ctx) (identity.Identity, error) {
 	account, err := p.dashboardAccount(c)

@@ -36,15 +36,15 @@ type Config struct {
 
 // A Provider signs users in. It is safe for concurrent use.
 type Provider struct {
-	cfg     Config
-	db      *postgres.DB
-	keys    *token.Keys
-	tokens  *Tokens
-	limits  *limits
-	hashing *semaphore.Weighted // of those that compute the hash of a password
-	wait    time.Duration       // for one's turn to compute one
-	decoy   func() string       // the hash for an address that is not known, so that it takes as long as a known one
-	log     *slog.Logger
+	cfg       Config
+	db        *postgres.DB
+	keys      *token.Keys
+	tokens    *Tokens
+	limits    *limits
+	hashing   *semaphore.Weighted // of those that compute the hash of a password
+	wait      time.Duration       // for one's turn to compute one
+	dummyHash func() string       // the hash for an address that is not known, so that it takes as long as a known one
+	log       *slog.Logger
 }
 
 // New returns a provider whose signing keys are encrypted with ring.
@@ -53,7 +53,7 @@ func New(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger) *Provi
 	return &Provider{
 		cfg: cfg, db: db, keys: keys, tokens: &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
 		limits: newLimits(), hashing: semaphore.NewWeighted(mostHashes), wait: 5 * time.Second, log: log,
-		decoy: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
+		dummyHash: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
 	}
 }
 

@@ -52,14 +52,14 @@ func failureOf(err error) *failure {
 	kind, message := problem.Of(err)
 	switch {
 	case postgres.Unreached(err):
-		return &failure{http.StatusServiceUnavailable, "unavailable", errAway.Public}
+		return &failure{http.StatusServiceUnavailable, "unavailable", errUnavailable.Public}
 	case errors.Is(err, errNoToken):
 		return &failure{http.StatusUnauthorized, "no_authorization", message}
 	case errors.Is(err, errNoUser):
 		return &failure{http.StatusForbidden, "user_not_found", message}
 	case errors.Is(err, errNoSession):
 		return &failure{http.StatusForbidden, "session_not_found", message}
-	case kind == problem.Unproven, kind == problem.Forbidden:
+	case kind == problem.Unauthenticated, kind == problem.Forbidden:
 		return &failure{http.StatusForbidden, "bad_jwt", message}
 	}
 	status, message := httpd.Explain(err)
@@ -69,12 +69,12 @@ func failureOf(err error) *failure {
 	return &failure{status, strings.ReplaceAll(strings.ToLower(cmp.Or(http.StatusText(status), "refused")), " ", "_"), message}
 }
 
-var errAway = problem.New(problem.Away, "the database of this service cannot be reached; ask again in a moment")
+var errUnavailable = problem.New(problem.Unavailable, "the database of this service cannot be reached; ask again in a moment")
 
 // plainRefusal answers 503 while the database cannot be reached.
 func plainRefusal(c *fiber.Ctx, err error) (status int, body any) {
 	if postgres.Unreached(err) {
-		err = errAway
+		err = errUnavailable
 	}
 	return httpd.PlainError(c, err)
 }

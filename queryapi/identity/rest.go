@@ -74,19 +74,19 @@ func (t *Tokens) Callers(anonKeys []string, limit *httpd.CallerLimit) rest.Authe
 // restRefusal is a problem of a caller in the dialect of /rest/v1.
 func restRefusal(err error) error {
 	if postgres.Unreached(err) {
-		err = errAway
+		err = errUnavailable
 	}
 	switch kind, message := problem.Of(err); {
 	case err == nil:
 		return nil
-	case kind == problem.Unproven:
+	case kind == problem.Unauthenticated:
 		return rest.BadToken(message)
 	case kind == problem.Forbidden:
 		return rest.Forbidden(message)
 	case kind == problem.TooMany:
 		return rest.TooMany(message)
-	case kind == problem.Away:
-		return rest.Away(message)
+	case kind == problem.Unavailable:
+		return rest.Unavailable(message)
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func (p *Provider) token(c *fiber.Ctx) error {
 }
 
 func (p *Provider) signIn(c *fiber.Ctx) error {
-	user, err := p.admit(c)
+	user, err := p.authenticate(c)
 	if err != nil {
 		return err
 	}
@@ -51,11 +51,11 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return p.grant(c, user.ID, session, refresh)
+	return p.sendSession(c, user.ID, session, refresh)
 }
 
-// admit finds the user whose address and password a request has, as often as its client may try.
-func (p *Provider) admit(c *fiber.Ctx) (user postgres.User, err error) {
+// authenticate finds the user whose address and password a request has, as often as its client may try.
+func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
 	if wait := p.limits.take(p.cfg.Proxies.Client(c), time.Now()); wait > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return user, errTooMany
@@ -64,15 +64,15 @@ func (p *Provider) admit(c *fiber.Ctx) (user postgres.User, err error) {
 	if err := decode(c, &asked); err != nil {
 		return user, err
 	}
-	user, err = p.prove(c.UserContext(), asked.Email, asked.Password)
+	user, err = p.checkPassword(c.UserContext(), asked.Email, asked.Password)
 	if errors.Is(err, errTooMany) {
 		c.Set(fiber.HeaderRetryAfter, "1")
 	}
 	return user, err
 }
 
-// prove finds the user of an address and a password. It takes as long for an address that is not known.
-func (p *Provider) prove(ctx context.Context, address, given string) (postgres.User, error) {
+// checkPassword finds the user of an address and a password. It takes as long for an address that is not known.
+func (p *Provider) checkPassword(ctx context.Context, address, given string) (postgres.User, error) {
 	if strings.ContainsRune(address, 0) {
 		address = "" // PostgreSQL refuses such a text
 	}
@@ -86,7 +86,7 @@ func (p *Provider) prove(ctx context.Context, address, given string) (postgres.U
 		return user, errTooMany
 	}
 	defer p.hashing.Release(1)
-	right, err := password.Verify(cmp.Or(user.PasswordHash, p.decoy()), given)
+	right, err := password.Verify(cmp.Or(user.PasswordHash, p.dummyHash()), given)
 	if err != nil {
 		return user, err
 	}
@@ -116,21 +116,21 @@ func (p *Provider) refresh(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	return p.grant(c, user, session, next)
+	return p.sendSession(c, user, session, next)
 }
 
-// granted is a session as GoTrue writes it.
-type granted struct {
-	AccessToken  string `json:"access_token"`
-	TokenType    string `json:"token_type"`
-	ExpiresIn    int    `json:"expires_in"` // seconds
-	ExpiresAt    int64  `json:"expires_at"` // Unix time
-	RefreshToken string `json:"refresh_token"`
-	User         person `json:"user"`
+// sessionBody is a session as GoTrue writes it.
+type sessionBody struct {
+	AccessToken  string   `json:"access_token"`
+	TokenType    string   `json:"token_type"`
+	ExpiresIn    int      `json:"expires_in"` // seconds
+	ExpiresAt    int64    `json:"expires_at"` // Unix time
+	RefreshToken string   `json:"refresh_token"`
+	User         userBody `json:"user"`
 }
 
-// grant answers with the tokens of a session.
-func (p *Provider) grant(c *fiber.Ctx, user, session uuid.UUID, refresh string) error {
+// sendSession answers with the tokens of a session.
+func (p *Provider) sendSession(c *fiber.Ctx, user, session uuid.UUID, refresh string) error {
 	account, err := p.db.Account(c.UserContext(), user, session)
 	if errors.Is(err, postgres.ErrNotFound) { // disabled or removed a moment ago
 		return errTokenUnknown
@@ -143,9 +143,9 @@ func (p *Provider) grant(c *fiber.Ctx, user, session uuid.UUID, refresh string) 
 	if err != nil {
 		return err
 	}
-	return c.JSON(granted{
+	return c.JSON(sessionBody{
 		AccessToken: access, TokenType: "bearer", ExpiresIn: int(tokenLife.Seconds()), ExpiresAt: expires.Unix(),
-		RefreshToken: refresh, User: personOf(account),
+		RefreshToken: refresh, User: userBodyOf(account),
 	})
 }
 

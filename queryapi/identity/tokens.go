@@ -31,16 +31,16 @@ func NewTokens(db *postgres.DB, verifier *token.Verifier) *Tokens {
 
 // Why a credential is refused, as the client may read it.
 var (
-	errNoToken   = problem.New(problem.Unproven, "missing access token: send Authorization: Bearer and the access_token of a session")
-	errAPIKey    = problem.New(problem.Unproven, "no API key is taken here: send Authorization: Bearer and the access_token of a session")
-	errAnonymous = problem.New(problem.Unproven, "the token is of no user: sign in, and send the access_token of the session")
+	errNoToken   = problem.New(problem.Unauthenticated, "missing access token: send Authorization: Bearer and the access_token of a session")
+	errAPIKey    = problem.New(problem.Unauthenticated, "no API key is taken here: send Authorization: Bearer and the access_token of a session")
+	errAnonymous = problem.New(problem.Unauthenticated, "the token is of no user: sign in, and send the access_token of the session")
 	errRole      = problem.New(problem.Forbidden, "the role of the token opens nothing here: want authenticated, with the user's id as its sub")
-	errNoUser    = problem.New(problem.Unproven, "invalid access token: its user is not known, disabled, or in no organization")
-	errNoSession = problem.New(problem.Unproven, "invalid access token: its session has ended; sign in again")
+	errNoUser    = problem.New(problem.Unauthenticated, "invalid access token: its user is not known, disabled, or in no organization")
+	errNoSession = problem.New(problem.Unauthenticated, "invalid access token: its session has ended; sign in again")
 )
 
 // resolve finds the account that the token of an Authorization header speaks for, and its session. What is wrong with the
-// token is a problem of kind Unproven; of kind Forbidden, where it is valid and of another role than a user's.
+// token is a problem of kind Unauthenticated; of kind Forbidden, where it is valid and of another role than a user's.
 func (t *Tokens) resolve(ctx context.Context, header string) (account postgres.Account, session uuid.UUID, err error) {
 	text := httpd.Bearer(header)
 	switch {
@@ -89,7 +89,7 @@ func (t *Tokens) Resolve(ctx context.Context, header string) (identity.Identity,
 }
 
 // RequireToken lets only requests with a valid access token pass, with its user as their identity; the others end in a
-// problem of kind Unproven, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
+// problem of kind Unauthenticated, which the edge answers with 401 and WWW-Authenticate, or of kind Forbidden.
 func (t *Tokens) RequireToken(c *fiber.Ctx) error {
 	caller, err := t.Resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
 	if err != nil {
@@ -106,7 +106,7 @@ func (t *Tokens) RequireTokenOrKey(keys *apikey.Resolver, scope string) fiber.Ha
 	return func(c *fiber.Ctx) error {
 		switch credential := httpd.Bearer(c.Get(fiber.HeaderAuthorization)); {
 		case credential == "":
-			return problem.New(problem.Unproven, "missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope %s", scope)
+			return problem.New(problem.Unauthenticated, "missing credential: send Authorization: Bearer and the access_token of a session, or an API key with the scope %s", scope)
 		case apikey.IsKey(credential):
 			return keyed(c)
 		}

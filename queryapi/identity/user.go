@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// person is a user as GoTrue writes them. Their address counts as confirmed: an operator has entered it.
-type person struct {
+// userBody is a user as GoTrue writes them. Their address counts as confirmed: an operator has entered it.
+type userBody struct {
 	ID               uuid.UUID       `json:"id"`
 	Audience         string          `json:"aud"`
 	Role             string          `json:"role"`
@@ -35,8 +35,8 @@ type appMetadata struct {
 	OrganizationID uuid.UUID `json:"organization_id"`
 }
 
-func personOf(a postgres.Account) person {
-	return person{
+func userBodyOf(a postgres.Account) userBody {
+	return userBody{
 		ID: a.ID, Audience: audience, Role: loggedInRole, Email: a.Email, EmailConfirmedAt: a.CreatedAt, ConfirmedAt: a.CreatedAt,
 		LastSignInAt: a.LastSignInAt, AppMetadata: appMetadata{Provider: "email", Providers: []string{"email"}, OrganizationID: a.OrganizationID},
 		UserMetadata: a.UserMetadata, Identities: []struct{}{}, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
@@ -48,7 +48,7 @@ func (p *Provider) user(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(personOf(account))
+	return c.JSON(userBodyOf(account))
 }
 
 // logout ends sessions of the caller: all, this one (local), or all others. It takes no body, and ignores one.

@@ -126,7 +126,7 @@ func (a *API) shared() fiber.Handler {
 // refusal answers 503 while a store cannot be reached.
 func refusal(c *fiber.Ctx, err error) (status int, body any) {
 	if postgres.Unreached(err) || clickhouse.Unreached(err) {
-		err = problem.New(problem.Away, "a database of this service cannot be reached; ask again in a moment")
+		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	}
 	return httpd.PlainError(c, err)
 }

@@ -38,8 +38,10 @@ func Forbidden(message string) *Error { return refuse(http.StatusForbidden, "425
 // TooMany is the answer to a caller who asks too often.
 func TooMany(message string) *Error { return refuse(http.StatusTooManyRequests, "PT429", message) }
 
-// Away is the answer while who asks cannot be found out.
-func Away(message string) *Error { return refuse(http.StatusServiceUnavailable, "PT503", message) }
+// Unavailable is the answer while who asks cannot be found out.
+func Unavailable(message string) *Error {
+	return refuse(http.StatusServiceUnavailable, "PT503", message)
+}
 
 func (e *Error) Error() string {
 	if e.cause != nil {

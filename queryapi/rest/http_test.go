@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 	check("GET /data/a", 500, `{"code":"PGRSTX00",`)
 	fault = badToken("PGRST301", "no")
 	check("GET /data/a", 401, `{"code":"PGRST301",`)
-	fault = Away("later")
+	fault = Unavailable("later")
 	check("GET /data/a", 503, `{"code":"PT503",`)
 }
 

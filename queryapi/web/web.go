@@ -72,7 +72,7 @@ func (d *Dashboard) signIn(c *fiber.Ctx) error { return d.send(c, http.StatusOK)
 // for all: its script shows the screen.
 func (d *Dashboard) page(c *fiber.Ctx) error {
 	caller, err := d.provider.Dashboard(c)
-	if kind, _ := problem.Of(err); err != nil && kind == problem.Unproven {
+	if kind, _ := problem.Of(err); err != nil && kind == problem.Unauthenticated {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Redirect("/signin?next="+url.QueryEscape(string(c.Request().URI().RequestURI())), http.StatusSeeOther)
 	}

@@ -36,6 +36,7 @@ CREATE TABLE private.anon_key (
     signing_key uuid NOT NULL,
     earlier text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT anon_key_pkey PRIMARY KEY (is_only),
+    CONSTRAINT anon_key_earlier_count CHECK ((cardinality(earlier) <= 1000)),
     CONSTRAINT anon_key_is_only CHECK (is_only),
     CONSTRAINT anon_key_key_length CHECK (((char_length(key) >= 1) AND (char_length(key) <= 4000)))
 );
