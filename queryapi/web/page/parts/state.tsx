@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import type { Answered } from "../api.ts"
+import { type Answered, refresh } from "../api.ts"
 
 // Shown is what an answer shows: while it comes a skeleton, and where it fails why.
 export function Shown<T>({ of, height = 160, children }: { of: Answered<T>; height?: number; children: (data: T) => ComponentChildren }) {
@@ -16,6 +16,9 @@ export function Failed({ message }: { message: string }) {
   return (
     <div class="notice bad" role="alert">
       <span>{message}</span>
+      <button type="button" class="button tight" onClick={refresh}>
+        Try again
+      </button>
     </div>
   )
 }
@@ -40,7 +43,7 @@ export function Empty({ title, children, action }: { title: string; children?: C
   )
 }
 
-export function Notice({ kind = "warn", children }: { kind?: "warn" | "bad" | "plain"; children: ComponentChildren }) {
+export function Notice({ kind = "warn", children }: { kind?: "warn" | "plain"; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role="note">
       <span>{children}</span>

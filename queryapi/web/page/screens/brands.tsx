@@ -1,12 +1,14 @@
-import { useState } from "preact/hooks"
+import type { ComponentChildren } from "preact"
+import { useRef, useState } from "preact/hooks"
 import { metrics, tables, useAnswer, write } from "../api.ts"
 import type { Brand, Session, Summary, Trend } from "../bodies.ts"
-import { date, percent, shift, time } from "../format.ts"
+import { date, number, percent, shift, time } from "../format.ts"
 import { Dialog } from "../parts/dialog.tsx"
 import { bounds } from "../parts/figure.tsx"
 import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Empty } from "../parts/state.tsx"
+import { Empty, Failed } from "../parts/state.tsx"
+import { Download, WithN } from "../parts/table.tsx"
 import { Spark } from "../parts/trend.tsx"
 import { Verdict } from "../parts/verdict.tsx"
 import { go } from "../route.ts"
@@ -16,24 +18,35 @@ interface Schedule { brand_id: string; next_check_at: string | null }
 
 export function BrandList({ session, brands }: { session: Session; brands: Brand[] }) {
   const [adding, add] = useState(false)
-  const schedules = useAnswer<Schedule[]>(tables("brand_platforms", { select: "brand_id,next_check_at", is_enabled: "is.true", order: "next_check_at" })).data
-  const button = mayEdit(session) && (
-    <button type="button" class="button primary" onClick={() => add(true)}>
-      Add brand
-    </button>
+  const table = useRef<HTMLTableElement>(null)
+  const schedules = useAnswer<Schedule[]>(tables("brand_platforms", { select: "brand_id,next_check_at", is_enabled: "is.true", order: "next_check_at" }))
+  const nextOf = (brand: Brand) => {
+    const at = schedules.data?.find((s) => s.brand_id === brand.id)?.next_check_at
+    return at ? time(at) : <span class="soft">{schedules.data ? "not scheduled" : schedules.failure ? "not known" : ""}</span>
+  }
+  const tools = (
+    <div class="line">
+      {brands.length > 0 && <Download name="Brands" file="brands.csv" table={table} />}
+      {mayEdit(session) && (
+        <button type="button" class="button primary" onClick={() => add(true)}>
+          Add brand
+        </button>
+      )}
+    </div>
   )
   return (
-    <Screen name="Brands" of="The last 30 days" tools={button}>
+    <Screen name="Brands" of="The last 30 days" tools={tools}>
       <section class="card">
         {brands.length === 0 ? (
           <Empty title="No brands yet">A brand is what you track: its name, its domains, and the prompts that AI platforms are asked about it.</Empty>
         ) : (
           <div class="scroll" tabIndex={0} role="region" aria-label="Brands, scrollable">
-            <table aria-label="Brands">
+            <table aria-label="Brands" ref={table}>
               <thead>
                 <tr>
                   <th scope="col">Brand</th>
                   <th scope="col" class="number">Visibility rate</th>
+                  <th scope="col" class="number">n</th>
                   <th scope="col">Against the 30 days before</th>
                   <th scope="col">Trend</th>
                   <th scope="col">Last answers</th>
@@ -42,7 +55,7 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
               </thead>
               <tbody>
                 {brands.map((brand) => (
-                  <Row key={brand.id} brand={brand} next={schedules?.find((s) => s.brand_id === brand.id)?.next_check_at} />
+                  <Row key={brand.id} brand={brand} next={nextOf(brand)} />
                 ))}
               </tbody>
             </table>
@@ -54,29 +67,40 @@ export function BrandList({ session, brands }: { session: Session; brands: Brand
   )
 }
 
-function Row({ brand, next }: { brand: Brand; next?: string | null }) {
-  const now = useAnswer<Summary>(metrics("visibility-summary", { brand_id: brand.id })).data
-  const window = now?.window
-  const before = useAnswer<Summary>(window ? metrics("visibility-summary", { brand_id: brand.id, date_from: shift(window.date_from, -30), date_to: shift(window.date_from, -1) }) : null).data
-  const trend = useAnswer<Trend>(metrics("visibility-trend", { brand_id: brand.id })).data
-  const last = trend?.buckets.at(-1)
+function Row({ brand, next }: { brand: Brand; next: ComponentChildren }) {
+  const now = useAnswer<Summary>(metrics("visibility-summary", { brand_id: brand.id }))
+  const window = now.data?.window
+  const before = useAnswer<Summary>(window ? metrics("visibility-summary", { brand_id: brand.id, date_from: shift(window.date_from, -30), date_to: shift(window.date_from, -1) }) : null)
+  const trend = useAnswer<Trend>(metrics("visibility-trend", { brand_id: brand.id }))
+  const failure = now.failure ?? before.failure ?? trend.failure
   return (
     <tr>
       <th scope="row">
         <a href={`/brands/${encodeURIComponent(brand.slug)}`}>{brand.name}</a>
       </th>
-      <td class="number">
-        {now && (
-          <>
-            {percent(now.totals.mentionRatePct)} <span class="with-n">{bounds(now.totals.mentionRateInterval, "%")}</span>
-          </>
-        )}
-      </td>
+      {failure ? (
+        <td colSpan={5}>
+          <Failed message={failure.message} />
+        </td>
+      ) : (
+        <Figures now={now.data} before={before.data} trend={trend.data} />
+      )}
+      <td class="roomy">{next}</td>
+    </tr>
+  )
+}
+
+// Figures are the cells that show how a brand does; what is not there yet is empty.
+function Figures({ now, before, trend }: { now?: Summary; before?: Summary; trend?: Trend }) {
+  const last = trend?.buckets.at(-1)
+  return (
+    <>
+      <td class="number">{now && <WithN text={percent(now.totals.mentionRatePct)} beside={bounds(now.totals.mentionRateInterval, "%")} />}</td>
+      <td class="number">{now && number(now.totals.resultCount)}</td>
       <td>{now && before && <Verdict now={now} before={before} short />}</td>
       <td>{trend && <Spark values={trend.buckets.map((b) => b.mention_rate_pct)} />}</td>
       <td>{trend && (last ? date(last.date) : "No answers yet")}</td>
-      <td class="roomy">{next ? time(next) : <span class="soft">not scheduled</span>}</td>
-    </tr>
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
-import { useAnswer } from "../api.ts"
-import type { Brand, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import { type Answered, useAnswer } from "../api.ts"
+import type { Brand, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
 import { daysOf, number, percent, plural, shift } from "../format.ts"
 import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
 import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
@@ -15,11 +15,12 @@ export function Overview({ brand }: { brand: Brand }) {
   const granularity = query.value.get("granularity") === "week" ? "week" : "day"
   const summary = useAnswer<Summary>(question("visibility-summary", brand))
   const trend = useAnswer<TrendBody>(question("visibility-trend", brand, { granularity: granularity === "week" ? "week" : undefined }))
+  const comparison = useAnswer<Comparison>(question("competitor-comparison", brand))
   return (
     <Screen name="Overview" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} />
       <Shown of={summary} height={140}>
-        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} />)}
+        {(s) => (s.totals.resultCount === 0 ? <NoAnswers brand={brand} /> : <Headline brand={brand} summary={s} comparison={comparison} />)}
       </Shown>
       {summary.data?.totals.resultCount !== 0 && (
         <Shown of={trend} height={260}>
@@ -47,7 +48,7 @@ export function Overview({ brand }: { brand: Brand }) {
       {summary.data && summary.data.totals.resultCount > 0 && (
         <>
           <Platforms brand={brand} />
-          <TopCompetitors brand={brand} summary={summary.data} />
+          <TopCompetitors brand={brand} summary={summary.data} compared={comparison.data?.competitors ?? []} />
         </>
       )}
     </Screen>
@@ -85,10 +86,10 @@ export function NoAnswers({ brand }: { brand: Brand }) {
   )
 }
 
-function Headline({ brand, summary }: { brand: Brand; summary: Summary }) {
+function Headline({ brand, summary, comparison }: { brand: Brand; summary: Summary; comparison: Answered<Comparison> }) {
   const { totals, window } = summary
   const days = daysOf(window.date_from, window.date_to)
-  const before = useAnswer<Summary>(question("visibility-summary", brand, { date_from: shift(window.date_from, -days), date_to: shift(window.date_from, -1) })).data
+  const before = useAnswer<Summary>(question("visibility-summary", brand, { date_from: shift(window.date_from, -days), date_to: shift(window.date_from, -1) }))
   return (
     <div class="stack">
       <Degraded platforms={summary.degraded_platforms} />
@@ -103,14 +104,18 @@ function Headline({ brand, summary }: { brand: Brand; summary: Summary }) {
           <Figure name="Visibility score" value={number(totals.aiVisibilityScore)} interval={totals.interval} n={totals.resultCount} href={answers(brand)}>
             <ScoreParts brand={brand} totals={totals} />
           </Figure>
-          <ShareOfVoice brand={brand} />
+          <Shown of={comparison} height={80}>
+            {(c) => <ShareOfVoice brand={brand} voice={c.share_of_voice} />}
+          </Shown>
         </div>
       </section>
-      {before && (
-        <div class="notice">
-          <Verdict now={summary} before={before} />
-        </div>
-      )}
+      <Shown of={before} height={20}>
+        {(b) => (
+          <div class="notice">
+            <Verdict now={summary} before={b} />
+          </div>
+        )}
+      </Shown>
     </div>
   )
 }
@@ -126,13 +131,11 @@ function ScoreParts({ brand, totals }: { brand: Brand; totals: Totals }) {
   )
 }
 
-function ShareOfVoice({ brand }: { brand: Brand }) {
-  const voice = useAnswer<Comparison>(question("competitor-comparison", brand)).data?.share_of_voice
-  if (!voice) return null
+function ShareOfVoice({ brand, voice }: { brand: Brand; voice: Comparison["share_of_voice"] }) {
   return (
     <Figure name="Share of voice" value={percent(voice.overall_sov_pct)} href={screen(brand, "competitors")}>
       <dl class="parts">
-        <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} />
+        <Part name="Mentions of the brand" value={number(voice.total_brand_mentions)} href={answers(brand, { mentioned: "true" })} />
         <Part name="Mentions of competitors" value={number(voice.total_competitor_mentions)} />
       </dl>
     </Figure>
@@ -151,47 +154,49 @@ export function Degraded({ platforms }: { platforms: string[] }) {
 
 // Platforms say where the brand is strong.
 function Platforms({ brand }: { brand: Brand }) {
-  const groups = useAnswer<Summary>(question("visibility-summary", brand, { group_by: "platform" })).data?.groups
-  if (!groups) return null
+  const summary = useAnswer<Summary>(question("visibility-summary", brand, { group_by: "platform" }))
   return (
-    <Table
-      name="Platforms"
-      title="Where the brand is named"
-      rows={groups}
-      columns={[
-        { name: "Platform", cell: (g) => <a href={answers(brand, { platform: g.key })}>{g.key}</a> },
-        { name: "Visibility rate", number: true, cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} /> },
-        { name: "Interval", number: true, cell: (g) => bounds(g.totals.mentionRateInterval, "%") },
-        { name: "Score", number: true, cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} /> },
-        { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
-      ]}
-      csv={{ url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }), file: `${brand.slug}-platforms.csv` }}
-    />
+    <Shown of={summary}>
+      {({ groups = [] }) => (
+        <Table
+          name="Platforms"
+          title="Where the brand is named"
+          rows={groups}
+          columns={[
+            { name: "Platform", cell: (g) => <a href={answers(brand, { platform: g.key })}>{g.key}</a> },
+            { name: "Visibility rate", number: true, cell: (g) => <Bar value={g.totals.mentionRatePct} own text={percent(g.totals.mentionRatePct)} /> },
+            { name: "Interval", number: true, cell: (g) => bounds(g.totals.mentionRateInterval, "%") },
+            { name: "Score", number: true, cell: (g) => <WithN text={number(g.totals.aiVisibilityScore)} beside={bounds(g.totals.interval)} /> },
+            { name: "n", number: true, cell: (g) => number(g.totals.resultCount) },
+          ]}
+          csv={{ url: question("visibility-summary", brand, { group_by: "platform", table: "groups" }), file: `${brand.slug}-platforms.csv` }}
+        />
+      )}
+    </Shown>
   )
 }
 
-function TopCompetitors({ brand, summary }: { brand: Brand; summary: Summary }) {
-  const compared = useAnswer<Comparison>(question("competitor-comparison", brand)).data?.competitors
-  const idOf = (name: string) => compared?.find((c) => c.name === name)?.competitor_id
+// TopCompetitors are the summary's. Their intervals, and the ids that their answers are found by, are the comparison's: it
+// may come later.
+function TopCompetitors({ brand, summary, compared }: { brand: Brand; summary: Summary; compared: Compared[] }) {
+  const rows = summary.topCompetitors.map((c) => ({ ...c, of: compared.find((one) => one.name === c.name) }))
+  const all = (
+    <a class="button plain tight" href={screen(brand, "competitors")}>
+      All competitors
+    </a>
+  )
   return (
     <Table
       name="Top competitors"
       title="By mentions in these answers"
-      rows={summary.topCompetitors}
-      empty={
-        <>
-          These answers name none. <a href={screen(brand, "competitors")}>All competitors</a>
-        </>
-      }
-      tools={
-        <a class="button plain tight" href={screen(brand, "competitors")}>
-          All competitors
-        </a>
-      }
+      rows={rows}
+      empty={<>These answers name none. {all}</>}
+      tools={all}
       columns={[
-        { name: "Competitor", cell: (c) => <a href={answers(brand, { competitor_id: idOf(c.name) })}>{c.name}</a> },
+        { name: "Competitor", cell: (c) => (c.of ? <a href={answers(brand, { competitor_id: c.of.competitor_id })}>{c.name}</a> : c.name) },
         { name: "Mentions", number: true, cell: (c) => number(c.mentions) },
-        { name: "Visibility score", number: true, cell: (c) => number(c.score) },
+        { name: "Visibility score", number: true, cell: (c) => <WithN text={number(c.score)} beside={bounds(c.of?.interval ?? null)} /> },
+        { name: "n", number: true, cell: () => number(summary.totals.resultCount) },
       ]}
       csv={{ url: question("visibility-summary", brand, { table: "topCompetitors" }), file: `${brand.slug}-top-competitors.csv` }}
     />

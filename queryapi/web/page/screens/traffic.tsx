@@ -4,7 +4,7 @@ import { country, number, plural } from "../format.ts"
 import { Bar, Figure } from "../parts/figure.tsx"
 import { FilterBar, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Empty, Shown } from "../parts/state.tsx"
+import { Empty, Failed, Shown } from "../parts/state.tsx"
 import { Table } from "../parts/table.tsx"
 import { query } from "../route.ts"
 import { answers } from "./drill.ts"
@@ -15,10 +15,11 @@ export function Traffic({ brand }: { brand: Brand }) {
   const traffic = useAnswer<Body>(ask("ai-traffic"))
   const crawlers = useAnswer<Crawlers>(ask("ai-crawlers"))
   const pages = useAnswer<SitePages>(ask("ai-pages", { platform: undefined }))
-  const everywhere = useAnswer<Body>(ask("ai-traffic", { platform: undefined })).data
+  const everywhere = useAnswer<Body>(ask("ai-traffic", { platform: undefined }))
   return (
     <Screen name="Traffic" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand} platforms={everywhere?.platform_breakdown.map((p) => p.platform) ?? []} />
+      <FilterBar brand={brand} platforms={everywhere.data?.platform_breakdown.map((p) => p.platform) ?? []} />
+      {everywhere.failure && !traffic.failure && <Failed message={everywhere.failure.message} />}
       <Shown of={traffic} height={240}>
         {(t) => (t.total_visits === 0 ? <NoVisits brand={brand} /> : <Visits traffic={t} />)}
       </Shown>
@@ -27,7 +28,7 @@ export function Traffic({ brand }: { brand: Brand }) {
       </Shown>
       <div class="columns">
         {traffic.data && traffic.data.total_visits > 0 && <Visitors brand={brand} traffic={traffic.data} ask={ask} />}
-        {crawlers.data && <Crawled brand={brand} crawlers={crawlers.data} ask={ask} />}
+        <Shown of={crawlers}>{(c) => <Crawled brand={brand} crawlers={c} ask={ask} />}</Shown>
       </div>
     </Screen>
   )
