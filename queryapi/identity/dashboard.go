@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service once more, for who has a
-// cookie.
+// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service, with the cookie as the
+// credential.
 const DashboardPrefix = "/app/api"
 
 // The cookie of a session of the dashboard. Under TLS its prefix has the browser hold it to this host and to TLS.
@@ -153,7 +153,7 @@ func (p *Provider) RequireDashboard(c *fiber.Ctx) error {
 // handedLife is how long an access token lasts that another process of the installation gets for one request.
 const handedLife = time.Minute
 
-// DashboardToken is an access token of who has the cookie of a request, to send the request on with.
+// DashboardToken is an access token of the user whose cookie a request has, to send the request on with.
 func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 	account, err := p.dashboardAccount(c)
 	if err != nil {

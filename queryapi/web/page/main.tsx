@@ -30,7 +30,7 @@ function Page() {
   return path.value === "/signin" ? <SignIn /> : <Signed />
 }
 
-// Signed is every screen of who has signed in.
+// Signed is every screen behind the sign-in.
 function Signed() {
   const session = useAnswer<Session>(`${root}/session`)
   const brands = useAnswer<Brands>(metrics("brands"))

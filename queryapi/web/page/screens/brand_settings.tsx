@@ -68,8 +68,9 @@ function Names({ row, editable }: { row: Row; editable: boolean }) {
     event.preventDefault()
     setSaved("")
     void run(async () => {
+      const renamed = name !== row.name || now.aliases.join("\n") !== row.aliases.join("\n")
       await write("PATCH", tables("brands", { id: `eq.${row.id}` }), now)
-      setSaved("Saved. Kept answers are read again with the new names, in the background.")
+      setSaved(renamed ? "Saved. Kept answers are read again with the new names, in the background." : "Saved.")
     })
   }
   return (

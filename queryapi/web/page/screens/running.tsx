@@ -10,7 +10,7 @@ export interface Estimate { runs: number; cost: Money | null; byPlatform: { plat
 export interface Job { status: string; progress: { phase: string; completed: number; total: number }; failedReason: string | null }
 export const going = (status: string) => status === "waiting" || status === "active"
 
-export const money = (cost: Money | null) => (cost ? `${number(cost.amount)} ${cost.currency}` : "not known")
+const money = (cost: Money) => `${number(cost.amount)} ${cost.currency}`
 
 // useJob follows a job until it has finished, and calls then.
 export function useJob(id: string | null, then: (ended: Job) => void): { job: Job | null; failed: string } {
