@@ -142,31 +142,20 @@ func (d *dashboard) opensAnswers(t *testing.T) {
 	d.at(t, "/brands/fernwood/answers/"+d.brand, "Not found")
 }
 
-// Every table is there as CSV, with the columns that the API gives it.
-func (d *dashboard) downloadsCSV(t *testing.T) {
-	for path, name := range map[string]string{
-		"/brands/fernwood": "Overview", "/brands/fernwood/competitors": "Competitors", "/brands/fernwood/prompts": "Prompts", "/brands/fernwood/prompts?show=tracked": "Prompts",
-		"/brands/fernwood/answers": "Answers", "/brands/fernwood/sources": "Sources", "/brands/fernwood/traffic": "Traffic", "/brands/fernwood/shopping": "Shopping",
-		"/brands/fernwood/settings": "Settings", "/settings": "Settings", "/settings?tab=members": "Settings", "/settings?tab=audit": "Settings",
-		"/settings?tab=providers": "Settings", "/settings?tab=budgets": "Settings",
-	} {
-		d.at(t, path, name)
-		var buttons []string
-		d.page.Await(t, `document.querySelector('[aria-label^="Download CSV"]')`)
-		d.page.Eval(t, `(() => { window.saved = []; URL.createObjectURL = (blob) => { saved.push(blob.text().then((text) => blob.type.split(";")[0] + ": " + text.split("\n")[0].trim())); return "#" }
-			HTMLAnchorElement.prototype.click = () => {}
-			const all = [...document.querySelectorAll('[aria-label^="Download CSV"]')]; all.forEach((b) => b.click()); return all.map((b) => b.ariaLabel) })()`, &buttons)
-		d.page.Await(t, fmt.Sprintf("saved.length == %d || document.querySelector('main [role=alert]')", len(buttons)))
-		var saved []string
-		d.page.Eval(t, "Promise.all(saved)", &saved)
-		for _, first := range saved {
-			if !regexp.MustCompile(`^text/csv: ("[\w -]+"|[a-z_A-Z]+)(,("[\w -]+"|[a-z_A-Z]+))+$`).MatchString(first) {
-				t.Errorf("%s saves %q", name, first)
-			}
+// The chart's axis names each day once, and its file has its font and its ground.
+func (d *dashboard) drawsTheTrend(t *testing.T) {
+	d.at(t, "/brands/fernwood", "Overview")
+	for _, days := range []string{"7 days", "30 days"} {
+		d.click(t, days)
+		d.settled(t, "Overview")
+		var ticks []string
+		d.page.Eval(t, `[...document.querySelectorAll("figure.trend text.day")].map((text) => text.textContent)`, &ticks)
+		if unique := slices.Compact(slices.Clone(ticks)); len(unique) != len(ticks) || len(ticks) < 4 {
+			t.Errorf("the days of %s are %q", days, ticks)
 		}
-		if len(saved) != len(buttons) {
-			t.Errorf("%s: of %q are saved %q", name, buttons, saved)
-		}
+	}
+	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
+		t.Errorf("the chart is saved as %.600s", svg)
 	}
 }
 
@@ -366,6 +355,7 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 	if runs := d.text(t, `document.querySelector('table[aria-label="Jobs"]').rows[1].cells[2].textContent`); !regexp.MustCompile(`^[1-9]\d* of \d+$`).MatchString(runs) {
 		t.Errorf("the job has %q runs", runs)
 	}
+	d.saves(t, map[string]string{"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at", "Jobs": "created_at,status,completed,total,cost,currency,failed_reason,result"})
 	d.click(t, "Overview")
 	d.settled(t, "Overview")
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility rate"]')?.textContent.includes("too little data")`)

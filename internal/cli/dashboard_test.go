@@ -52,7 +52,9 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("rows", d.showsTheAPIsRows)
 	t.Run("answers", d.opensAnswers)
 	t.Run("csv", d.downloadsCSV)
+	t.Run("cards", d.filtersCards)
 	t.Run("trend", d.walksTheTrend)
+	t.Run("chart", d.drawsTheTrend)
 	t.Run("address", d.keepsItsStateInTheAddress)
 	t.Run("tables", d.sortsTables)
 	t.Run("keys", d.makesAndRevokesKeys)
@@ -152,7 +154,8 @@ func (d *dashboard) ask(t *testing.T, path string, body any) {
 	}
 }
 
-// Signed out, every path leads to the sign-in, and the sign-in back to it. Who is not known learns nothing.
+// Signed out, every path leads to the sign-in, and the sign-in back to it. An unknown address and a wrong password are
+// refused with the same words.
 func (d *dashboard) signsIn(t *testing.T) {
 	const wanted = "/brands/fernwood/competitors?platform=chatgpt-web"
 	d.page.Visit(t, d.url+"/signin?next=//evil.example/")
@@ -197,61 +200,61 @@ func (d *dashboard) findsNothingOfOthers(t *testing.T) {
 	if !slices.Equal(statuses, []int{200, 200, 404, 404, 404, 404, 404, 404}) {
 		t.Errorf("statuses are %v", statuses)
 	}
-	run(t, d.env, d.password+"\n", "org", "add", "Other")
-	if r := run(t, d.env, d.password+"\n", "user", "add", "eve@other.example", "--org", "other", "--role", "owner"); r.status != exitDone {
-		t.Fatal(r.stderr)
-	}
-	signedIn, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/app/api/session", strings.NewReader(`{"email":"eve@other.example","password":"`+d.password+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	signedIn.Header = http.Header{"X-Answerscope": {"1"}, "Sec-Fetch-Site": {"same-origin"}}
-	response, err := http.DefaultClient.Do(signedIn)
-	if err != nil || response.StatusCode != http.StatusNoContent {
-		t.Fatal(response, err)
-	}
-	response.Body.Close()
-	cookie, _, _ := strings.Cut(response.Header.Get("Set-Cookie"), ";")
-	description := struct{ Paths map[string]any }{}
-	d.ask(t, "openapi.json", &description)
-	for path := range description.Paths {
-		path = strings.ReplaceAll(strings.TrimPrefix(path, "/api"), "{id}", d.brand)
-		if path == "/v1/openapi.json" {
-			continue
-		}
-		query := "?brand_id=" + d.brand
-		want := http.StatusNotFound
-		if path == "/v1/whoami" || path == "/v1/brands" {
-			query, want = "", http.StatusOK
-		}
-		if status, body := d.get(t, "/app/api"+path+query, cookie); status != want || strings.Contains(body, "ernwood") {
-			t.Errorf("with another organization's cookie %s is %d %s", path, status, body)
-		}
-		if status, body := d.get(t, "/app/api"+path+query, ""); status != http.StatusUnauthorized {
-			t.Errorf("without a cookie %s is %d %s", path, status, body)
-		}
-	}
-	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/keys", "/members", "/providers", "/tracking/budgets"} {
-		if status, body := d.get(t, "/app/api"+path, cookie); status != http.StatusOK || strings.Contains(body, "ernwood") || strings.Contains(body, d.email) {
-			t.Errorf("with another organization's cookie %s is %d %s", path, status, body)
-		}
-		if status, body := d.get(t, "/app/api"+path, ""); status != http.StatusUnauthorized {
-			t.Errorf("without a cookie %s is %d %s", path, status, body)
-		}
-	}
+	cookie := d.stranger(t)
+	d.answersNothingTo(t, cookie)
 	for _, path := range []string{"/app/api/rest/v1/brands", "/app/api/keys"} { // a page of another site has the cookie at best
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+path, strings.NewReader(`{"name":"x"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Header = http.Header{"Cookie": {cookie}, "Content-Type": {"application/json"}, "Sec-Fetch-Site": {"cross-site"}, "X-Answerscope": {"1"}}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
+		if status, _, body := exchange(t, request); status != http.StatusForbidden {
+			t.Errorf("from another site POST %s is %d %s", path, status, body)
 		}
-		response.Body.Close()
-		if response.StatusCode != http.StatusForbidden {
-			t.Errorf("from another site POST %s is %d", path, response.StatusCode)
+	}
+}
+
+// stranger signs in as the owner of another organization.
+func (d *dashboard) stranger(t *testing.T) (cookie string) {
+	t.Helper()
+	run(t, d.env, d.password+"\n", "org", "add", "Other")
+	if r := run(t, d.env, d.password+"\n", "user", "add", "eve@other.example", "--org", "other", "--role", "owner"); r.status != exitDone {
+		t.Fatal(r.stderr)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+"/app/api/session", strings.NewReader(`{"email":"eve@other.example","password":"`+d.password+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"X-Answerscope": {"1"}, "Sec-Fetch-Site": {"same-origin"}}
+	status, header, body := exchange(t, request)
+	if status != http.StatusNoContent {
+		t.Fatal(status, body)
+	}
+	cookie, _, _ = strings.Cut(header.Get("Set-Cookie"), ";")
+	return cookie
+}
+
+// answersNothingTo asks all that the page asks about fernwood, with another organization's cookie and without one.
+func (d *dashboard) answersNothingTo(t *testing.T, cookie string) {
+	t.Helper()
+	wanted := map[string]int{"/v1/whoami": http.StatusOK, "/v1/brands": http.StatusOK}
+	for _, path := range []string{"/rest/v1/brands", "/rest/v1/prompts", "/rest/v1/audit_log?subject=ilike.*fernwood*", "/keys", "/members", "/providers", "/tracking/budgets"} {
+		wanted[path] = http.StatusOK
+	}
+	description := struct{ Paths map[string]any }{}
+	d.ask(t, "openapi.json", &description)
+	for path := range description.Paths {
+		path = strings.ReplaceAll(strings.TrimPrefix(path, "/api"), "{id}", d.brand)
+		if wanted[path] == 0 && path != "/v1/openapi.json" {
+			wanted[path+"?brand_id="+d.brand] = http.StatusNotFound
+		}
+	}
+	for path, want := range wanted {
+		if status, body := d.get(t, "/app/api"+path, cookie); status != want || strings.Contains(body, "ernwood") || strings.Contains(body, d.email) {
+			t.Errorf("with another organization's cookie %s is %d %s", path, status, body)
+		}
+		if status, body := d.get(t, "/app/api"+path, ""); status != http.StatusUnauthorized {
+			t.Errorf("without a cookie %s is %d %s", path, status, body)
 		}
 	}
 }

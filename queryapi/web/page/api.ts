@@ -5,7 +5,7 @@ import { addressOf } from "./route.ts"
 
 export const root = "/app/api"
 
-// A Failure is an answer that is none, in words for the viewer.
+// A Failure is why a request gave nothing, in words for the viewer. Its status is the response's, 0 without one.
 export class Failure extends Error {
   constructor(readonly status: number, message: string) {
     super(message)
@@ -43,9 +43,18 @@ async function ask(method: string, url: string, headers: Record<string, string>,
   return response
 }
 
-// asCSV asks for an address as comma-separated values.
-export async function asCSV(url: string): Promise<Blob> {
-  return (await ask("GET", url, { Accept: "text/csv" })).blob()
+const mostPages = 50 // of a download
+
+// asCSV asks for a list as comma-separated values, page after page. more says that the list has more than these pages.
+export async function asCSV(url: string): Promise<{ text: string; more: boolean }> {
+  let [text, next]: [string, string | undefined] = ["", url]
+  for (let page = 0; next && page < mostPages; page++) {
+    const response = await ask("GET", next, { Accept: "text/csv" })
+    const lines = await response.text()
+    text += page === 0 ? lines : lines.slice(lines.indexOf("\n") + 1) // each page has the header
+    next = /<([^>]+)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1]
+  }
+  return { text, more: next !== undefined }
 }
 
 async function reason(response: Response): Promise<string> {
@@ -74,7 +83,7 @@ export function refresh(): void {
 export interface Answered<T> {
   data?: T
   failure?: Failure
-  loading: boolean // what data is shown, if any, is of the question before
+  loading: boolean // data, if there is some, is of the previous question
 }
 
 const kept = new Map<string, unknown>() // answers by their address, to go back without a flicker

@@ -40,7 +40,8 @@ export function Window() {
   )
 }
 
-function chosenWindow(): { from: string; to: string } {
+// chosenWindow is the one of the address, else the API's.
+export function chosenWindow(): { from: string; to: string } {
   const to = query.value.get("date_to") ?? today()
   return { from: query.value.get("date_from") ?? shift(to, -29), to }
 }
@@ -48,11 +49,12 @@ function chosenWindow(): { from: string; to: string } {
 interface Props {
   brand: Brand
   platforms?: string[] // of visits, which know no model, region, topic or prompt: without, all filters of answers
+  ofCards?: { platforms: string[]; regions: string[] } // shopping cards, of platforms of their own, which know no model
   children?: ComponentChildren
 }
 
 // FilterBar is bound to the address: each change is one entry of the history. On a phone it is folded.
-export function FilterBar({ brand, platforms, children }: Props) {
+export function FilterBar({ brand, platforms, ofCards, children }: Props) {
   const [open, unfold] = useState(false)
   const at = query.value
   const { date_from, date_to } = chosen()
@@ -77,9 +79,9 @@ export function FilterBar({ brand, platforms, children }: Props) {
       <DateField label="To" value={to} min={from} onInput={(value) => go(withParameters({ date_from: from, date_to: value, cursor: undefined }))} />
       <Select label="Platform" value={at.get("platform") ?? ""} onInput={set("platform")}>
         <option value="">All</option>
-        {options(platforms ?? known?.platforms ?? [], "platform")}
+        {options(platforms ?? (ofCards ?? known)?.platforms ?? [], "platform")}
       </Select>
-      {!platforms && <OfAnswers known={known} options={options} set={set} />}
+      {!platforms && <OfAnswers known={known} ofCards={ofCards} options={options} set={set} />}
       {children}
     </div>
   )
@@ -87,23 +89,26 @@ export function FilterBar({ brand, platforms, children }: Props) {
 
 interface OfAnswersProps {
   known?: Filters
+  ofCards?: Props["ofCards"]
   options: (values: string[], name: string) => ComponentChildren
   set: (name: string) => (value: string) => void
 }
 
 // OfAnswers are the filters of what only answers have.
-function OfAnswers({ known, options, set }: OfAnswersProps) {
+function OfAnswers({ known, ofCards, options, set }: OfAnswersProps) {
   const at = query.value
   const topic = at.get("topic_id") ?? ""
   return (
     <>
-      <Select label="Model" value={at.get("model") ?? ""} onInput={set("model")}>
-        <option value="">All</option>
-        {options(known?.models ?? [], "model")}
-      </Select>
+      {!ofCards && (
+        <Select label="Model" value={at.get("model") ?? ""} onInput={set("model")}>
+          <option value="">All</option>
+          {options(known?.models ?? [], "model")}
+        </Select>
+      )}
       <Select label="Region" value={at.get("region") ?? ""} onInput={set("region")}>
         <option value="">All</option>
-        {options(known?.regions ?? [], "region")}
+        {options((ofCards ?? known)?.regions ?? [], "region")}
       </Select>
       <Select label="Topic" value={topic} onInput={set("topic_id")}>
         <option value="">All</option>

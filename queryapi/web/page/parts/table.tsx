@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from "preact"
-import { useRef } from "preact/hooks"
-import { asCSV } from "../api.ts"
+import { useRef, useState } from "preact/hooks"
+import { asCSV, send, tables } from "../api.ts"
 import { number } from "../format.ts"
 import { go, query, withParameters } from "../route.ts"
 import { useAction } from "./form.tsx"
@@ -22,7 +22,7 @@ interface Props<R> {
   columns: Column<R>[]
   rows: R[]
   own?: (row: R) => boolean // the brand's own row
-  csv?: { url: string; file: string } // where its rows are as text/csv; without, what is shown is saved
+  csv?: { url: string; file: string } // where all its rows are; without, what is shown is saved
   sorted?: { by: string; order: "asc" | "desc" } // what the API sorts by where the address says nothing
   title?: ComponentChildren // above it; without, the name is
   empty?: ComponentChildren
@@ -113,24 +113,46 @@ function Header<R>({ column, sorted }: { column: Column<R>; sorted?: Props<R>["s
 // Download saves an address as a file of comma-separated values; without an address, the table that is shown.
 export function Download({ name, file, url, table }: { name: string; file: string; url?: string; table?: RefObject<HTMLTableElement | null> }) {
   const { failed, run } = useAction()
-  const read = async () => (url ? asCSV(url) : shownAsCSV(table!.current!))
+  const [cut, setCut] = useState(false)
+  const save = async () => {
+    const { text, more } = !url ? { text: shownAsCSV(table!.current!), more: false } : await (url.startsWith(tables("")) ? rowsAsCSV(url) : asCSV(url))
+    setCut(more)
+    store(new Blob([text], { type: "text/csv;charset=utf-8" }), file)
+  }
   return (
     <>
-      <button type="button" class="button plain tight" onClick={() => run(async () => store(await read(), file))} aria-label={`Download CSV: ${name}`}>
+      <button type="button" class="button plain tight" onClick={() => run(save)} aria-label={`Download CSV: ${name}`}>
         CSV
       </button>
       {failed && <span role="alert">{failed}</span>}
+      {cut && <span role="status">The file has the first rows only: choose a shorter window, or ask the API for the rest.</span>}
     </>
   )
 }
 
-// shownAsCSV is a table as it is shown, but for its buttons, in the form of the API (docs/api.md, CSV).
-function shownAsCSV(table: HTMLTableElement): Blob {
+// Downloads have the form of the API (docs/api.md, CSV): a text that a spreadsheet takes for a formula is quoted.
+const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`
+const asText = (value: string) => quoted(value.replace(/^(?=[=+@-])/, "'"))
+const linesOf = (rows: string[][]) => rows.map((cells) => cells.join(",") + "\r\n").join("")
+
+// shownAsCSV is a table as it is shown, but for its buttons.
+function shownAsCSV(table: HTMLTableElement): string {
   const text = (cell: HTMLTableCellElement) => cell.querySelector("select")?.value ?? [...cell.childNodes].filter((node) => node.nodeName !== "BUTTON").map((node) => node.textContent).join("")
-  const quoted = (value: string) => `"${value.replace(/^(?=[=+@-])/, "'").replaceAll('"', '""')}"`
   const kept = [...table.rows[0]!.cells].map((header) => header.textContent !== changes)
-  const rows = [...table.rows].map((row) => [...row.cells].filter((_, i) => kept[i]).map((cell) => quoted(text(cell))).join(","))
-  return new Blob([rows.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" })
+  return linesOf([...table.rows].map((row) => [...row.cells].filter((_, i) => kept[i]).map((cell) => asText(text(cell)))))
+}
+
+// rowsAsCSV asks for rows of /rest/v1, whose own CSV is PostgreSQL's: not safe in a spreadsheet.
+async function rowsAsCSV(url: string): Promise<{ text: string; more: boolean }> {
+  const rows = await send<Record<string, unknown>[]>("GET", url)
+  return { text: linesOf([Object.keys(rows[0] ?? {}).map(quoted), ...rows.map((row) => Object.values(row).map(cellOf))]), more: false }
+}
+
+// cellOf is empty for null, a list is one cell, an object is JSON.
+function cellOf(value: unknown): string {
+  if (value === null) return ""
+  if (typeof value === "string") return asText(value)
+  return Array.isArray(value) ? asText(value.join(", ")) : quoted(JSON.stringify(value))
 }
 
 export function store(blob: Blob, file: string): void {

@@ -1,10 +1,10 @@
-import { scaleLinear, scaleUtc } from "d3-scale"
+import { type ScaleLinear, scaleLinear, type ScaleTime, scaleUtc } from "d3-scale"
 import { area, line } from "d3-shape"
 import { utcFormat } from "d3-time-format"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Interval } from "../bodies.ts"
-import { date, number, plural } from "../format.ts"
+import { date, daysOf, number, plural } from "../format.ts"
 import { bounds } from "./figure.tsx"
 import { Download, store } from "./table.tsx"
 
@@ -75,11 +75,7 @@ function Chart({ name, unit, points, svg }: Props & { svg: { current: SVGSVGElem
   const width = useWidth(box)
   const [at, setAt] = useState(points.length - 1) // the tab stop
   const [shown, show] = useState<number | null>(null)
-  const x = scaleUtc([day(points[0]!), day(points.at(-1)!)], [margin.left, width - margin.right])
-  const top = Math.max(...points.map((p) => (p.interval && "high" in p.interval ? p.interval.high : p.value!)))
-  const y = scaleLinear([0, Math.min(100, Math.max(top * 1.08, 5))], [height - margin.bottom, margin.top]).nice(4)
-  const step = (width - margin.left - margin.right) / Math.max(1, points.length - 1)
-  const tick = utcFormat("%b %-d")
+  const scales = scalesOf(points, width)
   const stop = Math.min(at, points.length - 1)
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -94,23 +90,8 @@ function Chart({ name, unit, points, svg }: Props & { svg: { current: SVGSVGElem
     <figure class={points.length <= sparse ? "trend sparse" : "trend"} aria-label={name} ref={box} onMouseLeave={() => show(null)}>
       {width > 0 && (
         <svg ref={svg} width={width} height={height} viewBox={`0 0 ${width} ${height}`} onKeyDown={onKeyDown}>
-          {y.ticks(4).map((value) => (
-            <g key={value} transform={`translate(0 ${y(value)})`}>
-              <line class={value === 0 ? "grid zero" : "grid"} x1={margin.left} x2={width - margin.right} />
-              <text x={margin.left - 8} dy="0.32em" text-anchor="end">
-                {value + unit}
-              </text>
-            </g>
-          ))}
-          {x.ticks(Math.max(4, Math.floor(width / 100))).map((value) => (
-            <text key={+value} x={x(value)} y={height - 6} text-anchor="middle">
-              {tick(value)}
-            </text>
-          ))}
-          {points.map((p) => p.degraded.length > 0 && <rect key={p.date} class="outage" x={x(day(p)) - Math.max(step, 4) / 2} y={height - margin.bottom - 5} width={Math.max(step, 4)} height="5" />)}
-          {points.map((p) => p.changed && <line key={p.date} class="change" x1={x(day(p))} x2={x(day(p))} y1={margin.top} y2={height - margin.bottom} />)}
-          <path class="band" d={band(points, x, y)} />
-          <path class="curve" d={line<Point>((p) => x(day(p)), (p) => y(p.value!))(points) ?? ""} />
+          <Axes points={points} unit={unit} {...scales} />
+          <Curve points={points} {...scales} />
           {points.map((p, i) => (
             <a
               key={p.date}
@@ -122,33 +103,101 @@ function Chart({ name, unit, points, svg }: Props & { svg: { current: SVGSVGElem
               onBlur={() => show(null)}
               onMouseEnter={() => show(i)}
             >
-              <rect class="column" x={x(day(p)) - step / 2} y={margin.top} width={step} height={height - margin.top - margin.bottom} />
-              <line class="rule" x1={x(day(p))} x2={x(day(p))} y1={margin.top} y2={height - margin.bottom} />
-              <circle class="dot" cx={x(day(p))} cy={y(p.value!)} r={step > 14 ? 4 : 3} />
+              <Spot point={p} {...scales} />
             </a>
           ))}
         </svg>
       )}
-      {shown !== null && points[shown] && <Tip point={points[shown]} unit={unit} left={x(day(points[shown]))} width={width} />}
-      <figcaption class="legend">
-        <span>
-          <i /> Visibility rate
-        </span>
-        <span>
-          <i class="wide" /> 95 % interval
-        </span>
-        {points.some((p) => p.changed) && (
-          <span>
-            <i class="dashed" /> a platform's model changed
-          </span>
-        )}
-        {points.some((p) => p.degraded.length > 0) && (
-          <span>
-            <i class="outage" /> a platform gave up over a fifth of its runs
-          </span>
-        )}
-      </figcaption>
+      {shown !== null && points[shown] && <Tip point={points[shown]} unit={unit} left={scales.x(day(points[shown]))} width={width} />}
+      <Legend points={points} />
     </figure>
+  )
+}
+
+interface Scales {
+  x: ScaleTime<number, number>
+  y: ScaleLinear<number, number>
+  width: number
+  step: number // from point to point
+}
+
+function scalesOf(points: Point[], width: number): Scales {
+  const top = Math.max(...points.map((p) => (p.interval && "high" in p.interval ? p.interval.high : p.value!)))
+  return {
+    x: scaleUtc([day(points[0]!), day(points.at(-1)!)], [margin.left, width - margin.right]),
+    y: scaleLinear([0, Math.min(100, Math.max(top * 1.08, 5))], [height - margin.bottom, margin.top]).nice(4),
+    width,
+    step: (width - margin.left - margin.right) / Math.max(1, points.length - 1),
+  }
+}
+
+const dayAndMonth = utcFormat("%b %-d")
+
+// Axes have at most as many ticks as there are days, since they name days.
+function Axes({ points, unit, x, y, width }: { points: Point[]; unit: string } & Scales) {
+  const days = daysOf(points[0]!.date, points.at(-1)!.date) - 1
+  return (
+    <>
+      {y.ticks(4).map((value) => (
+        <g key={value} transform={`translate(0 ${y(value)})`}>
+          <line class={value === 0 ? "grid zero" : "grid"} x1={margin.left} x2={width - margin.right} />
+          <text x={margin.left - 8} dy="0.32em" text-anchor="end">
+            {value + unit}
+          </text>
+        </g>
+      ))}
+      {x.ticks(Math.min(days, Math.max(4, Math.floor(width / 100)))).map((value) => (
+        <text key={+value} class="day" x={x(value)} y={height - 6} text-anchor="middle">
+          {dayAndMonth(value)}
+        </text>
+      ))}
+    </>
+  )
+}
+
+// Curve has the line, its band, and the marks of what to know before a drop is read as one.
+function Curve({ points, x, y, step }: { points: Point[] } & Scales) {
+  return (
+    <>
+      {points.map((p) => p.degraded.length > 0 && <rect key={p.date} class="outage" x={x(day(p)) - Math.max(step, 4) / 2} y={height - margin.bottom - 5} width={Math.max(step, 4)} height="5" />)}
+      {points.map((p) => p.changed && <line key={p.date} class="change" x1={x(day(p))} x2={x(day(p))} y1={margin.top} y2={height - margin.bottom} />)}
+      <path class="band" d={band(points, x, y)} />
+      <path class="curve" d={line<Point>((p) => x(day(p)), (p) => y(p.value!))(points) ?? ""} />
+    </>
+  )
+}
+
+function Spot({ point, x, y, step }: { point: Point } & Scales) {
+  const at = x(day(point))
+  return (
+    <>
+      <rect class="column" x={at - step / 2} y={margin.top} width={step} height={height - margin.top - margin.bottom} />
+      <line class="rule" x1={at} x2={at} y1={margin.top} y2={height - margin.bottom} />
+      <circle class="dot" cx={at} cy={y(point.value!)} r={step > 14 ? 4 : 3} />
+    </>
+  )
+}
+
+function Legend({ points }: { points: Point[] }) {
+  return (
+    <figcaption class="legend">
+      <span>
+        <i /> Visibility rate
+      </span>
+      <span>
+        <i class="wide" /> 95 % interval
+      </span>
+      {points.some((p) => p.changed) && (
+        <span>
+          <i class="dashed" /> a platform's model changed
+        </span>
+      )}
+      {points.some((p) => p.degraded.length > 0) && (
+        <span>
+          <i class="outage" /> a platform gave up over a fifth of its runs
+        </span>
+      )}
+    </figcaption>
   )
 }
 
@@ -172,7 +221,7 @@ function Tip({ point, unit, left, width }: { point: Point; unit: string; left: n
   )
 }
 
-// Behind is the table with the chart's figures; folded it is there for who cannot see the chart.
+// Behind is the table with the chart's figures; folded, it is there for screen readers.
 function Behind({ name, unit, points, folded, weekly }: Props & { folded: boolean }) {
   return (
     <div class={folded ? "hidden" : "scroll"} tabIndex={folded ? undefined : 0}>
@@ -227,10 +276,7 @@ function day(p: Point): Date {
   return new Date(p.date + "T00:00:00Z")
 }
 
-type X = (value: Date) => number
-type Y = (value: number) => number
-
-function band(points: Point[], x: X, y: Y): string {
+function band(points: Point[], x: Scales["x"], y: Scales["y"]): string {
   const bounded = (p: Point) => p.interval !== null && "low" in p.interval
   return (
     area<Point>(
@@ -253,14 +299,19 @@ function useWidth(box: { current: HTMLElement | null }): number {
   return width
 }
 
-// save stores a chart as it is seen, with the colours of the theme.
+const styles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight"]
+
+// save stores a chart as it is seen, with the colours of the theme and the ground of its card.
 function save(svg: SVGSVGElement, name: string): void {
   const copy = svg.cloneNode(true) as SVGSVGElement
   const [from, to] = [svg.querySelectorAll("*"), copy.querySelectorAll("*")]
   from.forEach((element, i) => {
     const seen = getComputedStyle(element)
-    for (const property of ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font"]) to[i]!.setAttribute(property, seen.getPropertyValue(property))
+    for (const property of styles) to[i]!.setAttribute(property, seen.getPropertyValue(property))
   })
+  const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect")
+  for (const [name, value] of Object.entries({ width: "100%", height: "100%", fill: getComputedStyle(svg.closest(".card")!).backgroundColor })) ground.setAttribute(name, value)
+  copy.prepend(ground)
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg")
   store(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), name.toLowerCase().replaceAll(" ", "-") + ".svg")
 }

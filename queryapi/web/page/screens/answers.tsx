@@ -1,13 +1,14 @@
 import { metrics, root, useAnswer } from "../api.ts"
 import type { Answer, AnswerRow, Answers as Body, Brand } from "../bodies.ts"
 import { number, ordinal, plural, stamp, time } from "../format.ts"
+import { Card } from "../parts/card.tsx"
 import { chosen, FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Select } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
 import { Marked } from "../parts/marked.tsx"
 import { Shown } from "../parts/state.tsx"
-import { Table } from "../parts/table.tsx"
+import { Pages, Table } from "../parts/table.tsx"
 import { go, path, query, withParameters } from "../route.ts"
 import { NotFound } from "./not_found.tsx"
 import { NoAnswers } from "./overview.tsx"
@@ -27,8 +28,7 @@ export function Answers({ brand }: { brand: Brand }) {
 }
 
 function List({ brand }: { brand: Brand }) {
-  const url = question("answers", brand, listed())
-  const found = useAnswer<Body>(url)
+  const found = useAnswer<Body>(question("answers", brand, listed()))
   const { mentioned, cited, cursor } = listed()
   const set = (name: string) => (value: string) => go(withParameters({ [name]: value, cursor: undefined }))
   return (
@@ -64,20 +64,9 @@ function List({ brand }: { brand: Brand }) {
                   { name: "Citations", number: true, cell: (a) => number(a.citations_count) },
                   { name: "Text", long: true, cell: (a) => <span class="excerpt">{a.excerpt}</span> },
                 ]}
-                csv={{ url, file: `${brand.slug}-answers.csv` }}
+                csv={{ url: question("answers", brand, { ...listed(), cursor: undefined, limit: "200" }), file: `${brand.slug}-answers.csv` }}
               />
-              <div class="line">
-                {cursor && (
-                  <a class="button" href={withParameters({ cursor: undefined })}>
-                    Newest
-                  </a>
-                )}
-                {page.next_cursor && (
-                  <a class="button" href={withParameters({ cursor: page.next_cursor })}>
-                    Older
-                  </a>
-                )}
-              </div>
+              <Pages parameter="cursor" at={cursor} next={page.next_cursor} />
             </div>
           )
         }
@@ -126,7 +115,6 @@ function One({ brand, id }: { brand: Brand; id: string }) {
 }
 
 function Whole({ answer }: { answer: Answer }) {
-  const mentions = answer.mentions.filter((m) => m.role === "brand").length
   return (
     <div class="columns answer">
       <article class="card">
@@ -144,73 +132,79 @@ function Whole({ answer }: { answer: Answer }) {
         </div>
       </article>
       <div class="stack">
-        <section class="card" aria-label="About this answer">
-          <dl class="inside parts about">
-            <Fact name="Mentions of the brand" value={number(mentions)} />
-            <Fact name="Position" value={number(answer.position)} />
-            <Fact name="Sentiment" value={answer.sentiment} />
-            <Fact name="Model" value={answer.model || "not given"} />
-            <Fact name="Served by" value={answer.served_model || "not said"} />
-            <Fact name="Region" value={answer.region || "none"} />
-            <Fact name="Sample" value={number(answer.sample)} />
-            <Fact name="Cost" value={answer.cost === null ? "not known" : `${number(answer.cost)} USD`} />
-            {answer.usage && <Fact name="Tokens" value={`${number(answer.usage.input_tokens)} in, ${number(answer.usage.output_tokens)} out`} />}
-          </dl>
-          <p class="inside">
-            <a href={`${root}/v1/answers/${answer.id}`} target="_blank" rel="noopener">
-              Raw record
-            </a>
-          </p>
-        </section>
-        {answer.citations.length > 0 && (
-          <section class="card" aria-labelledby="citations">
-            <header>
-              <h2 id="citations">Citations</h2>
-            </header>
-            <ol class="inside stack">
-              {answer.citations.map((c) => (
-                <li key={c.url} class="long">
-                  <Outside url={c.url} text={c.title} />
-                  <div class="soft small">
-                    {c.domain} <span class={c.category === "owned" ? "tag own" : "tag"}>{c.category}</span> {c.cited ? "" : "only consulted"}
-                  </div>
-                </li>
-              ))}
-            </ol>
-          </section>
-        )}
+        <About answer={answer} />
+        {answer.citations.length > 0 && <Citations of={answer.citations} />}
         {answer.search_queries.length > 0 && (
-          <section class="card" aria-labelledby="queries">
-            <header>
-              <h2 id="queries">Searched for</h2>
-            </header>
+          <Card name="Searched for">
             <ul class="inside stack">
               {answer.search_queries.map((q) => (
                 <li key={q}>{q}</li>
               ))}
             </ul>
-          </section>
+          </Card>
         )}
-        {answer.products.length > 0 && (
-          <section class="card" aria-labelledby="products">
-            <header>
-              <h2 id="products">Products</h2>
-            </header>
-            <ul class="inside stack">
-              {answer.products.map((p, i) => (
-                <li key={i}>
-                  {p.product_title} <span class={p.matched_brand_role === "own" ? "tag own" : "tag"}>{p.matched_brand_role}</span>
-                  <div class="soft small">
-                    {p.price_amount === null ? "" : `${number(p.price_amount)} ${p.price_currency} `}
-                    <Outside url={p.merchant_url} text={p.merchant_domain} />
-                  </div>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
+        {answer.products.length > 0 && <Products of={answer.products} />}
       </div>
     </div>
+  )
+}
+
+function About({ answer }: { answer: Answer }) {
+  const mentions = answer.mentions.filter((m) => m.role === "brand").length
+  return (
+    <section class="card" aria-label="About this answer">
+      <dl class="inside parts about">
+        <Fact name="Mentions of the brand" value={number(mentions)} />
+        <Fact name="Position" value={number(answer.position)} />
+        <Fact name="Sentiment" value={answer.sentiment} />
+        <Fact name="Model" value={answer.model || "not given"} />
+        <Fact name="Served by" value={answer.served_model || "not said"} />
+        <Fact name="Region" value={answer.region || "none"} />
+        <Fact name="Sample" value={number(answer.sample)} />
+        <Fact name="Cost" value={answer.cost === null ? "not known" : `${number(answer.cost)} USD`} />
+        {answer.usage && <Fact name="Tokens" value={`${number(answer.usage.input_tokens)} in, ${number(answer.usage.output_tokens)} out`} />}
+      </dl>
+      <p class="inside">
+        <a href={`${root}/v1/answers/${answer.id}`} target="_blank" rel="noopener">
+          Raw record
+        </a>
+      </p>
+    </section>
+  )
+}
+
+function Citations({ of }: { of: Answer["citations"] }) {
+  return (
+    <Card name="Citations">
+      <ol class="inside stack">
+        {of.map((c) => (
+          <li key={c.url} class="long">
+            <Outside url={c.url} text={c.title} />
+            <div class="soft small">
+              {c.domain} <span class={c.category === "owned" ? "tag own" : "tag"}>{c.category}</span> {c.cited ? "" : "only consulted"}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function Products({ of }: { of: Answer["products"] }) {
+  return (
+    <Card name="Products">
+      <ul class="inside stack">
+        {of.map((p, i) => (
+          <li key={i}>
+            {p.product_title} <span class={p.matched_brand_role === "own" ? "tag own" : "tag"}>{p.matched_brand_role}</span>
+            <div class="soft small">
+              {p.price_amount === null ? "" : `${number(p.price_amount)} ${p.price_currency} `}
+              <Outside url={p.merchant_url} text={p.merchant_domain} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
   )
 }
 

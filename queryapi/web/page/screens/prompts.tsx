@@ -7,11 +7,12 @@ import { FilterBar, question, Window } from "../parts/filters.tsx"
 import { FormDialog } from "../parts/dialog.tsx"
 import { Field, Problem, Select, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
-import { Empty, Shown } from "../parts/state.tsx"
+import { Shown } from "../parts/state.tsx"
 import { changes, Pages, Table, WithN } from "../parts/table.tsx"
 import { go, query, withParameters } from "../route.ts"
 import { mayEdit } from "../session.ts"
 import { answers } from "./drill.ts"
+import { NoAnswers } from "./overview.tsx"
 import { promptSet } from "./running.tsx"
 
 // Prompts shows how the prompts do, or which they are; a brand that was never asked has only the second.
@@ -46,14 +47,6 @@ export function Prompts({ brand, session }: { brand: Brand; session: Session }) 
   )
 }
 
-function Unasked() {
-  return (
-    <div class="card">
-      <Empty title="No answers">No answers in this window pass these filters. Choose a longer window, or add prompts and run them.</Empty>
-    </div>
-  )
-}
-
 function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[]; editable: boolean }) {
   const [sort_by, order, cursor] = ["sort_by", "order", "cursor"].map((name) => query.value.get(name) ?? undefined)
   const url = question("prompt-performance", brand, { sort_by, order, cursor, limit: "100" })
@@ -65,7 +58,7 @@ function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[
         {({ prompts, next_cursor }) =>
           prompts.length === 0 && !cursor ? (
             <div class="stack">
-              <Unasked />
+              <NoAnswers brand={brand} />
               <Tracked brand={brand} topics={topics} editable={editable} />
             </div>
           ) : (
@@ -85,7 +78,7 @@ function Performance({ brand, topics, editable }: { brand: Brand; topics: Topic[
                   { name: "Citations", number: true, sort: "citations", cell: (r) => number(r.total_citations) },
                   { name: "Topic", cell: (r) => r.topic_name ?? "" },
                 ]}
-                csv={{ url, file: `${brand.slug}-prompts.csv` }}
+                csv={{ url: question("prompt-performance", brand, { sort_by, order, limit: "100" }), file: `${brand.slug}-prompts.csv` }}
               />
               <Pages parameter="cursor" at={cursor} next={next_cursor} />
             </div>
@@ -141,7 +134,7 @@ function Tracked({ brand, topics, editable }: { brand: Brand; topics: Topic[]; e
                     }]
                   : []),
               ]}
-              csv={{ url: tables("prompts", { ...list, select: "text,topic:topics(name),is_active,created_at" }), file: `${brand.slug}-tracked-prompts.csv` }}
+              csv={{ url: tables("prompts", { ...list, select: "text,...topics(topic:name),is_active,created_at" }), file: `${brand.slug}-tracked-prompts.csv` }}
             />
             <Pages parameter="offset" at={offset} next={rows.length > shown ? String(Number(offset ?? 0) + shown) : null} />
           </div>

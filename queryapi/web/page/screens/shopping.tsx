@@ -1,11 +1,11 @@
 import { useAnswer } from "../api.ts"
 import type { Brand, Card, Cards } from "../bodies.ts"
 import { number, stamp } from "../format.ts"
-import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
+import { chosenWindow, FilterBar, question, screen, Window } from "../parts/filters.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Outside } from "../parts/link.tsx"
 import { Empty, Shown } from "../parts/state.tsx"
-import { Table } from "../parts/table.tsx"
+import { Pages, Table } from "../parts/table.tsx"
 import { query, withParameters } from "../route.ts"
 
 const roles = { "": "All", own: "The brand's", competitor: "Competitors'", other: "Others'" }
@@ -13,10 +13,13 @@ const roles = { "": "All", own: "The brand's", competitor: "Competitors'", other
 export function Shopping({ brand }: { brand: Brand }) {
   const role = query.value.get("role") ?? undefined
   const cursor = query.value.get("cursor") ?? undefined
-  const cards = useAnswer<Cards>(question("shopping-cards", brand, { role, cursor }))
+  const { from, to } = chosenWindow() // without dates the API's cards are of all time
+  const ask = (more: Record<string, string | undefined>) => question("shopping-cards", brand, { date_from: from, date_to: to, model: undefined, ...more })
+  const cards = useAnswer<Cards>(ask({ role, cursor }))
+  const newest = useAnswer<Cards>(ask({ platform: undefined, region: undefined, limit: "200" })).data?.cards ?? []
   return (
     <Screen name="Shopping" of={brand.name} tools={<Window />}>
-      <FilterBar brand={brand}>
+      <FilterBar brand={brand} ofCards={{ platforms: newest.map((c) => c.platform).sort(), regions: newest.map((c) => c.region).filter(Boolean).sort() }}>
         <nav class="segments" aria-label="Whose products">
           {Object.entries(roles).map(([value, name]) => (
             <a key={value} href={withParameters({ role: value, cursor: undefined })} aria-current={value === (role ?? "") ? "true" : undefined}>
@@ -29,7 +32,7 @@ export function Shopping({ brand }: { brand: Brand }) {
         {(page) =>
           page.cards.length === 0 ? (
             <div class="card">
-              <Empty title="No products">No AI platform showed a product card that passes these filters.</Empty>
+              <Empty title="No products">In this window no AI platform showed a product card that passes these filters. Choose a longer window.</Empty>
             </div>
           ) : (
             <div class="stack">
@@ -48,20 +51,9 @@ export function Shopping({ brand }: { brand: Brand }) {
                   { name: "Platform", cell: (r) => r.platform },
                   { name: "Shown (UTC)", tight: true, cell: (r) => stamp(r.created_at) },
                 ]}
-                csv={{ url: question("shopping-cards", brand, { role, cursor }), file: `${brand.slug}-shopping-cards.csv` }}
+                csv={{ url: ask({ role, limit: "200" }), file: `${brand.slug}-shopping-cards.csv` }}
               />
-              <div class="line">
-                {cursor && (
-                  <a class="button" href={withParameters({ cursor: undefined })}>
-                    Newest
-                  </a>
-                )}
-                {page.next_cursor && (
-                  <a class="button" href={withParameters({ cursor: page.next_cursor })}>
-                    Older
-                  </a>
-                )}
-              </div>
+              <Pages parameter="cursor" at={cursor} next={page.next_cursor} />
             </div>
           )
         }

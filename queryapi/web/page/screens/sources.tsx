@@ -19,6 +19,7 @@ export function Sources({ brand }: { brand: Brand }) {
   const source_filter = query.value.get("source_filter") ?? undefined
   const mentioned = query.value.get("mentioned") ?? undefined
   const ask = (more: Record<string, string> = {}) => question("citations", brand, { source_filter, mentioned, limit: "30", ...more })
+  const all = (table: string) => ask({ table, limit: "200" })
   const citations = useAnswer<Citations>(ask())
   return (
     <Screen name="Sources" of={brand.name} tools={<Window />}>
@@ -39,7 +40,7 @@ export function Sources({ brand }: { brand: Brand }) {
         </nav>
       </FilterBar>
       <Shown of={citations} height={320}>
-        {(c) => (c.totals.citations === 0 ? <None /> : <Cited brand={brand} citations={c} mentioned={mentioned} ask={ask} />)}
+        {(c) => (c.totals.citations === 0 ? <None /> : <Cited brand={brand} citations={c} mentioned={mentioned} csv={all} />)}
       </Shown>
     </Screen>
   )
@@ -53,9 +54,9 @@ function None() {
   )
 }
 
-interface Props { brand: Brand; citations: Citations; mentioned?: string; ask: (more: Record<string, string>) => string }
+interface Props { brand: Brand; citations: Citations; mentioned?: string; csv: (table: string) => string }
 
-function Cited({ brand, citations, mentioned, ask }: Props) {
+function Cited({ brand, citations, mentioned, csv }: Props) {
   const { totals } = citations
   const citing = (more: Record<string, string>) => answers(brand, { mentioned, ...more })
   const types = citations.source_type_breakdown.toSorted((a, b) => b.count - a.count)
@@ -82,7 +83,7 @@ function Cited({ brand, citations, mentioned, ask }: Props) {
             { name: "Domains", number: true, cell: (r) => number(r.count) },
             { name: "Share of domains", number: true, cell: (r) => <Bar value={r.pct} own={r.category === "owned"} text={percent(r.pct)} /> },
           ]}
-          csv={{ url: ask({ table: "source_type_breakdown" }), file: `${brand.slug}-source-types.csv` }}
+          csv={{ url: csv("source_type_breakdown"), file: `${brand.slug}-source-types.csv` }}
         />
         <Table
           name="Domains"
@@ -95,7 +96,7 @@ function Cited({ brand, citations, mentioned, ask }: Props) {
             { name: "Citations", number: true, cell: (r) => number(r.total_citations) },
             { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
           ]}
-          csv={{ url: ask({ table: "top_domains" }), file: `${brand.slug}-domains.csv` }}
+          csv={{ url: csv("top_domains"), file: `${brand.slug}-domains.csv` }}
         />
       </div>
       <Table
@@ -110,7 +111,7 @@ function Cited({ brand, citations, mentioned, ask }: Props) {
           { name: "Citations", number: true, cell: (r) => number(r.total_citations) },
           { name: "In answers", number: true, cell: (r) => percent(r.usage_pct) },
         ]}
-        csv={{ url: ask({ table: "top_urls" }), file: `${brand.slug}-pages.csv` }}
+        csv={{ url: csv("top_urls"), file: `${brand.slug}-pages.csv` }}
       />
     </div>
   )
