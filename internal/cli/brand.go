@@ -16,6 +16,8 @@ type brand struct {
 	Edit   brandEdit   `cmd:"" help:"Change a brand; what is not given stays."`
 	List   brandList   `cmd:"" help:"List the brands of an organization."`
 	Remove brandRemove `cmd:"" help:"Delete a brand with its prompts, answers and visits, for ever."`
+
+	Platform brandPlatform `cmd:"" help:"Add, change, list and remove where a brand is asked, and how often."`
 }
 
 type brandAdd struct {
@@ -83,9 +85,9 @@ type brandEdit struct {
 	RemoveDomain []string `placeholder:"HOST" help:"A site to remove."`
 	Alias        []string `placeholder:"NAME" help:"Another name to add; repeat it for more."`
 	RemoveAlias  []string `placeholder:"NAME" help:"Another name to remove."`
-	Industry     *string  `placeholder:"TEXT" help:"Its industry; '' for none."`
-	Region       *string  `placeholder:"CODE" help:"Its region; '' for none."`
-	Language     *string  `placeholder:"CODE" help:"Its language; '' for none."`
+	Industry     *string  `placeholder:"TEXT" help:"Its industry; \"\" for none."`
+	Region       *string  `placeholder:"CODE" help:"Its region; \"\" for none."`
+	Language     *string  `placeholder:"CODE" help:"Its language; \"\" for none."`
 	Active       *bool    `negatable:"" help:"Track it, or with --no-active keep it as it is."`
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,14 +36,23 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 	}
 
 	lamp := must(t, env, with("prompt", "add", "Which lamp?", "--topic", "Lamps", "--platform", "openai", "--samples", "2", "--no-branded")...)
-	must(t, env, with("prompt", "edit", lamp, "--topic", "Light", "--samples", "3", "--no-active")...)
+	must(t, env, with("prompt", "edit", lamp, "--topic", "Light", "--set", "Ours", "--platform", "", "--region", "us", "--region", "gb", "--samples", "3", "--branded", "--no-active")...)
 	var listed postgres.TrackedPrompt
 	if err := json.Unmarshal([]byte(must(t, env, with("prompt", "list", "--json")...)), &listed); err != nil {
 		t.Fatal(err)
 	}
-	if listed.ID.String() != lamp || listed.Topic != "Light" || listed.Set != "Prompts" || listed.Samples != 3 || listed.IsActive || *listed.IsBranded || listed.Platforms[0] != "openai" {
+	if listed.ID.String() != lamp || listed.Topic != "Light" || listed.Set != "Ours" || listed.Samples != 3 || listed.IsActive || !*listed.IsBranded ||
+		len(listed.Platforms) > 0 || !slices.Equal(listed.Regions, []string{"us", "gb"}) {
 		t.Errorf("prompt list: %+v", listed)
 	}
+
+	must(t, env, with("brand", "platform", "add", "openai", "--model", "gpt-5", "--frequency", "weekly")...)
+	must(t, env, with("brand", "platform", "edit", "openai", "--model", "gpt-5", "--frequency", "monthly", "--no-enabled")...)
+	want = `{"platform":"openai","model":"gpt-5","check_frequency":"monthly","is_enabled":false,"last_checked_at":null,"next_check_at":null}`
+	if got := must(t, env, with("brand", "platform", "list", "--json")...); got != want {
+		t.Errorf("brand platform list: %s\nwant %s", got, want)
+	}
+	must(t, env, "org", "edit", "acme", "--name", "Acme AG", "--time-zone", "Europe/Berlin")
 
 	for said, args := range map[string][]string{
 		`domain "co.uk": anybody may have`:                  {"brand", "add", "X", "--org", "acme", "--domain", "co.uk"},
@@ -50,6 +60,10 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 		`brand "lumen" not found: there is none yet`:        {"brand", "edit", "lumen", "--org", "other", "--name", "X"},
 		`competitor "Nova" not found: want one of Raye Inc`: with("competitor", "remove", "Nova"),
 		"competitor is taken":                               with("competitor", "add", "Raye Inc"),
+		"platform is taken":                                 with("brand", "platform", "add", "openai", "--model", "gpt-5"),
+		`platform "chatgpt": want one of openai, `:          with("brand", "platform", "add", "chatgpt"),
+		"`answerscope brand platform list` prints them":     with("brand", "platform", "remove", "openai"),
+		`time zone "Mars" not recognized`:                   {"org", "edit", "acme", "--time-zone", "Mars"},
 		"`answerscope prompt list` prints them":             with("prompt", "remove", id),
 		"--samples 11: want 1 to 10":                        with("prompt", "add", "x", "--samples", "11"),
 		"add --yes if it should":                            {"brand", "remove", "lumen", "--org", "acme"},
@@ -59,6 +73,7 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 		}
 	}
 
+	must(t, env, with("brand", "platform", "remove", "openai", "--model", "gpt-5")...)
 	must(t, env, with("prompt", "remove", lamp)...)
 	must(t, env, with("competitor", "remove", "Raye Inc")...)
 	must(t, env, "brand", "remove", "lumen", "--org", "acme", "--yes")

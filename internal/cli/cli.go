@@ -35,10 +35,10 @@ type grammar struct {
 
 	Status     status     `cmd:"" help:"Show what runs on the data directory: addresses, keys, how far the log has landed, disk."`
 	Migrate    migrate    `cmd:"" help:"Bring the schemas and the topics up to this binary."`
-	Org        org        `cmd:"" help:"Add and list organizations."`
-	User       user       `cmd:"" help:"Add, list and disable users, and set their passwords."`
+	Org        org        `cmd:"" help:"Add, change and list organizations."`
+	User       user       `cmd:"" help:"Add, list, disable and remove users, and set their passwords and roles."`
 	Key        key        `cmd:"" help:"Create, list and revoke API keys."`
-	Brand      brand      `cmd:"" help:"Add, change, list and delete brands."`
+	Brand      brand      `cmd:"" help:"Add, change, list and delete brands, and where they are asked."`
 	Competitor competitor `cmd:"" help:"Add, change, list and remove what a brand is compared with."`
 	Prompt     prompt     `cmd:"" help:"Add, change, list and delete a brand's prompts."`
 	Analyst    analyst    `cmd:"" help:"Give people access by SQL, each to one organization."`

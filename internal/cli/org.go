@@ -11,6 +11,7 @@ import (
 
 type org struct {
 	Add  orgAdd  `cmd:"" help:"Add an organization; prints its id and slug."`
+	Edit orgEdit `cmd:"" help:"Change an organization; what is not given stays."`
 	List orgList `cmd:"" help:"List organizations."`
 }
 
@@ -24,8 +25,8 @@ type orgAdd struct {
 const nameBytes = 512
 
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
-	if strings.TrimSpace(c.Name) == "" || len(c.Name) > nameBytes || event.HasControls(c.Name) {
-		return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", c.Name, nameBytes)}
+	if err := checkNames(c.Name); err != nil {
+		return err
 	}
 	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
 		added, err := on.db.AddOrganization(ctx, c.Name, c.Slug)
@@ -33,6 +34,31 @@ func (c *orgAdd) Run(ctx context.Context, p *process) error {
 			return err
 		}
 		return p.printResult(c.JSON, added, fmt.Sprintf("%s %s", added.ID, added.Slug))
+	})
+}
+
+// checkNames checks names as the store does.
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if strings.TrimSpace(name) == "" || len(name) > nameBytes || event.HasControls(name) {
+			return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, nameBytes)}
+		}
+	}
+	return nil
+}
+
+type orgEdit struct {
+	Slug     string  `arg:"" help:"Its slug, which stays."`
+	Name     *string `placeholder:"NAME" help:"Its new name."`
+	TimeZone *string `placeholder:"ZONE" help:"Of its days, such as Europe/Berlin."`
+}
+
+func (c *orgEdit) Run(ctx context.Context, p *process) error {
+	if err := checkNames(given(c.Name)...); err != nil {
+		return err
+	}
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope org list", on.db.EditOrganization(ctx, c.Slug, c.Name, c.TimeZone))
 	})
 }
 

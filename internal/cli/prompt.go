@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
@@ -63,12 +64,17 @@ func checkPrompt(text *string, samples *int) error {
 }
 
 type promptEdit struct {
-	ofBrand `embed:""`
-	ID      string  `arg:"" help:"Of the prompt, as prompt list prints it."`
-	Text    *string `placeholder:"TEXT" help:"What is asked from now on; earlier answers keep what they were asked."`
-	Topic   *string `placeholder:"NAME" help:"Its topic, made where it is missing; '' for none."`
-	Samples *int    `placeholder:"N" help:"How often it is asked each time, 1 to 10."`
-	Active  *bool   `negatable:"" help:"Ask it, or with --no-active keep it as it is."`
+	ofBrand  `embed:""`
+	ID       string   `arg:"" help:"Of the prompt, as prompt list prints it."`
+	Text     *string  `placeholder:"TEXT" help:"What is asked from now on; earlier answers keep what they were asked."`
+	Set      *string  `placeholder:"NAME" help:"Its prompt set, made where it is missing."`
+	Topic    *string  `placeholder:"NAME" help:"Its topic, made where it is missing; \"\" for none."`
+	Platform []string `sep:"none" placeholder:"SLUG" help:"Where it is asked, in place of what it had; repeat it for more, \"\" for the brand's platforms."`
+	Model    []string `sep:"none" placeholder:"SLUG" help:"The models that are asked, in place of what it had; \"\" for the brand's."`
+	Region   []string `sep:"none" placeholder:"CODE" help:"The countries it is asked from, in place of what it had; \"\" for the brand's."`
+	Samples  *int     `placeholder:"N" help:"How often it is asked each time, 1 to 10."`
+	Branded  *bool    `negatable:"" help:"It names the brand, or with --no-branded does not."`
+	Active   *bool    `negatable:"" help:"Ask it, or with --no-active keep it as it is."`
 }
 
 func (c *promptEdit) Run(ctx context.Context, p *process) error {
@@ -80,9 +86,19 @@ func (c *promptEdit) Run(ctx context.Context, p *process) error {
 		return err
 	}
 	return c.with(ctx, p, func(ctx context.Context, on *engines, b postgres.Brand) error {
-		edit := postgres.PromptEdit{Text: c.Text, Topic: c.Topic, Samples: c.Samples, IsActive: c.Active}
-		return listedBy("answerscope prompt list", on.db.EditPrompt(ctx, b.ID, id, edit))
+		return listedBy("answerscope prompt list", on.db.EditPrompt(ctx, b.ID, id, postgres.PromptEdit{
+			Text: c.Text, Set: c.Set, Topic: c.Topic, Platforms: replaced(c.Platform), Models: replaced(c.Model), Regions: replaced(c.Region),
+			Samples: c.Samples, IsBranded: c.Branded, IsActive: c.Active,
+		}))
 	})
+}
+
+// replaced is the list that a repeated flag gives; nil where it is not given, empty where it is only ”.
+func replaced(flags []string) *[]string {
+	if flags == nil {
+		return nil
+	}
+	return new(slices.DeleteFunc(flags, func(flag string) bool { return flag == "" }))
 }
 
 func promptID(text string) (uuid.UUID, error) {

@@ -25,6 +25,8 @@ type user struct {
 	Disable userDisable `cmd:"" help:"Disable a user, at once and everywhere: sessions end, keys stop."`
 	Enable  userEnable  `cmd:"" help:"Enable a disabled user again."`
 	Passwd  userPasswd  `cmd:"" help:"Give a user another password, and end their sessions."`
+	Role    userRole    `cmd:"" help:"Give a user another role."`
+	Remove  userRemove  `cmd:"" help:"Delete a user with their sessions and API keys."`
 }
 
 type userAdd struct {
@@ -146,6 +148,25 @@ func (c *userPasswd) Run(ctx context.Context, p *process) error {
 			return nil
 		}
 		return p.print("password " + chosen)
+	})
+}
+
+type userRole struct {
+	userEmail
+	Role string `arg:"" enum:"owner,admin,member,viewer" help:"owner, admin, member or viewer."`
+}
+
+func (c *userRole) Run(ctx context.Context, p *process) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope user list", on.db.SetRole(ctx, c.Email, c.Role))
+	})
+}
+
+type userRemove struct{ userEmail }
+
+func (c *userRemove) Run(ctx context.Context, p *process) error {
+	return p.with(ctx, onlyControl, func(ctx context.Context, on *engines) error {
+		return listedBy("answerscope user list", on.db.RemoveUser(ctx, c.Email))
 	})
 }
 

@@ -80,6 +80,16 @@ func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	if r := run(t, env, "", "user", "add", "bob@example.org", "--org", "acme", "--id", "1"); r.status != exitUsage {
 		t.Errorf("an id that is none: %d %s", r.status, r.stderr)
 	}
+	if r := run(t, env, "", "user", "role", "ana@example.org", "viewer"); r.status != exitFailed || !strings.Contains(r.stderr, "the last owner of an organization stays") || strings.Contains(r.stderr, "SQLSTATE") {
+		t.Errorf("the last owner as a viewer: %d %s", r.status, r.stderr)
+	}
+	must(t, env, "user", "add", "bob@example.org", "--org", "acme")
+	must(t, env, "user", "role", "Bob@example.org", "owner")
+	must(t, env, "user", "remove", "ana@example.org")
+	opens("removed", access, 401)
+	if list := must(t, env, "user", "list", "--org", "acme"); strings.Contains(list, "ana@") || !strings.Contains(list, "owner") {
+		t.Errorf("user list: %s", list)
+	}
 	if out := must(t, env, "secrets", "rotate"); out != "1 secrets encrypted" {
 		t.Errorf("secrets rotate: %s", out)
 	}

@@ -21,13 +21,14 @@ func (e ErrConflict) Error() string { return e.What + " is taken" }
 
 // taken names the value that each unique constraint keeps unique.
 var taken = map[string]string{
-	"organizations_slug_key":          "slug",
-	"brands_organization_id_slug_key": "slug",
-	"users_email_key":                 "email",
-	"users_pkey":                      "id",
-	"members_user_id_key":             "user",
-	"competitors_brand_id_name_key":   "competitor",
-	"api_key_hashes_hash_key":         "key",
+	"organizations_slug_key":                      "slug",
+	"brands_organization_id_slug_key":             "slug",
+	"users_email_key":                             "email",
+	"users_pkey":                                  "id",
+	"members_user_id_key":                         "user",
+	"competitors_brand_id_name_key":               "competitor",
+	"brand_platforms_brand_id_platform_model_key": "platform",
+	"api_key_hashes_hash_key":                     "key",
 }
 
 // wrap says in an error what was being done; nil stays nil.
@@ -56,9 +57,17 @@ func typed(err error) error {
 		return ErrConflict{what}
 	case "23503":
 		return ErrNotFound
+	case "23514", "22023":
+		return refusedValue{refused}
 	}
 	return err
 }
+
+// refusedValue is what the schema refuses, in its own words.
+type refusedValue struct{ cause *pgconn.PgError }
+
+func (e refusedValue) Error() string { return e.cause.Message }
+func (e refusedValue) Unwrap() error { return e.cause }
 
 // Unreached reports whether an error is of the connection, or of a server that is starting or stopping.
 func Unreached(err error) bool {

@@ -23,9 +23,10 @@ type TrackedPrompt struct {
 
 // PromptEdit is what to change of a prompt; nil stays.
 type PromptEdit struct {
-	Text, Topic *string // Topic "" is none
-	Samples     *int
-	IsActive    *bool
+	Text, Set, Topic           *string   // Topic "" is none
+	Platforms, Models, Regions *[]string // an empty list is the brand's
+	Samples                    *int
+	IsBranded, IsActive        *bool
 }
 
 var (
@@ -56,7 +57,7 @@ func (db *DB) AddPrompt(ctx context.Context, brand uuid.UUID, p TrackedPrompt) (
 	return id, wrap(err, "add prompt to brand %s", brand)
 }
 
-// EditPrompt changes a prompt of a brand, and adds its topic where that is missing. ErrNotFound if the brand has no such
+// EditPrompt changes a prompt of a brand, and adds its set and topic where they are missing. ErrNotFound if the brand has no such
 // prompt.
 func (db *DB) EditPrompt(ctx context.Context, brand, prompt uuid.UUID, e PromptEdit) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
@@ -65,7 +66,14 @@ func (db *DB) EditPrompt(ctx context.Context, brand, prompt uuid.UUID, e PromptE
 				return err
 			}
 		}
-		_, err := editPrompt.one(ctx, tx, brand, prompt, e.Text, e.Topic, e.Samples, e.IsActive)
+		set := uuid.NullUUID{Valid: e.Set != nil}
+		if e.Set != nil {
+			var err error
+			if set.UUID, err = ensurePromptSet.one(ctx, tx, brand, *e.Set); err != nil {
+				return err
+			}
+		}
+		_, err := editPrompt.one(ctx, tx, brand, prompt, e.Text, set, e.Topic, e.Platforms, e.Models, e.Regions, e.Samples, e.IsBranded, e.IsActive)
 		return err
 	})
 	return wrap(err, "edit prompt %s", prompt)

@@ -56,7 +56,9 @@ func (s statement[R]) run(ctx context.Context, on querier, args ...any) (touched
 
 func (s statement[R]) failed(err error) error {
 	err = typed(err)
-	if _, conflict := errors.AsType[ErrConflict](err); conflict || errors.Is(err, ErrNotFound) {
+	_, conflict := errors.AsType[ErrConflict](err)
+	_, refused := errors.AsType[refusedValue](err)
+	if conflict || refused || errors.Is(err, ErrNotFound) {
 		return err // the caller says of what
 	}
 	return wrap(err, "query %s", s.name)

@@ -33,7 +33,6 @@ var (
 	cancelTrackingRuns = query[none]("cancel_tracking_runs")
 	promptsToAsk       = query[PromptToAsk]("prompts_to_ask")
 	brandPlatforms     = query[BrandPlatform]("brand_platforms")
-	addBrandPlatform   = query[none]("add_brand_platform")
 )
 
 // TrackingJob finds a job of the organization, or ErrNotFound.
@@ -107,11 +106,4 @@ type BrandPlatform struct {
 // BrandPlatforms returns the enabled platforms of a brand.
 func (db *DB) BrandPlatforms(ctx context.Context, brand uuid.UUID) ([]BrandPlatform, error) {
 	return brandPlatforms.all(ctx, db, brand)
-}
-
-// EnsureBrandPlatform has a brand asked on a platform hourly, daily, weekly, monthly or by hand (manual), if it is not
-// yet.
-func (db *DB) EnsureBrandPlatform(ctx context.Context, brand uuid.UUID, platform, frequency string) error {
-	_, err := addBrandPlatform.run(ctx, db, brand, platform, frequency)
-	return wrap(err, "add platform %s", platform)
 }

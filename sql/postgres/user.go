@@ -34,6 +34,8 @@ var (
 	users       = query[OrganizationUser]("users")
 	setActive   = query[uuid.UUID]("set_user_active")
 	setPassword = query[uuid.UUID]("set_password")
+	setRole     = query[uuid.UUID]("set_role")
+	removeUser  = query[uuid.UUID]("remove_user")
 )
 
 // AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a missing organization
@@ -91,4 +93,16 @@ func (db *DB) SetUserActive(ctx context.Context, address string, active bool) er
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
 	_, err := setPassword.one(ctx, db, address, hash)
 	return wrap(err, "set password of %s", address)
+}
+
+// SetRole makes a user an owner, admin, member or viewer. ErrNotFound if there is no such user.
+func (db *DB) SetRole(ctx context.Context, address, role string) error {
+	_, err := setRole.one(ctx, db, address, role)
+	return wrap(err, "set role of %s", address)
+}
+
+// RemoveUser deletes a user with their membership, sessions and keys. ErrNotFound if there is no such user.
+func (db *DB) RemoveUser(ctx context.Context, address string) error {
+	_, err := removeUser.one(ctx, db, address)
+	return wrap(err, "remove user %s", address)
 }

@@ -1,0 +1,6 @@
+-- remove_brand_platform: has a brand no longer asked on a platform, with its default model where $3 is ''.
+DELETE FROM public.brand_platforms
+WHERE brand_id = $1
+  AND platform = $2
+  AND model IS NOT DISTINCT FROM nullif($3, '')
+RETURNING id

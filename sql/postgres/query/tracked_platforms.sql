@@ -1,0 +1,13 @@
+-- tracked_platforms: where a brand is asked, how often, and when.
+SELECT
+    platform,
+    coalesce(model, '') AS model,
+    check_frequency,
+    is_enabled,
+    last_checked_at,
+    next_check_at
+FROM public.brand_platforms
+WHERE brand_id = $1
+ORDER BY
+    platform,
+    model NULLS FIRST
