@@ -35,7 +35,7 @@ func providerItems() (items string) {
 		if p.TakesRegion {
 			region = "takes a region"
 		}
-		items += fmt.Sprintf("- `%s` (%s): %s; %d requests a minute, %d at a time. Models:", p.Slug, p.Name, region, p.Limits.RequestsPerMinute, p.Limits.InFlight)
+		items += fmt.Sprintf("- `%s` (%s): %s; %s. Models:", p.Slug, p.Name, region, p.Limits)
 		for i, m := range p.Models {
 			if i > 0 {
 				items += ";"

@@ -62,6 +62,7 @@ type gate struct {
 	until    time.Time     // when it is used no more
 	pace     *rate.Limiter // of requests
 	budget   *rate.Limiter // of tokens
+	turn     chan struct{} // held while a request waits for tokens
 	expected float64       // tokens that a request takes
 	inFlight int
 	usedAt   time.Time
@@ -85,7 +86,7 @@ func (g *gates) gate(d platform.Description, account string) *gate {
 	}
 	made := &gate{
 		account: account, limits: limits, tokens: float64(d.Limits.TokensPerMinute), wake: g.wake, expected: typicalTokens(d),
-		pace: rate.NewLimiter(0, 1), budget: rate.NewLimiter(rate.Inf, 1), change: make(chan struct{}),
+		pace: rate.NewLimiter(0, 1), budget: rate.NewLimiter(rate.Inf, 1), turn: make(chan struct{}, 1), change: make(chan struct{}),
 	}
 	g.of[account] = made
 	return made
@@ -123,10 +124,33 @@ func (g *gate) wait(ctx context.Context) (expected int, err error) {
 	if err := g.pace.Wait(ctx); err != nil || g.tokens == 0 {
 		return 0, err
 	}
+	select {
+	case g.turn <- struct{}{}: // one by one: many that wait and then go away leave no tokens used
+		defer func() { <-g.turn }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
 	g.mu.Lock()
-	expected = min(int(g.expected), g.budget.Burst())
+	expected = int(g.expected)
+	first := min(expected, g.budget.Burst())
+	delay := g.budget.ReserveN(time.Now(), first).Delay()
 	g.mu.Unlock()
-	return expected, g.budget.WaitN(ctx, expected)
+	if err := lifecycle.Pause(ctx, delay); err != nil {
+		return 0, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.use(expected - first)
+	return expected, nil
+}
+
+// use counts tokens in pieces of the burst. The next request waits until the rate has made up for them.
+func (g *gate) use(tokens int) {
+	for tokens > 0 {
+		piece := min(tokens, g.budget.Burst())
+		g.budget.ReserveN(time.Now(), piece)
+		tokens -= piece
+	}
 }
 
 // tryEnter takes room for a request, if there is any; else it returns what ends when there may be.
@@ -153,8 +177,8 @@ func (g *gate) leave(expected, took int) {
 	defer g.mu.Unlock()
 	if took > 0 {
 		g.expected += learning * (float64(took) - g.expected)
-		if more := min(took-expected, g.budget.Burst()); more > 0 && g.tokens > 0 {
-			g.budget.ReserveN(time.Now(), more)
+		if g.tokens > 0 {
+			g.use(took - expected)
 		}
 	}
 	g.inFlight--
@@ -196,7 +220,7 @@ func (g *gates) run(ctx context.Context) {
 	}
 }
 
-// renew renews the lease of every gate that is in use; soon says that one is of nothing yet.
+// renew renews the lease of every gate that is in use; soon reports an empty lease.
 func (g *gates) renew(ctx context.Context) (soon bool, err error) {
 	g.mu.Lock()
 	list := make([]*gate, 0, len(g.of))
@@ -231,10 +255,13 @@ func (g *gate) take(lease postgres.PlatformLease, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lease, g.until = lease, until
+	defer g.signal()
+	if lease.PerMinute == 0 {
+		return // nothing enters; what has entered waits for the rate that it entered with
+	}
 	g.pace.SetLimit(rate.Limit(lease.PerMinute / 60 * used))
 	if part := g.tokens * lease.PerMinute / g.limits.PerMinute; g.tokens > 0 {
 		g.budget.SetBurst(max(1, int(part*tokensAtOnce)))
 		g.budget.SetLimit(rate.Limit(part / 60 * tokensEvenly))
 	}
-	g.signal()
 }

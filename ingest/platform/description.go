@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -39,6 +40,18 @@ type Limits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int
 	InFlight          int // requests at one time
+}
+
+// String says the limits to people.
+func (l Limits) String() string {
+	if l.RequestsPerMinute == 0 {
+		return "none"
+	}
+	tokens := ""
+	if l.TokensPerMinute > 0 {
+		tokens = fmt.Sprintf(" and %d tokens", l.TokensPerMinute)
+	}
+	return fmt.Sprintf("%d requests%s a minute, %d at a time", l.RequestsPerMinute, tokens, l.InFlight)
 }
 
 // Requested is the model of a question: slug, or the default; "" where there is no choice.

@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/term"
 
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/provider"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
@@ -131,10 +132,7 @@ func providerLines(v provider.View) []string {
 	if !v.Available {
 		key = "unavailable"
 	}
-	limits := fmt.Sprintf("%d requests a minute, %d at a time", v.Limits.RequestsPerMinute, v.Limits.InFlight)
-	if v.Limits.RequestsPerMinute == 0 {
-		limits = "none"
-	}
+	limits := platform.Limits(v.Limits).String()
 	var lines []string
 	for i, m := range v.Models {
 		start, end := v.Platform+"\t"+key, limits

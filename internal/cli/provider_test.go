@@ -13,7 +13,7 @@ func TestProvidersOfTheEnvironmentAreListed(t *testing.T) {
 	t.Parallel()
 	env := []string{"ANSWERSCOPE_DATA_DIR=" + t.TempDir() + "/none", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key-hunter2-0123456789"}
 	table := must(t, env, "provider", "list")
-	for _, want := range []string{"openai", "environment", "gpt-5.4", "2.50, 15 USD", "2026-05-04", "500 requests a minute, 50 at a time",
+	for _, want := range []string{"openai", "environment", "gpt-5.4", "2.50, 15 USD", "2026-05-04", "500 requests and 500000 tokens a minute, 50 at a time",
 		"unavailable", "ANSWERSCOPE_PLATFORM_MISTRAL_API_KEY is missing: want the API key of an account at Mistral", "simulator-shopping", "none needed", "not known"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
