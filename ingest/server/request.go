@@ -86,10 +86,16 @@ func (s *Server) asked(c *fiber.Ctx) (brand postgres.Brand, r job.Request, err e
 	return brand, r, err
 }
 
+// mostNames is how many platforms, models or regions a request may name: every prompt is compared with them.
+const mostNames = 1000
+
 // check checks what asked has not, and completes the request.
 func (b *startBody) check(r *job.Request) error {
-	for field, list := range map[string][]string{"platforms": b.Platforms, "models": b.Models} {
-		if slices.Contains(list, "") {
+	for field, list := range map[string][]string{"platforms": b.Platforms, "models": b.Models, "regions": b.Regions} {
+		if len(list) > mostNames {
+			return problem.New(problem.Invalid, "%s: want at most %d, got %d", field, mostNames, len(list))
+		}
+		if field != "regions" && slices.Contains(list, "") {
 			return problem.New(problem.Invalid, "%s: want names, got an empty one", field)
 		}
 	}
@@ -116,8 +122,10 @@ func (b *startBody) check(r *job.Request) error {
 // distinct is a list with each item once.
 func distinct(list []string) []string {
 	var kept []string
+	seen := make(map[string]bool, len(list))
 	for _, item := range list {
-		if !slices.Contains(kept, item) {
+		if !seen[item] {
+			seen[item] = true
 			kept = append(kept, item)
 		}
 	}

@@ -35,17 +35,17 @@ func New(db *postgres.DB, jobs *job.Jobs, due *schedule.Schedule, now func() tim
 	return &Server{db, jobs, due, now, newWatch(db)}
 }
 
-// Mount adds the routes below a prefix, /api/tracking. require finds who asks and refuses all others; limit limits the
-// starts of a caller.
-func (s *Server) Mount(server *httpd.Server, prefix string, require, limit fiber.Handler) {
+// Mount adds the routes below a prefix, /api/tracking. require finds who asks and refuses all others; starts
+// and estimates limit those of a caller.
+func (s *Server) Mount(server *httpd.Server, prefix string, require, starts, estimates fiber.Handler) {
 	routes := server.Mount(httpd.Surface{Prefix: prefix, BodyLimit: bodyLimit, Error: s.refusal})
 	routes.Get("/openapi.json", func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return c.Send(openAPI)
 	})
 	routes.Use(require, private)
-	routes.Post("/start", limit, s.start)
-	routes.Post("/estimate", s.estimate)
+	routes.Post("/start", starts, s.start)
+	routes.Post("/estimate", estimates, s.estimate)
 	routes.Get("/jobs", s.list)
 	routes.Get("/job/:id", s.show)
 	routes.Delete("/job/:id", s.cancel)

@@ -44,7 +44,7 @@ func (c *ingests) Run(ctx context.Context, p *process) error {
 
 // tracking are the flags of every command that starts tracking jobs.
 type tracking struct {
-	StartLimit int `default:"2" placeholder:"N" help:"Starts of tracking jobs a second of one user or key (default 2); 0: no limit."`
+	StartLimit int `default:"2" placeholder:"N" help:"Starts of tracking jobs, and estimates, a second of one user or key (default 2); 0: no limit."`
 }
 
 func (t *tracking) validate() error {
@@ -57,6 +57,18 @@ func (t *tracking) validate() error {
 // assembleIngest adds the tracking server, on the listener that is there or on one of its own, what works on its jobs,
 // and the schedule. Its timetable has a lead of its own, so that the pipeline's process and this one may differ.
 func assembleIngest(ctx context.Context, s *service) error {
+	if err := assembleJobs(ctx, s); err != nil {
+		return err
+	}
+	due := schedule.New(s.db, s.jobs, time.Now, s.metrics, s.log)
+	table := timetable.New(s.lead("schedule"), s.db.TaskHistory(), s.tasks, s.log)
+	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
+	s.part("schedule", table.Run)
+	return s.mountTracking(ctx, trackserver.New(s.db, s.jobs, due, time.Now))
+}
+
+// assembleJobs adds what works on tracking jobs.
+func assembleJobs(_ context.Context, s *service) error {
 	if s.appends == nil {
 		var err error
 		if s.appends, err = s.newProducer(s.metrics, producer.Spool{}); err != nil {
@@ -71,11 +83,7 @@ func assembleIngest(ctx context.Context, s *service) error {
 	}
 	s.jobs = jobs
 	s.part("tracking jobs", jobs.Run)
-	due := schedule.New(s.db, jobs, time.Now, s.metrics, s.log)
-	table := timetable.New(s.lead("schedule"), s.db.TaskHistory(), s.tasks, s.log)
-	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
-	s.part("schedule", table.Run)
-	return s.mountTracking(ctx, trackserver.New(s.db, jobs, due, time.Now))
+	return nil
 }
 
 // newJobs makes tracking jobs that append with a producer; without one they can be started, and not worked on.
@@ -111,10 +119,10 @@ func (s *service) mountTracking(ctx context.Context, tracks *trackserver.Server)
 	if err := s.mountProviders(); err != nil {
 		return err
 	}
-	limit := httpd.NewCallerLimit(s.tracks.StartLimit, time.Now)
-	tracks.Mount(s.server, "/api/tracking", require, limit.Handle)
+	starts, estimates := httpd.NewCallerLimit(s.tracks.StartLimit, time.Now), httpd.NewCallerLimit(s.tracks.StartLimit, time.Now)
+	tracks.Mount(s.server, "/api/tracking", require, starts.Handle, estimates.Handle)
 	if s.dashboard != nil {
-		tracks.Mount(s.server, identity.DashboardPrefix+"/tracking", s.dashboard.RequireDashboard, limit.Handle)
+		tracks.Mount(s.server, identity.DashboardPrefix+"/tracking", s.dashboard.RequireDashboard, starts.Handle, estimates.Handle)
 	}
 	secret := s.settings.CronSecret.Reveal()
 	if secret == "" {
