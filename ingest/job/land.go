@@ -92,11 +92,12 @@ func (d *drive) land(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for looks := 1; len(missing) > 0; looks++ {
+	for looks, away := 1, false; len(missing) > 0; looks++ {
 		missing, err = d.stillMissing(ctx, missing, looks%landAsDead == 0)
-		if err != nil {
+		if err != nil && !away && ctx.Err() == nil {
 			d.log.Warn("landing of a tracking job unknown", "job", d.claim.ID, "cause", err, "next", "check that clickhouse answers")
 		}
+		away = err != nil
 		if len(missing) > 0 {
 			if err := lifecycle.Pause(ctx, landInterval); err != nil {
 				return err
