@@ -644,7 +644,7 @@ CREATE TABLE public.brand_platforms (
     CONSTRAINT brand_platforms_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT brand_platforms_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT brand_platforms_check_frequency_is_known CHECK ((check_frequency = ANY (ARRAY['hourly'::text, 'daily'::text, 'weekly'::text, 'monthly'::text, 'manual'::text]))),
-    CONSTRAINT brand_platforms_model_length CHECK (((octet_length(model) >= 1) AND (octet_length(model) <= 2048))),
+    CONSTRAINT brand_platforms_model_length CHECK (((octet_length(model) >= 1) AND (octet_length(model) <= 512))),
     CONSTRAINT brand_platforms_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200)))
 );
 ALTER TABLE public.brand_platforms OWNER TO answerscope_owner;
@@ -686,7 +686,7 @@ CREATE TABLE public.brands (
     CONSTRAINT brands_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT brands_aliases_are_words CHECK (private.are_words(aliases)),
     CONSTRAINT brands_industry_length CHECK ((char_length(industry) <= 200)),
-    CONSTRAINT brands_language_length CHECK ((char_length(language) <= 100)),
+    CONSTRAINT brands_language_length CHECK ((octet_length(language) <= 64)),
     CONSTRAINT brands_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
     CONSTRAINT brands_region_length CHECK ((char_length(region) <= 100)),
     CONSTRAINT brands_slug_form CHECK (private.is_slug(slug))
@@ -1196,7 +1196,7 @@ CREATE TABLE public.tracking_runs (
     CONSTRAINT tracking_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT tracking_runs_error_class_length CHECK ((octet_length(error_class) <= 100)),
     CONSTRAINT tracking_runs_error_length CHECK ((octet_length(error) <= 8192)),
-    CONSTRAINT tracking_runs_model_length CHECK ((octet_length(model) <= 2048)),
+    CONSTRAINT tracking_runs_model_length CHECK ((octet_length(model) <= 512)),
     CONSTRAINT tracking_runs_platform_length CHECK (((octet_length(platform) >= 1) AND (octet_length(platform) <= 200))),
     CONSTRAINT tracking_runs_region_length CHECK ((octet_length(region) <= 512)),
     CONSTRAINT tracking_runs_sample_range CHECK (((sample >= 1) AND (sample <= 10))),

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -29,7 +30,7 @@ var (
 	trackingJob        = query[TrackingJob]("tracking_job")
 	trackingJobs       = query[TrackingJob]("tracking_jobs")
 	trackingJobsByKey  = query[TrackingJob]("tracking_jobs_by_key")
-	cancelTrackingJob  = query[none]("cancel_tracking_job")
+	cancelTrackingJob  = query[cancelledJob]("cancel_tracking_job")
 	cancelTrackingRuns = query[none]("cancel_tracking_runs")
 	promptsToAsk       = query[PromptToAsk]("prompts_to_ask")
 	brandPlatforms     = query[BrandPlatform]("brand_platforms")
@@ -64,18 +65,27 @@ func (db *DB) TrackingJobs(ctx context.Context, organization uuid.UUID, brand *u
 	return trackingJobs.all(ctx, db, organization, brand, before, id, limit)
 }
 
-// CancelTracking has a job of the organization ask nothing more. Requests in flight end by themselves. A finished job
-// stays as it is; ErrNotFound if there is no such job.
+type cancelledJob struct {
+	Status string `db:"status"`
+	Claim  int64  `db:"claim"`
+}
+
+// CancelTracking has a job of the organization ask nothing more. Requests in flight end by themselves; a job that no
+// worker has taken up is finished at once, but for answers that it has of another job. A finished job stays as it is;
+// ErrNotFound if there is no such job.
 func (db *DB) CancelTracking(ctx context.Context, organization, id uuid.UUID) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		cancelled, err := cancelTrackingJob.run(ctx, tx, organization, id)
-		if err != nil || cancelled == 0 {
+		job, err := cancelTrackingJob.one(ctx, tx, organization, id)
+		if err != nil {
 			return err
 		}
-		_, err = cancelTrackingRuns.run(ctx, tx, id)
+		if _, err := cancelTrackingRuns.run(ctx, tx, id); err != nil || job.Status != "waiting" {
+			return err
+		}
+		_, err = finishTrackingJob.run(ctx, tx, id, job.Claim)
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotFound) { // a finished one
 		return wrap(err, "cancel tracking job %s", id)
 	}
 	_, err = db.TrackingJob(ctx, organization, id)

@@ -5,7 +5,7 @@ CREATE TABLE public.brands (
     slug            text NOT NULL CONSTRAINT brands_slug_form CHECK (private.is_slug(slug)),
     industry        text CONSTRAINT brands_industry_length CHECK (char_length(industry) <= 200),
     region          text CONSTRAINT brands_region_length CHECK (char_length(region) <= 100),
-    language        text CONSTRAINT brands_language_length CHECK (char_length(language) <= 100),
+    language        text CONSTRAINT brands_language_length CHECK (octet_length(language) <= 64),
     aliases         text[] NOT NULL DEFAULT '{}' CONSTRAINT brands_aliases_are_words CHECK (private.are_words(aliases)),
     is_active       bool NOT NULL DEFAULT true,
     revision        int NOT NULL DEFAULT 1,

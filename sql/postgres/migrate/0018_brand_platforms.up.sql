@@ -6,7 +6,7 @@ CREATE TABLE public.brand_platforms (
     is_enabled      bool NOT NULL DEFAULT true,
     check_frequency text NOT NULL DEFAULT 'daily'
                     CONSTRAINT brand_platforms_check_frequency_is_known CHECK (check_frequency IN ('hourly', 'daily', 'weekly', 'monthly', 'manual')),
-    model           text CONSTRAINT brand_platforms_model_length CHECK (octet_length(model) BETWEEN 1 AND 2048),
+    model           text CONSTRAINT brand_platforms_model_length CHECK (octet_length(model) BETWEEN 1 AND 512),
     last_checked_at timestamptz,
     next_check_at   timestamptz,
     created_at      timestamptz NOT NULL DEFAULT now(),

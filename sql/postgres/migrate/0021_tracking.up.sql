@@ -49,7 +49,7 @@ CREATE TABLE public.tracking_runs (
     job_id          uuid NOT NULL CONSTRAINT tracking_runs_job_id_fkey REFERENCES public.tracking_jobs ON DELETE CASCADE,
     prompt_id       uuid NOT NULL,
     platform        text NOT NULL CONSTRAINT tracking_runs_platform_length CHECK (octet_length(platform) BETWEEN 1 AND 200),
-    model           text NOT NULL CONSTRAINT tracking_runs_model_length CHECK (octet_length(model) <= 2048),
+    model           text NOT NULL CONSTRAINT tracking_runs_model_length CHECK (octet_length(model) <= 512),
     region          text NOT NULL CONSTRAINT tracking_runs_region_length CHECK (octet_length(region) <= 512),
     sample          int NOT NULL CONSTRAINT tracking_runs_sample_range CHECK (sample BETWEEN 1 AND 10),
     slot            timestamptz NOT NULL DEFAULT now(),

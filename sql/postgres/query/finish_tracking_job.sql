@@ -1,4 +1,4 @@
--- finish_tracking_job: ends a job with what became of its runs.
+-- finish_tracking_job: ends a job with what became of its runs; one that waits for a worker, if all were cancelled.
 WITH runs AS (
     SELECT
         count(*) FILTER (WHERE state = 'done') AS answered,
@@ -32,4 +32,4 @@ SET
 FROM runs AS r, classes AS c, platforms AS p
 WHERE j.id = $1
   AND j.claim = $2
-  AND j.status = 'active'
+  AND (j.status = 'active' OR j.status = 'waiting' AND r.cancelled = j.total)

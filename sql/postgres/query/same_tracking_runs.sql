@@ -11,6 +11,7 @@ JOIN public.tracking_jobs AS j ON j.id = o.job_id
 WHERE r.job_id = $1
   AND r.id = $2
   AND o.job_id <> r.job_id
+  AND o.prompt ->> 'text' = r.prompt ->> 'text' -- which may have been edited between the jobs
   AND o.state = 'queued'
   AND j.status IN ('waiting', 'active')
   AND j.cancelled_at IS NULL
