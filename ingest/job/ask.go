@@ -128,7 +128,7 @@ func failureOf(limited context.Context, err error) *platform.Error {
 // that it makes no record.
 func (a *asker) answered(ctx context.Context, r *run, reply platform.Reply, took time.Duration) *platform.Error {
 	ended := a.runOf(r)
-	ended.EndedAt, ended.Latency = a.Now(), took
+	ended.EndedAt, ended.Latency = a.endOf(r), took
 	record := ended.Answered(a.description.Priced(reply, r.Model))
 	cost := ""
 	if record.Usage != nil {
@@ -197,10 +197,7 @@ func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
 func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
 	failure = &platform.Error{Class: failure.Class, Cause: errors.New(causeOf(failure))}
 	ended := a.runOf(r)
-	ended.EndedAt = a.Now()
-	if deadline := r.deadline(); ended.EndedAt.After(deadline) {
-		ended.EndedAt = deadline // no process was there to give it up in time
-	}
+	ended.EndedAt = a.endOf(r)
 	record := ended.GaveUp(failure)
 	encoded, err := answer.Record(&record, a.Now())
 	if err == nil {
@@ -216,11 +213,24 @@ func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
 }
 
 // runOf is a run as its record is made of.
-func (a *asker) runOf(r *run) answer.Run {
+func (d *drive) runOf(r *run) answer.Run {
 	return answer.Run{
-		Snapshot: a.snapshot, Prompt: a.prompts[r.PromptID], Platform: r.Platform, Model: r.Model, Region: r.Region,
-		Language: a.claim.Language, Sample: int64(r.Sample), Due: r.Slot, JobID: &a.claim.ID, Attempts: r.Attempts,
+		Snapshot: d.snapshot, Prompt: d.prompts[r.PromptID], Platform: r.Platform, Model: r.Model, Region: r.Region,
+		Language: d.claim.Language, Sample: int64(r.Sample), Due: r.Slot, JobID: &d.claim.ID, Attempts: r.Attempts,
 	}
+}
+
+// endOf is when a run that ends now does so, as records take it: within a day of its slot. Later, no process was there to
+// give it up in time; before, the clock of the process that started it is ahead.
+func (d *drive) endOf(r *run) time.Time {
+	now := d.Now()
+	switch {
+	case now.Before(r.Slot):
+		return r.Slot
+	case now.After(r.deadline()):
+		return r.deadline()
+	}
+	return now
 }
 
 // lastFailure is why the last request of a run failed; that it was not asked in time, if there was none.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +47,8 @@ type surroundings struct {
 	Limits               platform.Limits
 	Accounts             map[uuid.UUID]string // by organization
 	Lacks                string               // a platform whose key this process has not
+	Breaks               uuid.UUID            // the organization whose platforms cannot be listed
+	Stumbles             *atomic.Int64        `json:"-"` // how often opening a platform fails
 }
 
 // environment is an organization with a brand, a log, and a service that is asked.
@@ -139,6 +142,14 @@ func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*job.Jobs, *produ
 		},
 	}, prometheus.NewRegistry(), log)
 	return jobs, appends, err
+}
+
+// exec changes what is stored.
+func (e *environment) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := e.db.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // start starts a job.
@@ -313,6 +324,9 @@ func (s *service) behave(behaves func(q question, times int) (int, time.Duration
 type platforms struct{ surroundings }
 
 func (p platforms) List(_ context.Context, organization uuid.UUID) ([]provider.Provider, error) {
+	if !organization.IsNil() && organization == p.Breaks {
+		return nil, errors.New("broken")
+	}
 	price := &platform.Price{Currency: "USD", Date: "2026-11-01", PerThousandRequests: "10"}
 	describe := func(slug string, price *platform.Price) provider.Provider {
 		return provider.Provider{Account: p.Accounts[organization], Description: platform.Description{Slug: slug, Name: slug, NeedsKey: true, TakesRegion: slug != "delta", Limits: p.Limits, Models: []platform.Model{
@@ -329,6 +343,9 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]provider.P
 }
 
 func (p platforms) Open(_ context.Context, _ uuid.UUID, slug string, _ simulator.Cast) (platform.Platform, error) {
+	if p.Stumbles != nil && p.Stumbles.Add(-1) >= 0 {
+		return nil, errors.New("the connection is lost")
+	}
 	return asks{slug, p.Service}, nil
 }
 

@@ -2,9 +2,12 @@ package job_test
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +22,8 @@ import (
 func TestEveryRunIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(5)...)
+	e.Stumbles = new(atomic.Int64)
+	e.Stumbles.Store(1) // postgres is away when a platform's key is read: its runs were given up as auth
 	jobs, _ := e.run(t)
 	id := e.start(t, jobs, job.Request{Platforms: []string{"alpha", "beta", "gamma"}, Models: []string{"alpha-small", "alpha-large", "beta-large"}, Regions: []string{"", "de"}, Samples: 2})
 	j, r := e.finished(t, id)
@@ -82,6 +87,13 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	if none.Status != "failed" || none.FailedReason == nil || gave.Answered != 0 {
 		t.Errorf("a job without an answer: %+v, %+v", none, gave)
 	}
+	// A brand of which no record can be made was asked, and paid for, every five seconds for ever.
+	e.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) SELECT $1, n || '.example' FROM generate_series(1, 300) AS n", e.brand.ID)
+	asked := e.service.requests()
+	none, gave = e.finished(t, e.start(t, jobs, job.Request{Platforms: []string{"alpha"}}))
+	if none.Status != "failed" || gave.GaveUp["invalid"] != 1 || e.service.requests() != asked {
+		t.Errorf("a brand with 301 domains, after %d requests: %+v, %+v", e.service.requests()-asked, none, gave)
+	}
 }
 
 // A cancelled job asks nothing more, and keeps the answers that were under way.
@@ -90,6 +102,14 @@ func TestACancelledJobKeepsWhatIsInFlight(t *testing.T) {
 	e := newEnvironment(t, numbered(30)...)
 	e.Limits.InFlight = 3
 	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusOK, 0, 2 * time.Second })
+	waiting, _ := e.jobs(t)
+	early := e.start(t, waiting, job.Request{Platforms: []string{"alpha"}})
+	if err := e.db.CancelTracking(t.Context(), e.brand.OrganizationID, early); err != nil {
+		t.Fatal(err)
+	}
+	if j := e.job(t, early); j.Status != "cancelled" || j.Phase != "done" || j.Completed != 30 || j.Result == nil {
+		t.Errorf("cancelled before a worker took it up: %+v", j)
+	}
 	jobs, _ := e.run(t)
 	id := e.start(t, jobs, job.Request{Platforms: []string{"alpha"}})
 	wait.For(t, "requests in flight", func() bool { return e.service.requests() == 3 })
@@ -114,28 +134,35 @@ func TestACancelledJobKeepsWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// Two jobs that ask the same at one time ask it once, and both have the answer.
+// Jobs that ask the same at one time ask it once, and all have the answer. A prompt that is edited meanwhile is another
+// question: it was given the answer of its old wording.
 func TestTheSameQuestionInFlightIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
-	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusOK, 0, 3 * time.Second })
+	free := make(chan struct{})
+	freed := sync.OnceFunc(func() { close(free) })
+	t.Cleanup(freed)
+	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { <-free; return http.StatusOK, 0, time.Second })
 	jobs, _ := e.run(t)
 	first := e.start(t, jobs, job.Request{Platforms: []string{"alpha"}})
 	wait.For(t, "requests in flight", func() bool { return e.service.requests() == 3 })
 	if joined := e.start(t, jobs, job.Request{Platforms: []string{"alpha", "alpha"}, Samples: 1}); joined != first {
 		t.Errorf("a start of the same began job %s beside %s", joined, first)
 	}
-	second := e.start(t, jobs, job.Request{Platforms: []string{"alpha", "beta"}})
+	e.exec(t, "UPDATE public.prompts SET text = 'which lamp?' WHERE brand_id = $1 AND text LIKE '%version 2?'", e.brand.ID)
+	second, third := e.start(t, jobs, job.Request{Platforms: []string{"alpha", "beta"}}), e.start(t, jobs, job.Request{Platforms: []string{"alpha"}})
+	freed()
 	one, r1 := e.finished(t, first)
 	two, r2 := e.finished(t, second)
-	if one.Status != "completed" || two.Status != "completed" || r1.Answered != 3 || r2.Answered != 6 || r2.Cost.Amount != 0.03 {
-		t.Errorf("%+v and %+v", r1, r2)
+	three, r3 := e.finished(t, third)
+	if one.Status != "completed" || two.Status != "completed" || three.Status != "completed" || r1.Answered != 3 || r2.Answered != 6 || r3.Answered != 3 || r2.Cost.Amount+r3.Cost.Amount != 0.04 {
+		t.Errorf("%+v, %+v and %+v", r1, r2, r3)
 	}
-	if n := e.service.requests(); n != 6 {
-		t.Errorf("%d requests, want 6: 3 of alpha and 3 of beta", n)
+	if n := e.service.requests(); n != 7 {
+		t.Errorf("%d requests, want 7: 4 of alpha and 3 of beta", n)
 	}
-	if answers, _ := e.records(t); len(answers) != 9 {
-		t.Errorf("%d answers on the log, want 9", len(answers))
+	if answers, _ := e.records(t); len(answers) != 12 {
+		t.Errorf("%d answers on the log, want 12", len(answers))
 	}
 }
 
@@ -158,6 +185,29 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	j, r := e.finished(t, id)
 	if j.Status != "completed" || r.Repeats != 0 || e.service.requests() != 20 || e.service.most > 4 {
 		t.Errorf("%d requests, %d at once at most: %+v", e.service.requests(), e.service.most, r)
+	}
+}
+
+// A worker that was paused, and taken for dead, ends when it wakes up and hears that its job is another worker's. The queue
+// took that for the end of the other one's job, which nobody went on with once its process had stopped.
+func TestAPausedWorkerEndsNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	e.service.behave(func(question, int) (int, time.Duration, time.Duration) { return http.StatusOK, 0, time.Hour })
+	jobs, stop := e.run(t)
+	id := e.start(t, jobs, job.Request{Platforms: []string{"alpha"}})
+	wait.For(t, "the first worker to hear of the second", func() bool {
+		e.exec(t, `UPDATE private.river_job SET attempted_at = now() - INTERVAL '1 hour'
+			WHERE id = (SELECT min(id) FROM private.river_job) AND state = 'running' AND EXISTS (SELECT FROM public.tracking_jobs WHERE id = $1 AND claim = 1)`, id)
+		e.service.mu.Lock()
+		defer e.service.mu.Unlock()
+		return e.service.inFlight == 3 && slices.Equal(slices.Collect(maps.Values(e.service.asked)), []int{2, 2, 2})
+	})
+	stop()
+	e.service.behave(nil)
+	e.run(t)
+	if j, r := e.finished(t, id); j.Status != "completed" || r.Answered != 3 || e.service.requests() > 3+r.Repeats {
+		t.Errorf("%s after %d requests: %+v", j.Status, e.service.requests(), r)
 	}
 }
 

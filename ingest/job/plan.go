@@ -42,7 +42,9 @@ type Plan struct {
 	Refused []Refusal // platforms that are left out
 
 	prompts []postgres.NewRunPrompt
+	texts   []string            // of the prompts, each with its id
 	prices  map[target]*big.Rat // of one run; nil: not known
+	index   map[question]int    // of a run in Runs
 }
 
 // Refusal is a platform that cannot be asked, with the reason.
@@ -53,6 +55,14 @@ type Refusal struct {
 
 // target is where prompts are asked.
 type target struct{ platform, model string }
+
+// question is what a run asks.
+type question struct {
+	prompt uuid.UUID
+	target
+	region string
+	sample int
+}
 
 // place is a platform of a plan, with its slot.
 type place struct {
@@ -65,6 +75,8 @@ type place struct {
 func (j *Jobs) Plan(ctx context.Context, brand postgres.Brand, r Request, now time.Time) (*Plan, error) {
 	return j.plan(ctx, brand, r, nil, now)
 }
+
+func newPlan() *Plan { return &Plan{prices: map[target]*big.Rat{}, index: map[question]int{}} }
 
 // plan plans each run once. due are the places of a schedule, each with its slot; nil: those of the request, now.
 func (j *Jobs) plan(ctx context.Context, brand postgres.Brand, r Request, due []Due, now time.Time) (*Plan, error) {
@@ -87,7 +99,7 @@ func (j *Jobs) plan(ctx context.Context, brand postgres.Brand, r Request, due []
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{prices: map[target]*big.Rat{}}
+	p := newPlan()
 	for _, at := range places {
 		if at.Unavailable != "" {
 			p.refuse(at.Slug, at.Unavailable)
@@ -99,7 +111,7 @@ func (j *Jobs) plan(ctx context.Context, brand postgres.Brand, r Request, due []
 		}
 	}
 	if len(p.Runs) > maxRuns {
-		return nil, problem.New(problem.Invalid, "the request comes to %d runs: want at most %d; name some promptIds, platforms or models", len(p.Runs), maxRuns)
+		return nil, problem.New(problem.Invalid, "the request comes to more than %d runs: name fewer promptIds, platforms, models, regions or samples", maxRuns)
 	}
 	for _, prompt := range prompts {
 		text, err := json.Marshal(answer.Prompt(prompt.Prompt))
@@ -107,6 +119,7 @@ func (j *Jobs) plan(ctx context.Context, brand postgres.Brand, r Request, due []
 			return nil, fmt.Errorf("encode prompt %s: %w", prompt.ID, err)
 		}
 		p.prompts = append(p.prompts, postgres.NewRunPrompt{PromptID: prompt.ID, Prompt: text})
+		p.texts = append(p.texts, prompt.ID.String()+" "+prompt.Text)
 	}
 	return p, nil
 }
@@ -185,7 +198,7 @@ func checkModels(models []string, places []place) error {
 
 // add adds the runs of a prompt at a place. limited: what has no known price is refused.
 func (p *Plan) add(brand postgres.Brand, r Request, at place, prompt postgres.PromptToAsk, limited bool) {
-	if len(r.Platforms) == 0 && len(prompt.Platforms) > 0 && !slices.Contains(prompt.Platforms, at.Slug) {
+	if len(p.Runs) > maxRuns || len(r.Platforms) == 0 && len(prompt.Platforms) > 0 && !slices.Contains(prompt.Platforms, at.Slug) {
 		return
 	}
 	regions := first(r.Regions, countries(prompt.Regions), countries([]string{brand.Region}))
@@ -209,8 +222,8 @@ func (p *Plan) add(brand postgres.Brand, r Request, at place, prompt postgres.Pr
 			estimate = &text
 		}
 		for _, region := range regions {
-			for sample := 1; sample <= samples; sample++ {
-				p.Runs = append(p.Runs, postgres.NewRun{
+			for sample := 1; sample <= samples && len(p.Runs) <= maxRuns; sample++ { // one more run says that there are more
+				p.addRun(postgres.NewRun{
 					PromptID: prompt.ID, Platform: at.Slug, Model: model, Region: region, Sample: sample, Slot: at.slot, Estimate: estimate,
 					AnswerID: event.RunID(event.Identity{
 						BrandID: brand.ID, PromptText: prompt.Text, Platform: at.Slug, Model: model, Region: region, Sample: int64(sample), Due: at.slot,
@@ -218,6 +231,20 @@ func (p *Plan) add(brand postgres.Brand, r Request, at place, prompt postgres.Pr
 				})
 			}
 		}
+	}
+}
+
+// addRun adds a run, unless its question is there. Of one that two schedules of a brand ask at once, the later slot is
+// kept: it is the shorter schedule's.
+func (p *Plan) addRun(r postgres.NewRun) {
+	asks := question{r.PromptID, target{r.Platform, r.Model}, r.Region, r.Sample}
+	i, has := p.index[asks]
+	switch {
+	case !has:
+		p.index[asks] = len(p.Runs)
+		p.Runs = append(p.Runs, r)
+	case r.Slot.After(p.Runs[i].Slot):
+		p.Runs[i] = r
 	}
 }
 
@@ -280,9 +307,9 @@ func first(lists ...[]string) []string {
 
 // digest is the same of plans that ask the same.
 func (p *Plan) digest() []byte {
-	lines := make([]string, len(p.Runs))
-	for i, r := range p.Runs {
-		lines[i] = fmt.Sprintf("%s %q %q %q %d", r.PromptID, r.Platform, r.Model, r.Region, r.Sample)
+	lines := slices.Clone(p.texts) // a prompt that was edited meanwhile asks something else
+	for _, r := range p.Runs {
+		lines = append(lines, fmt.Sprintf("%s %q %q %q %d", r.PromptID, r.Platform, r.Model, r.Region, r.Sample))
 	}
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))

@@ -1,15 +1,20 @@
 package job_test
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/job"
+	"github.com/answerscope/answerscope/ingest/schedule"
+	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -24,7 +29,7 @@ func TestASlotIsAskedOnce(t *testing.T) {
 	for range 4 {
 		jobs, _ := e.jobs(t)
 		together.Go(func() {
-			_, err := jobs.StartDue(t.Context(), e.brand, []job.Due{alpha})
+			_, _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{alpha})
 			switch {
 			case err == nil:
 				started.Add(1)
@@ -40,7 +45,7 @@ func TestASlotIsAskedOnce(t *testing.T) {
 		t.Errorf("%d started, %d refused as asked", started.Load(), refused.Load())
 	}
 	jobs, _ := e.run(t)
-	id, err := jobs.StartDue(t.Context(), e.brand, []job.Due{alpha, beta})
+	id, _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{alpha, beta})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +53,16 @@ func TestASlotIsAskedOnce(t *testing.T) {
 		t.Errorf("the rest of the slot: %+v", j)
 	}
 	next := job.Due{Platform: "alpha", Slot: slot.Add(time.Hour)}
-	if _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{next}); err != nil {
+	if _, _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{next}); err != nil {
 		t.Errorf("the next slot: %v", err)
+	}
+	// Two schedules that ask the same: the default, and the same model by its name.
+	hourly, daily := job.Due{Platform: "alpha", Slot: slot.Add(5 * time.Hour)}, job.Due{Platform: "alpha", Model: "alpha-small", Slot: slot.Add(4 * time.Hour)}
+	for _, due := range [][]job.Due{{daily, hourly}, {hourly, daily}} {
+		_, _, err = jobs.StartDue(t.Context(), e.brand, due)
+	}
+	if !errors.Is(err, postgres.ErrAsked) {
+		t.Errorf("a question of two slots, in another order: %v", err)
 	}
 }
 
@@ -62,7 +75,7 @@ func TestAnOldSlotIsGivenUp(t *testing.T) {
 	jobs, _ := e.run(t)
 	var ids []uuid.UUID
 	for _, age := range []time.Duration{24*time.Hour + time.Millisecond, 30 * time.Hour, 40 * 24 * time.Hour} {
-		id, err := jobs.StartDue(t.Context(), e.brand, []job.Due{{Platform: "alpha", Slot: now.Add(-age)}})
+		id, _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{{Platform: "alpha", Slot: now.Add(-age)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,5 +94,38 @@ func TestAnOldSlotIsGivenUp(t *testing.T) {
 	}
 	if len(answers) != 9 || e.service.requests() != 0 {
 		t.Errorf("%d records and %d requests, want 9 and none", len(answers), e.service.requests())
+	}
+}
+
+// A brand whose start fails stops no other's, and a platform without a key is tried again within the hour, though the
+// brand's others were asked.
+func TestWhatCannotBeAskedStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, "which lamp?")
+	broken, asked := e.brand, e.addBrand(t, "Other", "which lamp?")
+	if bytes.Compare(asked.ID[:], broken.ID[:]) < 0 { // they are looked at by id
+		broken, asked = asked, broken
+	}
+	e.Breaks = broken.OrganizationID
+	for _, brand := range []postgres.Brand{broken, asked} {
+		for _, platform := range []string{"alpha", "gamma"} {
+			if err := e.db.EnsureBrandPlatform(t.Context(), brand.ID, platform, "weekly"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	jobs, _ := e.jobs(t)
+	now := time.Now()
+	due := schedule.New(e.db, jobs, func() time.Time { return now }, prometheus.NewRegistry(), testkit.Log(t))
+	report, err := due.StartAll(t.Context(), nil)
+	if err != nil || len(report.Jobs) != 1 || report.Jobs[0].BrandID != asked.ID || !slices.Equal(report.Skipped, []schedule.Skipped{{BrandID: broken.ID, Reason: "internal error"}}) {
+		t.Errorf("%+v, %v", report, err)
+	}
+	for at, want := range map[time.Time]bool{now: false, now.Add(time.Hour): true} {
+		rows, err := e.db.ScheduledPlatforms(t.Context(), &asked.OrganizationID, false, at)
+		again := slices.ContainsFunc(rows, func(r postgres.ScheduledPlatform) bool { return r.Platform == "gamma" && r.LastCheckedAt == nil })
+		if err != nil || again != want {
+			t.Errorf("gamma is due %s after it was refused: %+v, %v", at.Sub(now), rows, err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,17 +52,23 @@ func (j *Jobs) Start(ctx context.Context, brand postgres.Brand, r Request, by Ca
 }
 
 // StartDue starts a job of what a schedule says is due. What was asked in its slot is not asked again: the error is
-// postgres.ErrAsked where that is all.
-func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Due) (uuid.UUID, error) {
+// postgres.ErrAsked where that is all. refused are the platforms that the job leaves out.
+func (j *Jobs) StartDue(ctx context.Context, brand postgres.Brand, due []Due) (id uuid.UUID, refused []Refusal, err error) {
 	now := j.Now().UTC().Truncate(time.Millisecond)
 	plan, err := j.plan(ctx, brand, Request{}, due, now)
 	if err != nil {
-		return uuid.Nil, err
+		return uuid.Nil, nil, err
 	}
 	if err := plan.check(); err != nil {
-		return uuid.Nil, err
+		return uuid.Nil, nil, err
 	}
-	return j.start(ctx, brand, plan, Request{}, Caller{}, now, nil)
+	for _, r := range plan.Refused {
+		if !slices.ContainsFunc(plan.Runs, func(run postgres.NewRun) bool { return run.Platform == r.Platform }) {
+			refused = append(refused, r)
+		}
+	}
+	id, err = j.start(ctx, brand, plan, Request{}, Caller{}, now, nil)
+	return id, refused, err
 }
 
 // check says why a plan asks nothing.

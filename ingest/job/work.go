@@ -17,6 +17,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/provider"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -74,8 +75,9 @@ type drive struct {
 	fail   context.CancelCauseFunc // ends everything
 	ended  chan struct{}           // a record may be stored that is to be appended
 
-	snapshot answer.Snapshot
-	prompts  map[uuid.UUID]event.Prompt
+	snapshot     answer.Snapshot
+	prompts      map[uuid.UUID]event.Prompt
+	unrecordable *platform.Error // why no record can be made of the brand; nil: one can
 
 	mu    sync.Mutex
 	lists []*runs // one a platform, once they are loaded
@@ -135,6 +137,7 @@ func (d *drive) load(ctx context.Context) ([]*asker, error) {
 	if d.snapshot, err = answer.ReadSnapshot(ctx, d.DB, d.claim.BrandID); err != nil {
 		return nil, err
 	}
+	d.checkRecord(list[0])
 	known, err := d.Platforms.List(ctx, d.claim.OrganizationID)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,9 @@ func (d *drive) load(ctx context.Context) ([]*asker, error) {
 	for _, r := range list {
 		a := bySlug[r.Platform]
 		if a == nil {
-			a = d.asker(ctx, r.Platform, known)
+			if a, err = d.asker(ctx, r.Platform, known); err != nil {
+				return nil, err
+			}
 			bySlug[r.Platform], askers = a, append(askers, a)
 		}
 		next := &run{TrackingRun: r}
@@ -161,8 +166,29 @@ func (d *drive) load(ctx context.Context) ([]*asker, error) {
 	return askers, nil
 }
 
-// asker opens a platform. One that cannot be asked, any more, fails every run.
-func (d *drive) asker(ctx context.Context, slug string, known []provider.Provider) *asker {
+// mostSnapshot leaves half of a record to the answer.
+const mostSnapshot = event.MaxValueBytes / 2
+
+// checkRecord tries out, before anything is asked and paid, whether a run's record can be made. If the brand is too large,
+// its runs are given up with records that have its name alone.
+func (d *drive) checkRecord(first postgres.TrackingRun) {
+	r := &run{TrackingRun: first}
+	ended := d.runOf(r)
+	ended.EndedAt = d.endOf(r)
+	record := ended.GaveUp(&platform.Error{Class: platform.Unavailable})
+	encoded, err := answer.Record(&record, d.Now())
+	if err == nil && len(encoded.Value) > mostSnapshot {
+		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d", len(encoded.Value), mostSnapshot)
+	}
+	if err == nil {
+		return
+	}
+	d.unrecordable = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
+	d.snapshot.Brand.Aliases, d.snapshot.Brand.Domains, d.snapshot.Competitors, d.claim.Language = nil, nil, nil, ""
+}
+
+// asker opens a platform. One that cannot be asked, any more, fails every run; the error is of what says whether it can.
+func (d *drive) asker(ctx context.Context, slug string, known []provider.Provider) (*asker, error) {
 	a := &asker{drive: d, runs: newRuns(), description: platform.Description{Slug: slug}}
 	account := ""
 	for _, k := range known {
@@ -173,11 +199,16 @@ func (d *drive) asker(ctx context.Context, slug string, known []provider.Provide
 	a.gate = d.gates.gate(a.description, account)
 	cast := simulator.Cast{Brand: d.snapshot.Brand.Entity, Competitors: d.snapshot.Competitors}
 	opened, err := d.Platforms.Open(ctx, d.claim.OrganizationID, slug, cast)
-	if err != nil {
+	if _, unusable := errors.AsType[*problem.Error](err); unusable {
 		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
+	} else if err != nil {
+		return nil, err
 	}
 	a.platform = opened
-	return a
+	if d.unrecordable != nil {
+		a.unusable = d.unrecordable
+	}
+	return a, nil
 }
 
 // beat says that this worker is there, and hears whether it is to go on.

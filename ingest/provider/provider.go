@@ -109,7 +109,7 @@ func (p *Providers) Open(ctx context.Context, organizationID uuid.UUID, slug str
 	return found.Open(cast)
 }
 
-// Open opens the platform.
+// Open opens the platform. One that cannot be asked is a problem of kind Missing.
 func (p Provider) Open(cast simulator.Cast) (platform.Platform, error) {
 	if p.Unavailable != "" {
 		return nil, problem.New(problem.Missing, "%s is unavailable: %s", p.Slug, p.Unavailable)
@@ -118,7 +118,7 @@ func (p Provider) Open(cast simulator.Cast) (platform.Platform, error) {
 	settings.Cast = cast
 	opened, err := p.entry.Open(settings)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", p.Slug, err)
+		return nil, problem.New(problem.Missing, "%s cannot be opened: %v", p.Slug, err)
 	}
 	return opened, nil
 }

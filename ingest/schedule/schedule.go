@@ -25,7 +25,8 @@ const (
 	// Interval is the time between two looks for what is due.
 	Interval = 10 * time.Second
 
-	skippedFor   = time.Hour        // until a brand that could not be asked is tried again
+	skippedFor   = time.Hour        // until a brand or platform that could not be asked is tried again
+	failedFor    = time.Minute      // the same, if the reason is none of the brand's
 	stalledAfter = 30 * time.Minute // without a move a job is stalled
 )
 
@@ -101,7 +102,8 @@ func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand 
 	return report, context.Cause(ctx)
 }
 
-// startBrand starts a job of what is due of a brand's platforms. The error is of the stores.
+// startBrand starts a job of what is due of a brand's platforms. The error is of the stores: one that is the brand's alone
+// stops no other.
 func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform, now time.Time, onDemand bool, report *Report) error {
 	due, next, later := Due(now, rows, onDemand)
 	if len(later) > 0 {
@@ -114,42 +116,61 @@ func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlat
 	}
 	report.BrandsDue++
 	id := rows[0].BrandID
+	var started uuid.UUID
+	var refused []job.Refusal
 	brand, err := s.db.Brand(ctx, rows[0].OrganizationID, id)
 	if err == nil {
-		var started uuid.UUID
-		if started, err = s.jobs.StartDue(ctx, brand, due); err == nil {
-			s.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", started)
-			report.Jobs = append(report.Jobs, Started{id, started})
-		}
+		started, refused, err = s.jobs.StartDue(ctx, brand, due)
 	}
-	reason, skipped := reasonOf(err)
-	switch {
-	case err == nil:
-		return s.db.SetChecked(ctx, next, &now)
-	case errors.Is(err, postgres.ErrAsked):
-		report.Skipped = append(report.Skipped, Skipped{id, reason})
-		return s.db.SetChecked(ctx, next, &now)
-	case !skipped:
+	if err != nil && (ctx.Err() != nil || postgres.Unreached(err)) {
 		return err
 	}
+	if err == nil {
+		s.log.Info("tracking job started by schedule", "brand", brand.Slug, "job", started)
+		report.Jobs = append(report.Jobs, Started{id, started})
+		return s.setChecked(ctx, rows, next, refused, now)
+	}
+	reason, wait := reasonOf(err)
 	report.Skipped = append(report.Skipped, Skipped{id, reason})
+	if errors.Is(err, postgres.ErrAsked) {
+		return s.setChecked(ctx, rows, next, refused, now)
+	}
 	s.log.Warn("brand is due and is not asked", "brand", id, "cause", err, "next", "do what the cause says; it is tried again within the hour")
 	for row := range next {
-		next[row] = now.Add(skippedFor)
+		next[row] = now.Add(wait)
 	}
 	return s.db.SetChecked(ctx, next, nil)
 }
 
-// reasonOf is why a brand is skipped; false: the error is none of the brand's.
-func reasonOf(err error) (string, bool) {
+// setChecked says that a brand's platforms were asked now; those that were refused are tried again.
+func (s *Schedule) setChecked(ctx context.Context, rows []postgres.ScheduledPlatform, next map[uuid.UUID]time.Time, refused []job.Refusal, now time.Time) error {
+	again := map[uuid.UUID]time.Time{}
+	for _, r := range refused {
+		s.log.Warn("platform is due and is not asked", "brand", rows[0].BrandID, "platform", r.Platform, "cause", r.Reason,
+			"next", "do what the cause says; it is tried again within the hour")
+		for _, row := range rows {
+			if _, due := next[row.ID]; due && row.Platform == r.Platform {
+				again[row.ID] = now.Add(skippedFor)
+				delete(next, row.ID)
+			}
+		}
+	}
+	return errors.Join(s.db.SetChecked(ctx, next, &now), s.db.SetChecked(ctx, again, nil))
+}
+
+// reasonOf is why a brand is skipped, and how long until it is tried again.
+func reasonOf(err error) (string, time.Duration) {
 	if over, ok := errors.AsType[*postgres.BudgetError](err); ok {
-		return over.Error(), true
+		return over.Error(), skippedFor
 	}
 	if errors.Is(err, postgres.ErrAsked) {
-		return postgres.ErrAsked.Error(), true
+		return postgres.ErrAsked.Error(), skippedFor
 	}
 	kind, public := problem.Of(err)
-	return public, kind == problem.Conflict || kind == problem.Unprocessable || kind == problem.Invalid
+	if kind == problem.Internal || kind == problem.Unavailable {
+		return public, failedFor
+	}
+	return public, skippedFor
 }
 
 // Due says which of a brand's platforms are due, each with its slot, and when those are due next; and when the others are
