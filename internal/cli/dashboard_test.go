@@ -139,6 +139,12 @@ func (d *dashboard) click(t *testing.T, name string) {
 	d.page.Eval(t, "void ((b) => { b.focus(); b.click() })("+find+")", nil)
 }
 
+// loses loses the next request of the page whose address has that.
+func (d *dashboard) loses(t *testing.T, address string) {
+	t.Helper()
+	d.page.Eval(t, fmt.Sprintf(`void ((ask, left) => { window.fetch = (url, init) => url.includes(%q) && left-- > 0 ? Promise.reject(new TypeError("lost")) : ask(url, init) })(fetch, 1)`, address), nil)
+}
+
 func (d *dashboard) text(t *testing.T, expression string) (text string) {
 	t.Helper()
 	d.page.Eval(t, expression, &text)
@@ -158,7 +164,7 @@ func (d *dashboard) ask(t *testing.T, path string, body any) {
 // refused with the same words.
 func (d *dashboard) signsIn(t *testing.T) {
 	const wanted = "/brands/fernwood/competitors?platform=chatgpt-web"
-	d.page.Visit(t, d.url+"/signin?next=//evil.example/")
+	d.page.Visit(t, d.url+"/signin")
 	d.page.Command(t, "Page.navigate", map[string]any{"url": d.url + wanted}, nil)
 	d.page.Await(t, `location.pathname == "/signin" && document.querySelector("h1")?.textContent == "Sign in"`)
 	d.hasNoFindings(t, "sign-in", looks[0], looks[1])
@@ -276,9 +282,13 @@ func asPage(t *testing.T, cookie, method, address, body string) (status int, ans
 	return status, text
 }
 
-// Signed out, going back shows nothing of what was there.
+// Signed out, going back shows nothing of what was there. Until then the page stays. The next sign-in leads to no other
+// host.
 func (d *dashboard) signsOut(t *testing.T) {
 	d.at(t, "/brands/fernwood", "Overview")
+	d.loses(t, "/session")
+	d.click(t, "Sign out")
+	d.page.Await(t, alert+`?.startsWith("The server does not answer")`)
 	d.click(t, "Sign out")
 	d.page.Await(t, `location.pathname == "/signin" && document.querySelector("h1")?.textContent == "Sign in"`)
 	d.page.Eval(t, "void history.back()", nil)
@@ -287,6 +297,11 @@ func (d *dashboard) signsOut(t *testing.T) {
 	if d.page.Eval(t, `fetch("/app/api/session").then((r) => r.status)`, &status); status != http.StatusUnauthorized {
 		t.Errorf("signed out, the cookie is answered with %d", status)
 	}
+	d.at(t, "/signin?next=/.//evil.example/", "Sign in")
+	d.fill(t, "E-mail", d.email)
+	d.fill(t, "Password", d.password)
+	d.page.Press(t, "Enter")
+	d.page.Await(t, fmt.Sprintf(`location.href == "%s//evil.example/"`, d.url))
 }
 
 // All script is 60 KB at most, kept for ever by its name, and nothing is inline.

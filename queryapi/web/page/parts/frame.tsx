@@ -5,6 +5,7 @@ import type { Brand, Session } from "../bodies.ts"
 import { go, path } from "../route.ts"
 import { screens } from "../screens/list.ts"
 import { screen as addressOfScreen } from "./filters.tsx"
+import { Problem, useAction } from "./form.tsx"
 
 interface Props {
   session?: Session
@@ -17,6 +18,7 @@ interface Props {
 // Frame is around every screen: where one can go, and the way out.
 export function Frame({ session, brands, brand, screen, children }: Props) {
   const nav = useRef<HTMLElement>(null)
+  const { busy, failed, run } = useAction()
   useEffect(() => {
     const current = nav.current?.querySelector<HTMLElement>("[aria-current]") // on a phone, where the list scrolls
     if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2
@@ -78,10 +80,11 @@ export function Frame({ session, brands, brand, screen, children }: Props) {
           <span class="who" title={session?.email}>
             {session?.email}
           </span>
-          <button type="button" class="button tight" onClick={signOut}>
+          <button type="button" class="button tight" disabled={busy} onClick={() => run(signOut)}>
             Sign out
           </button>
         </div>
+        <Problem text={failed} />
       </header>
       {children}
     </div>
@@ -105,8 +108,9 @@ function switchTo(brands: Brand[], id: string, screen: string): void {
 }
 
 async function signOut(): Promise<void> {
-  await send("DELETE", `${root}/session`).catch(() => {}) // it may have ended already
+  await send("DELETE", `${root}/session`)
   location.replace("/signin")
+  await new Promise(() => {}) // the page goes away
 }
 
 // Screen is a screen's main part, with its one heading of level 1.

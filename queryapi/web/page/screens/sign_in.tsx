@@ -45,11 +45,12 @@ export function SignIn() {
   )
 }
 
-// next is where the sign-in leads: back to where it was asked for, never to another origin.
+// next is where the sign-in leads: back to where it was asked for, never to another origin. It is a whole address, since of
+// https://us.example//evil.example/ the path alone would be another host's address.
 function next(): string {
   try {
     const to = new URL(query.value.get("next") ?? "/", location.origin)
-    return to.origin === location.origin && to.pathname !== "/signin" ? to.pathname + to.search : "/"
+    return to.href.startsWith(location.origin + "/") && to.pathname !== "/signin" ? to.href : "/"
   } catch {
     return "/"
   }
