@@ -161,9 +161,12 @@ func (d *dashboard) drawsTheTrend(t *testing.T) {
 
 // The chart is one tab stop; arrows go from point to point, each of which says its day and value.
 func (d *dashboard) walksTheTrend(t *testing.T) {
-	d.at(t, "/brands/fernwood?date_from=2026-01-01&date_to=2026-01-02", "Overview")
+	d.at(t, "/brands/fernwood?date_from=2026-01-01", "Overview")
 	if empty := d.text(t, `document.querySelector("main").innerText`); !strings.Contains(empty, "No answers") {
 		t.Errorf("an empty window shows %q", empty)
+	}
+	if to := d.text(t, `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`); to != "2026-01-30" {
+		t.Errorf("a window that begins with January ends at %q", to)
 	}
 	d.at(t, "/brands/fernwood", "Overview")
 	const chart = `document.querySelector('figure[aria-label="Visibility trend"]')`
@@ -237,6 +240,13 @@ func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
 	if back := rate(); back != whole {
 		t.Errorf("back at the beginning it shows %q, want %q", back, whole)
 	}
+	d.at(t, "/brands/fernwood?platform=perplexity-web&branded=false", "Overview")
+	d.click(t, "Traffic") // whose platforms are others
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood/traffic?branded=false"`)
+	choose("Platform", "chatgpt")
+	d.page.Await(t, `location.search == "?branded=false&platform=chatgpt"`)
+	d.click(t, "Overview")
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood?branded=false"`)
 }
 
 // A table is sorted by the API, and by one column.
@@ -359,4 +369,7 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 	d.click(t, "Overview")
 	d.settled(t, "Overview")
 	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility rate"]')?.textContent.includes("too little data")`)
+	d.at(t, d.text(t, "location.pathname")+"?topic_id="+d.brand, "Overview")
+	d.pick(t, "Brand", d.brand) // whose topics are others
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood"`)
 }

@@ -45,9 +45,10 @@ export function plural(n: number, one: string, many = one + "s"): string {
   return `${number(n)} ${n === 1 ? one : many}`
 }
 
-// shift is a day some days later.
+// shift is a day some days later; what is no day stays as it is, for the API to refuse.
 export function shift(from: string, days: number): string {
-  return new Date(Date.parse(from + "T00:00:00Z") + days * 86_400_000).toISOString().slice(0, 10)
+  const midnight = Date.parse(from + "T00:00:00Z")
+  return Number.isNaN(midnight) ? from : new Date(midnight + days * 86_400_000).toISOString().slice(0, 10)
 }
 
 // daysOf is how many days a window has, both ends counted.

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks"
 import { metrics, useAnswer } from "../api.ts"
 import type { Brand, Filters } from "../bodies.ts"
 import { daysOf, shift } from "../format.ts"
-import { addressOf, go, query, withParameters } from "../route.ts"
+import { addressOf, go, path, query, withParameters } from "../route.ts"
 import { Select } from "./form.tsx"
 
 // common are the parameters that all screens of a brand share: they stay from one to the next.
@@ -19,9 +19,15 @@ export function question(endpoint: string, brand: Brand, more: Record<string, st
   return metrics(endpoint, chosen({ brand_id: brand.id, ...more }))
 }
 
-// screen is the address of a screen of a brand, with the same window and filters, and more parameters.
+// apart are the screens whose platforms are not those of answers.
+const apart = ["traffic", "shopping"]
+
+// screen is the address of a screen of a brand, with the same window and filters, and more parameters. Between screens
+// that know different platforms the platform is left out.
 export function screen(brand: Brand, name = "", more: Record<string, string | undefined> = {}): string {
-  return addressOf(`/brands/${encodeURIComponent(brand.slug)}${name && "/" + name}`, chosen(more))
+  const at = path.value.split("/")[3] ?? ""
+  const parted = name !== at && (apart.includes(at) || apart.includes(name))
+  return addressOf(`/brands/${encodeURIComponent(brand.slug)}${name && "/" + name}`, chosen({ ...(parted && { platform: undefined }), ...more }))
 }
 
 const today = () => new Date().toISOString().slice(0, 10)
@@ -40,10 +46,11 @@ export function Window() {
   )
 }
 
-// chosenWindow is the one of the address, else the API's.
+// chosenWindow is the window of the address as the API reads it: of one day alone, the 30 days that it begins or ends.
 export function chosenWindow(): { from: string; to: string } {
-  const to = query.value.get("date_to") ?? today()
-  return { from: query.value.get("date_from") ?? shift(to, -29), to }
+  const { date_from, date_to } = chosen()
+  const to = date_to ?? (date_from ? shift(date_from, 29) : today())
+  return { from: date_from ?? shift(to, -29), to }
 }
 
 interface Props {

@@ -104,7 +104,7 @@ export function Mark() {
 
 function switchTo(brands: Brand[], id: string, screen: string): void {
   const next = brands.find((b) => b.id === id)
-  if (next) go(addressOfScreen(next, screen))
+  if (next) go(addressOfScreen(next, screen, { topic_id: undefined })) // a topic is of one brand
 }
 
 async function signOut(): Promise<void> {
