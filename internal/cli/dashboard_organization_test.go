@@ -175,4 +175,8 @@ func (d *dashboard) pagesPerformance(t *testing.T) {
 	if d.page.Eval(t, rows, &all); rest == 0 || all != rest+10 {
 		t.Errorf("%d prompts, and %d from the eleventh on", all, rest)
 	}
+	d.page.Eval(t, "void history.back()", nil)
+	d.page.Await(t, `location.search.startsWith("?cursor=")`)
+	d.click(t, "Mentions")
+	d.page.Await(t, `location.search == "?sort_by=mentions&order=desc" && `+rows+fmt.Sprintf(" == %d", all))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What the page shows is what the API answers.
@@ -201,6 +202,24 @@ func (d *dashboard) walksTheTrend(t *testing.T) {
 	d.settled(t, "Answers")
 	if at := d.text(t, "location.search"); at != "?date_from="+first+"&date_to="+first {
 		t.Errorf("the point of %s leads to %s", first, at)
+	}
+}
+
+// A week's point leads to the answers that it counts, also where the window has a part of the week.
+func (d *dashboard) countsWeeks(t *testing.T) {
+	today := time.Now().UTC()
+	wednesday := today.AddDate(0, 0, -14-int(today.Weekday()+4)%7)
+	d.at(t, "/brands/fernwood?granularity=week&date_from="+wednesday.Format(time.DateOnly)+"&date_to="+wednesday.AddDate(0, 0, 8).Format(time.DateOnly), "Overview")
+	var points []struct{ Name, Query string }
+	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] a')`)
+	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="Visibility trend"] a')].map((a) => ({ Name: a.ariaLabel, Query: a.getAttribute("href").split("?")[1] }))`, &points)
+	for _, p := range points {
+		if answers := fmt.Sprintf(", n = %s", number(float64(d.total(t, p.Query)))); !strings.HasSuffix(p.Name, answers) && !strings.Contains(p.Name, answers+", ") {
+			t.Errorf("the week %s leads to %q%s", p.Name, p.Query, answers)
+		}
+	}
+	if len(points) != 2 {
+		t.Errorf("nine days from a Wednesday on are in %d weeks", len(points))
 	}
 }
 

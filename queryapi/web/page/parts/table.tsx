@@ -102,7 +102,7 @@ function Header<R>({ column, sorted }: { column: Column<R>; sorted?: Props<R>["s
   const next = active && order === "desc" ? "asc" : "desc"
   return (
     <th scope="col" class={kind} aria-sort={active ? (order === "desc" ? "descending" : "ascending") : undefined}>
-      <button type="button" onClick={() => go(withParameters({ sort_by: column.sort, order: next }))}>
+      <button type="button" onClick={() => go(withParameters({ sort_by: column.sort, order: next, cursor: undefined }))}>
         {column.name}
         <span aria-hidden="true">{active ? (order === "desc" ? "↓" : "↑") : ""}</span>
       </button>

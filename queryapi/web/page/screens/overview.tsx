@@ -1,5 +1,5 @@
 import { type Answered, useAnswer } from "../api.ts"
-import type { Brand, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
+import type { Brand, Bucket, Compared, Comparison, Summary, Totals, Trend as TrendBody } from "../bodies.ts"
 import { daysOf, number, percent, plural, shift } from "../format.ts"
 import { Bar, bounds, Figure, Part } from "../parts/figure.tsx"
 import { FilterBar, question, screen, Window } from "../parts/filters.tsx"
@@ -39,7 +39,7 @@ export function Overview({ brand }: { brand: Brand }) {
                 changed: b.model_changed,
                 givenUp: b.given_up_runs,
                 degraded: b.degraded_platforms,
-                href: answers(brand, { date_from: b.date, date_to: t.granularity === "week" ? shift(b.date, 6) : b.date }),
+                href: answers(brand, daysCounted(b, t.granularity === "week", summary.data?.window)),
               }))}
             />
           )}
@@ -53,6 +53,12 @@ export function Overview({ brand }: { brand: Brand }) {
       )}
     </Screen>
   )
+}
+
+// daysCounted are the days that a bucket counts: the first and the last week may have others, outside the window.
+function daysCounted({ date }: Bucket, weekly: boolean, window?: Summary["window"]): { date_from: string; date_to: string } {
+  const last = weekly ? shift(date, 6) : date
+  return { date_from: window && date < window.date_from ? window.date_from : date, date_to: window && last > window.date_to ? window.date_to : last }
 }
 
 function Granularity({ weekly }: { weekly: boolean }) {
