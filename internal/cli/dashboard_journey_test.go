@@ -101,7 +101,7 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".added li")].map((li) => li.textContent).join() == %q`, want))
 	}
 	d.fill(t, "Brand name", "Halo")
-	d.fill(t, "Domain", "https://halo.example/")
+	d.fill(t, "Domain", "https://halo.exmaple/")
 	on("Continue", "Competitors")
 	d.fill(t, "Competitor name", "Glow")
 	on("Continue", "Prompts")
@@ -116,7 +116,8 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	on("Back", "Competitors")
 	added("Glow")
 	on("Back", "Brand and domains")
-	d.page.Await(t, `[...document.querySelectorAll("main input")].map((i) => i.value).join() == "Halo,halo.example"`)
+	d.page.Await(t, `[...document.querySelectorAll("main input")].map((i) => i.value).join() == "Halo,halo.exmaple"`)
+	d.fill(t, "Domain", "https://halo.example/")
 	for _, step := range []string{"Competitors", "Prompts", "Platforms"} {
 		on("Continue", step)
 	}
@@ -129,6 +130,9 @@ func (d *dashboard) goesOnWithASetUp(t *testing.T) {
 	var jobs int
 	if d.page.Eval(t, `fetch("/app/api/tracking/jobs").then((r) => r.json()).then((page) => page.jobs.length)`, &jobs); jobs != 1 {
 		t.Errorf("its prompts are asked by %d jobs", jobs)
+	}
+	if domains := d.text(t, `fetch("/app/api/rest/v1/brand_domains?select=domain,is_primary").then((r) => r.text())`); domains != `[{"domain":"halo.example","is_primary":true}]` {
+		t.Errorf("a domain that was corrected leaves %s", domains)
 	}
 }
 

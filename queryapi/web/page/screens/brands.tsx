@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useRef, useState } from "preact/hooks"
-import { metrics, tables, useAnswer, write } from "../api.ts"
+import { metrics, refresh, tables, useAnswer } from "../api.ts"
 import type { Brand, Session, Summary, Trend } from "../bodies.ts"
 import { date, number, percent, shift, time } from "../format.ts"
 import { Dialog } from "../parts/dialog.tsx"
@@ -13,6 +13,7 @@ import { Spark } from "../parts/trend.tsx"
 import { Verdict } from "../parts/verdict.tsx"
 import { go } from "../route.ts"
 import { mayEdit } from "../session.ts"
+import { saveBrand, saveDomain } from "./naming.ts"
 
 interface Schedule { brand_id: string; next_check_at: string | null }
 
@@ -107,13 +108,15 @@ function Figures({ now, before, trend }: { now?: Summary; before?: Summary; tren
 function AddBrand({ session, onClose }: { session: Session; onClose: () => void }) {
   const [name, setName] = useState("")
   const [domain, setDomain] = useState("")
+  const [made, make] = useState<Brand>() // its domain may be refused
   const { busy, failed, run } = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     void run(async () => {
-      const [brand] = await write<Brand[]>("POST", tables("brands"), { organization_id: session.organizationId, name }, { Prefer: "return=representation" })
-      if (!brand) return
-      if (domain.trim()) await write("POST", tables("brand_domains"), { brand_id: brand.id, domain, is_primary: true })
+      const brand = await saveBrand(session, made, name)
+      make(brand)
+      refresh()
+      await saveDomain(brand, undefined, domain)
       onClose()
       go(`/brands/${encodeURIComponent(brand.slug)}/prompts`)
     })

@@ -7,6 +7,7 @@ import { Field, Problem, useAction } from "../parts/form.tsx"
 import { Screen } from "../parts/frame.tsx"
 import { Shown, Skeleton } from "../parts/state.tsx"
 import { go, query, withParameters } from "../route.ts"
+import { type Domain, saveBrand, saveDomain } from "./naming.ts"
 import { keyOf, useProviders } from "./providers.tsx"
 import { Asks, type Estimate, going, Progress, promptSet, useJob } from "./running.tsx"
 
@@ -62,32 +63,26 @@ export function SetUp({ session, brands }: { session: Session; brands: Brand[] }
   )
 }
 
-interface Domain { id: string; domain: string }
-
 interface Naming { session: Session; brand?: Brand; onMade: (brand: Brand) => void }
 
 function NameBrand(naming: Naming) {
   const { brand } = naming
   const domains = useAnswer<Domain[]>(brand ? tables("brand_domains", { brand_id: `eq.${brand.id}`, select: "id,domain", order: "is_primary.desc,created_at", limit: "1" }) : null)
-  if (brand) return <Shown of={domains}>{([domain]) => <NameForm key={domain?.id} was={domain?.domain ?? ""} {...naming} />}</Shown>
-  return <NameForm was="" {...naming} />
+  if (brand) return <Shown of={domains}>{([domain]) => <NameForm key={domain?.domain} was={domain} {...naming} />}</Shown>
+  return <NameForm {...naming} />
 }
 
-function NameForm({ session, brand, was, onMade }: Naming & { was: string }) {
+function NameForm({ session, brand, was, onMade }: Naming & { was?: Domain }) {
   const [name, setName] = useState(brand?.name ?? "")
-  const [domain, setDomain] = useState(was)
+  const [domain, setDomain] = useState(was?.domain ?? "")
   const [made, make] = useState(brand) // its domain may be refused
   const { busy, failed, run } = useAction()
   const submit = (event: Event) => {
     event.preventDefault()
     void run(async () => {
-      const returned = { Prefer: "return=representation" }
-      const [saved] = made
-        ? await send<Brand[]>("PATCH", tables("brands", { id: `eq.${made.id}` }), { name }, returned)
-        : await send<Brand[]>("POST", tables("brands"), { organization_id: session.organizationId, name }, returned)
-      if (!saved) throw new Failure(404, "The brand is gone.")
+      const saved = await saveBrand(session, made, name)
       make(saved)
-      if (domain.trim() && domain !== was) await send("POST", tables("brand_domains"), { brand_id: saved.id, domain, is_primary: !was })
+      await saveDomain(saved, was, domain)
       onMade(saved)
       go(withParameters({ set_up: saved.slug, step: "2" }))
       refresh()
