@@ -378,6 +378,7 @@ func (d *dashboard) runsPrompts(t *testing.T) {
 	d.pick(t, "Platform to ask", "simulator")
 	d.click(t, "Add platform")
 	d.page.Await(t, `document.querySelector('table[aria-label="Schedule"]')?.rows[1].cells[0].textContent == "simulator"`)
+	d.loses(t, "/tracking/job/")
 	d.click(t, "Run now")
 	d.page.Await(t, `document.querySelector('table[aria-label="Jobs"]')`)
 	d.page.Await(t, `!document.querySelector("progress") && document.querySelector('table[aria-label="Jobs"]').rows[1].cells[1].textContent == "completed"`)

@@ -10,6 +10,11 @@ export class Failure extends Error {
   constructor(readonly status: number, message: string) {
     super(message)
   }
+
+  // passes says whether the same question may be answered later.
+  get passes(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500
+  }
 }
 
 // leave goes to the sign-in, which comes back here.

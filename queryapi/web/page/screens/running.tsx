@@ -12,7 +12,7 @@ export const going = (status: string) => status === "waiting" || status === "act
 
 const money = (cost: Money) => `${number(cost.amount)} ${cost.currency}`
 
-// useJob follows a job until it has finished, and calls then.
+// useJob follows a job until it has finished, also where an answer fails to come, and calls then.
 export function useJob(id: string | null, then: (ended: Job) => void): { job: Job | null; failed: string } {
   const [job, set] = useState<Job | null>(null)
   const [failed, fail] = useState("")
@@ -23,11 +23,19 @@ export function useJob(id: string | null, then: (ended: Job) => void): { job: Jo
       for (let wait = 0; current; wait = 25) {
         const next = await send<Job>("GET", `${root}/tracking/job/${id}?wait=${wait}`)
         if (!current) return
+        fail("")
         set(next)
         if (!going(next.status)) return then(next)
       }
     }
-    follow().catch((error: unknown) => current && fail(error instanceof Failure ? error.message : String(error)))
+    const start = () =>
+      follow().catch((error: unknown) => {
+        if (!current) return
+        const passes = error instanceof Failure && error.passes
+        fail(passes ? `${error.message} This page asks again by itself.` : error instanceof Failure ? error.message : String(error))
+        if (passes) setTimeout(start, 3000)
+      })
+    void start()
     return () => void (current = false)
   }, [id])
   return { job, failed }
