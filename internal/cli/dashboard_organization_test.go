@@ -60,7 +60,7 @@ func (d *dashboard) setsBudgets(t *testing.T) {
 	d.page.Await(t, `document.querySelector("dialog[open]")`)
 	d.fill(t, "Runs a day", "many")
 	d.page.Press(t, "Enter")
-	d.page.Await(t, alert+`?.startsWith("RunsPerDay: want a whole number")`)
+	d.page.Await(t, alert+`?.startsWith("Runs per day: want a whole number")`)
 	d.fill(t, "Runs a day", "5000")
 	d.fill(t, "US dollars a month", "40.5")
 	d.page.Press(t, "Enter")

@@ -62,13 +62,31 @@ export async function asCSV(url: string): Promise<{ text: string; more: boolean 
   return { text, more: next !== undefined }
 }
 
+interface Refusal { error?: string; message?: string; code?: string }
+
 async function reason(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => ({}))) as { error?: string; message?: string }
-  const said = body.error ?? body.message
-  if (response.status === 503) return "The server starts, or one of its databases is away. It tries again by itself; so can you."
+  const body = (await response.json().catch(() => ({}))) as Refusal
+  const said = ofDatabase(body) ?? body.error ?? body.message
+  if (response.status === 503) return "The server starts, or one of its databases is away. Try again in a few seconds."
   if (response.status === 429) return `Too many requests. Try again in ${response.headers.get("Retry-After") ?? "a few"} seconds.`
   if (response.status >= 500) return `The server made a mistake (request ${response.headers.get("X-Request-Id") ?? "unknown"}). Tell its operator.`
-  return said ? said[0]!.toUpperCase() + said.slice(1) + "." : `The server refuses this (${response.status}).`
+  return said ? spoken(said) + "." : `The server refuses this (${response.status}).`
+}
+
+// spoken has a reason as a sentence, and the parameters that it names as words: runsPerDay is runs per day.
+function spoken(said: string): string {
+  const words = said.replace(/\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+(?=:)/g, (name) => name.replace(/_id$/, "").replace(/_|(?=[A-Z])/g, " ").toLowerCase())
+  return words[0]!.toUpperCase() + words.slice(1)
+}
+
+// ofDatabase is why the database refused a row, in words for the viewer, by SQLSTATE.
+function ofDatabase({ code, message = "" }: Refusal): string | undefined {
+  const thing = /constraint "(?:brand_)?([a-z]+)s_brand_id_/.exec(message)?.[1] ?? "name"
+  if (code === "23505") return `This ${thing} is there already`
+  if (code === "23503") return "What this belongs to is gone: load the page again"
+  if (code === "42501") return "Your role does not allow this: ask an administrator"
+  const column = /check constraint "[a-z_]+?_(name|text|alias|industry|region|language|model)(?:es)?_/.exec(message)?.[1]
+  return column && `This ${column} is blank or too long`
 }
 
 // version rises with each change, so that what is shown is asked for again.
