@@ -138,11 +138,14 @@ function CreateKey({ onClose, onMinted }: { onClose: () => void; onMinted: (key:
 // ShowKey is the only time that a key is seen.
 function ShowKey({ minted, onClose }: { minted: Minted; onClose: () => void }) {
   const [copied, setCopied] = useState("")
-  const copy = () =>
-    navigator.clipboard.writeText(minted.key).then(
-      () => setCopied("Copied."),
-      () => setCopied("The browser does not allow it: select the key and copy it."),
-    )
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(minted.key) // without TLS there is no clipboard
+      setCopied("Copied.")
+    } catch {
+      setCopied("The browser does not allow it: select the key and copy it.")
+    }
+  }
   return (
     <Dialog title={`The key ${minted.name}`} onClose={onClose}>
       <p>Copy it now: it is shown this once, and kept as a hash alone.</p>
