@@ -60,6 +60,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("tables", d.sortsTables)
 	t.Run("keys", d.makesAndRevokesKeys)
 	t.Run("hostile", d.showsHostileTextsAsText)
+	t.Run("hostile answers", d.showsHostileAnswersAsText)
 	t.Run("runs", d.runsPrompts)
 	t.Run("prompts", d.keepsManyPrompts)
 	t.Run("pages", d.pagesPerformance)
