@@ -83,6 +83,7 @@ var hostile = map[string]string{
 	"open brackets":          "[", // repeated to the size
 	"open targets":           "](",
 	"open nested targets":    "](a(",
+	"empty targets":          "[A]()",
 	"targets never closed":   "](a \"",
 	"parenthesis titles":     "](a (",
 	"angle brackets":         "](<a",
@@ -118,13 +119,17 @@ func TestHostileTextsAreRead(t *testing.T) {
 	for name, piece := range hostile {
 		t.Run(name, func(t *testing.T) {
 			a := typical("en", "Apple. ")
-			a.Brand.Aliases = append(a.Brand.Aliases, "苹果", "アップル", "ा", "e", "!")
+			a.Brand.Aliases = append(a.Brand.Aliases, "苹果", "アップル", "ा", "e", "!", "A")
 			a.Text = "Apple is great. " + strings.Repeat(piece, size/len(piece)) + "x"
 			a.Citations[0].URL = "https://" + a.Text
 			a.Citations[1].URL = "https://example.com/" + a.Text
 			a.Citations[2].URL = "https://example.com/?" + strings.ReplaceAll(a.Text, " ", "&")
-			if r := Read(a); r.Brand.Mentions == 0 || len(r.Citations) < 14 {
+			r := Read(a)
+			if r.Brand.Mentions == 0 || len(r.Citations) < 14 {
 				t.Errorf("read %d mentions and %d citations", r.Brand.Mentions, len(r.Citations))
+			}
+			if n := len(Locate(Version, a.Text, &a.Brand.Entity, nil)); n != int(r.Brand.Mentions) {
+				t.Errorf("located %d mentions, want %d", n, r.Brand.Mentions)
 			}
 		})
 	}
