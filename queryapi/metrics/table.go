@@ -180,7 +180,8 @@ func cellOf(value reflect.Value) string {
 	return text
 }
 
-// csv writes the table of a body by RFC 4180.
+// csv writes the table of a body by RFC 4180. Line breaks in a cell stay as they are: the writer's own UseCRLF would
+// change those, too.
 func (t table) csv(body any) ([]byte, error) {
 	lines := [][]string{t.header}
 	for _, row := range t.rows(reflect.ValueOf(body)) {
@@ -188,9 +189,13 @@ func (t table) csv(body any) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	w.UseCRLF = true
-	if err := w.WriteAll(lines); err != nil {
-		return nil, fmt.Errorf("write %s as CSV: %w", t.name, err)
+	for _, line := range lines {
+		if err := w.Write(line); err != nil {
+			return nil, fmt.Errorf("write %s as CSV: %w", t.name, err)
+		}
+		w.Flush()
+		text.Truncate(text.Len() - len("\n"))
+		text.WriteString("\r\n")
 	}
 	return text.Bytes(), nil
 }
@@ -210,10 +215,13 @@ func (q *query) table(of []table, csv bool) *table {
 	if !csv || len(q.wrong) > 0 {
 		return nil
 	}
-	if !ok && len(q.given["group_by"]) == 0 {
+	if len(q.given["group_by"]) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "groups") })
 	}
 	switch {
+	case ok && !slices.Contains(names, name):
+		q.refuse("table", "group_by with "+name, "no group_by")
+		return nil
 	case ok:
 	case len(names) == 1:
 		name = names[0]

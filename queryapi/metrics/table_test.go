@@ -47,6 +47,12 @@ func TestEveryListIsCSV(t *testing.T) {
 				t.Errorf("%s\ngot  %q\nwant %q\nof %s", target, got, want, body)
 			}
 		}
+		if slices.Contains(names, "groups") {
+			r := s.ask(t, http.MethodGet, s.target(o, "lumen", "table", "groups"), s.bearer("acme"), wantCSV)
+			if want := `{"error":"table: want group_by with groups, got no group_by"}`; r.StatusCode != 400 || r.body != want {
+				t.Errorf("%s: groups without group_by: %d %s", e.path, r.StatusCode, r.body)
+			}
+		}
 		if several := len(e.tables) > 1; several && e.path != "/visibility-trend" {
 			r := s.ask(t, http.MethodGet, s.target(o, "lumen"), s.bearer("acme"), wantCSV)
 			shown := slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "groups") })
@@ -129,7 +135,7 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	t.Parallel()
 	s := newService(t).stage(t)
 	s.addRivals(t, []string{"=1+1", "+49", "-x", "@sum", "a,b", `"q"`, "ü = 1"})
-	s.addFacts(t, answerFact{On: "2026-03-30", Prompt: "zwei\nZeilen", Text: "Lumen"}, answerFact{On: "2026-03-30", Prompt: "=HYPERLINK(\"x\")", Text: "Lumen"})
+	s.addFacts(t, answerFact{On: "2026-03-30", Prompt: "zwei\nZeilen\r", Text: "Lumen"}, answerFact{On: "2026-03-30", Prompt: "=HYPERLINK(\"x\")", Text: "Lumen"})
 	r := s.ask(t, http.MethodGet, "/api/v1/competitor-comparison?table=competitors&brand_id="+s.ids["lumen"], s.bearer("acme"), wantCSV)
 	lines, err := csv.NewReader(strings.NewReader(r.body)).ReadAll()
 	if err != nil {
@@ -142,12 +148,12 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	if want := []string{"name", `"q"`, "'+49", "'-x", "'=1+1", "'@sum", "a,b", "ü = 1"}; !slices.Equal(names, want) {
 		t.Errorf("names are %q, want %q", names, want)
 	}
-	page := "/api/v1/prompt-performance?limit=1&brand_id=" + s.ids["lumen"]
+	page := "/api/v1/prompt-performance?limit=1&model=gpt,a;b&brand_id=" + s.ids["lumen"]
 	first := s.ask(t, http.MethodGet, page, s.bearer("acme"), wantCSV)
 	next, _, _ := strings.Cut(strings.TrimPrefix(first.Header.Get("Link"), "<"), ">")
 	second := s.ask(t, http.MethodGet, next, s.bearer("acme"), wantCSV)
 	const figures = `,,1,1,10,1,0,,75,,,,100,,,` + "\r\n"
-	texts := []string{s.ids["zwei\nZeilen"] + ",\"zwei\r\nZeilen\"" + figures, s.ids[`=HYPERLINK("x")`] + `,"'=HYPERLINK(""x"")"` + figures}
+	texts := []string{s.ids["zwei\nZeilen\r"] + ",\"zwei\nZeilen\r\"" + figures, s.ids[`=HYPERLINK("x")`] + `,"'=HYPERLINK(""x"")"` + figures}
 	got := []string{afterHeader(first.body), afterHeader(second.body)}
 	slices.Sort(texts)
 	if slices.Sort(got); !slices.Equal(got, texts) || second.Header.Get("Link") != "" {
