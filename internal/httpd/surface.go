@@ -113,6 +113,10 @@ func PlainError(c *fiber.Ctx, err error) (status int, body any) {
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	case http.StatusServiceUnavailable:
 		c.Set(fiber.HeaderRetryAfter, "1")
+	case http.StatusTooManyRequests:
+		if c.GetRespHeader(fiber.HeaderRetryAfter) == "" { // a CallerLimit knows better
+			c.Set(fiber.HeaderRetryAfter, "1")
+		}
 	}
 	return status, fiber.Map{"error": message}
 }

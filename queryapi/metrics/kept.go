@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -8,15 +10,16 @@ import (
 )
 
 const (
-	// keptFor bounds how long a body is kept: what changes the warehouse and is not noted, such as a month that expires or
-	// an edit by hand, shows after that.
+	// keptFor bounds how long a body is kept: what changes the warehouse and is not noted, such as a month that expires, an
+	// edit by hand or the last batch of a process that died, shows after that.
 	keptFor = time.Minute
 	// keptOrganizations is of how many organizations bodies are kept at most.
 	keptOrganizations = 64
 )
 
-// kept are responses of the present version of the warehouse, so that a repeated question costs it nothing. Of an
-// organization that has too many bytes of them, all are forgotten, as of all organizations where there are too many.
+// kept are responses of the present version of the warehouse, so that a repeated question costs it nothing. An
+// organization that has too many bytes of them loses all of its own; where there are too many organizations, the one
+// whose newest response is oldest loses its.
 type kept struct {
 	most int // bytes of one organization
 
@@ -28,6 +31,7 @@ type kept struct {
 type keptBodies struct {
 	version int64
 	bytes   int
+	newest  time.Time
 	bodies  map[request]keptBody
 }
 
@@ -61,7 +65,7 @@ func (k *kept) keep(organization uuid.UUID, version int64, asked request, made r
 		return // made of an older state
 	}
 	if own == nil && len(k.of) >= keptOrganizations {
-		clear(k.of)
+		k.forgetOldest()
 	}
 	if own == nil || own.version < version {
 		own = newKeptBodies(version)
@@ -72,7 +76,12 @@ func (k *kept) keep(organization uuid.UUID, version int64, asked request, made r
 		*own = *newKeptBodies(version)
 	}
 	own.bytes += size
+	own.newest = now
 	own.bodies[asked] = keptBody{made, now}
+}
+
+func (k *kept) forgetOldest() {
+	delete(k.of, slices.MinFunc(slices.Collect(maps.Keys(k.of)), func(a, b uuid.UUID) int { return k.of[a].newest.Compare(k.of[b].newest) }))
 }
 
 func newKeptBodies(version int64) *keptBodies {

@@ -126,10 +126,12 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if now = now.Add(time.Second); kept(1, 2, "d") {
 		t.Error("kept too long")
 	}
+	k.of = map[uuid.UUID]*keptBodies{}
 	for organization := range byte(keptOrganizations + 1) {
+		now = now.Add(time.Millisecond)
 		keep(organization, 3, "a", 1)
 	}
-	if len(k.of) > keptOrganizations || !kept(keptOrganizations, 3, "a") {
+	if len(k.of) != keptOrganizations || kept(0, 3, "a") || !kept(1, 3, "a") || !kept(keptOrganizations, 3, "a") {
 		t.Errorf("%d organizations are kept", len(k.of))
 	}
 }

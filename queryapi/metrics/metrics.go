@@ -8,6 +8,7 @@ package metrics
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -34,14 +35,23 @@ type API struct {
 	now       func() time.Time
 	slots     slots
 	kept      kept
+
+	slotTimeout, queryTimeout time.Duration
 }
 
 // New returns an API over the brands of db and the answers of warehouse. The clock decides which days are meant where
 // a request names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
 	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}},
-		kept: kept{most: cfg.KeptBytes, of: map[uuid.UUID]*keptBodies{}}}
+		kept: kept{most: cfg.KeptBytes, of: map[uuid.UUID]*keptBodies{}}, slotTimeout: slotTimeout, queryTimeout: queryTimeout}
 }
+
+const (
+	// slotTimeout bounds how long a request waits for one of its organization's slots.
+	slotTimeout = 10 * time.Second
+	// queryTimeout bounds the request from then on, so that a store that hangs does not keep its connections for ever.
+	queryTimeout = 30 * time.Second
+)
 
 // prefix is the version of the interface: every path below it keeps its meaning.
 const prefix = "/api/v1"
@@ -85,8 +95,7 @@ var endpoints = []endpoint{
 // Mount adds the surface /api/v1 to a server. A path that does not exist is 404 and another method 405 with Allow
 // whatever key is sent, because the paths are public, as their description is; on an endpoint the key is checked first.
 func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
-	surface := server.Mount(httpd.Surface{Prefix: prefix, ETag: true, Compress: true, Error: refusal})
-	surface.Use(uncached)
+	surface := surfaceAt(server, prefix)
 	if len(a.cfg.CORSOrigins) > 0 {
 		surface.Use(a.shared())
 	}
@@ -96,9 +105,13 @@ func (a *API) Mount(server *httpd.Server, keys *apikey.Resolver) {
 
 // MountAt adds the same endpoints below another prefix, for the callers that guard lets pass.
 func (a *API) MountAt(server *httpd.Server, prefix string, guard fiber.Handler) {
+	a.route(surfaceAt(server, prefix), guard)
+}
+
+func surfaceAt(server *httpd.Server, prefix string) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: prefix, ETag: true, Compress: true, Error: refusal})
 	surface.Use(uncached)
-	a.route(surface, guard)
+	return surface
 }
 
 func (a *API) route(surface fiber.Router, guard fiber.Handler) {
@@ -123,10 +136,13 @@ func (a *API) shared() fiber.Handler {
 	})
 }
 
-// refusal answers 503 while a store cannot be reached.
+// refusal answers 503 while a store cannot be reached, or is too slow.
 func refusal(c *fiber.Ctx, err error) (status int, body any) {
-	if postgres.Unreached(err) || clickhouse.Unreached(err) {
+	switch {
+	case postgres.Unreached(err), clickhouse.Unreached(err):
 		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
+	case errors.Is(err, context.DeadlineExceeded):
+		err = problem.New(problem.Unavailable, "a database of this service did not answer in time; ask again in a moment, or for fewer days")
 	}
 	return httpd.PlainError(c, err)
 }
@@ -138,13 +154,8 @@ func uncached(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// queryTimeout bounds a request, so that a store that hangs does not keep its connections for ever.
-const queryTimeout = 30 * time.Second
-
 func (a *API) serve(c *fiber.Ctx, e endpoint) error {
-	ctx, cancel := context.WithTimeout(c.UserContext(), queryTimeout)
-	defer cancel()
-	caller := identity.FromContext(c.UserContext())
+	ctx, caller := c.UserContext(), identity.FromContext(c.UserContext())
 	inCSV := c.Accepts(fiber.MIMEApplicationJSON, mimeCSV) == mimeCSV && len(e.tables) > 0
 	asked := request{path: utils.CopyString(c.Path()), query: string(c.Context().URI().QueryString()), inCSV: inCSV, day: dayText(a.now().UTC())}
 	c.Vary(fiber.HeaderAccept)
@@ -163,21 +174,26 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	return made.send(c)
 }
 
-// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0.
+// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0. With replicas nothing is kept:
+// one that lags answers with what was before a version that is already known, and its body would serve until the next.
 func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
-	if a.cfg.KeptBytes == 0 || e.ofControlPlane {
+	if a.cfg.KeptBytes == 0 || e.ofControlPlane || a.warehouse.Replicated() {
 		return 0, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, a.queryTimeout)
+	defer cancel()
 	return a.db.WarehouseVersion(ctx)
 }
 
 // make answers a request.
 func (a *API) make(ctx context.Context, caller identity.Identity, e endpoint, asked request, params map[string]string) (rendered, error) {
-	release, err := a.slots.acquire(ctx, caller.OrganizationID)
+	release, err := a.slot(ctx, caller)
 	if err != nil {
-		return rendered{}, problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
+		return rendered{}, err
 	}
 	defer release()
+	ctx, cancel := context.WithTimeout(ctx, a.queryTimeout)
+	defer cancel()
 	q := parseQuery(asked.query)
 	for name, value := range params {
 		q.given[name] = append(q.given[name], value)
@@ -197,6 +213,16 @@ func (a *API) make(ctx context.Context, caller identity.Identity, e endpoint, as
 		made.link = asked.nextPage(*list.next())
 	}
 	return made, err
+}
+
+// slot waits for one of the caller's organization.
+func (a *API) slot(ctx context.Context, caller identity.Identity) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.slotTimeout)
+	defer cancel()
+	if release, err = a.slots.acquire(ctx, caller.OrganizationID); err != nil {
+		return nil, problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
+	}
+	return release, nil
 }
 
 // A request is all that a body depends on, beside the organization and the warehouse.
@@ -232,7 +258,11 @@ func (b answersBody) next() *string { return b.NextCursor }
 
 // nextPage is the request for the page after this one, as a Link.
 func (r request) nextPage(cursor string) string {
-	query, _ := url.ParseQuery(r.query) // what it could not read was refused
+	query := url.Values{}
+	for name, values := range parseQuery(r.query).given { // url.ParseQuery would drop what has a semicolon
+		value, _ := url.QueryUnescape(values[0]) // one that has none, or several values, was refused
+		query.Set(name, value)
+	}
 	query.Set("cursor", cursor)
 	return "<" + r.path + "?" + query.Encode() + `>; rel="next"`
 }

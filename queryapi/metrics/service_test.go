@@ -54,12 +54,17 @@ func serve(t *testing.T, db *postgres.DB, warehouse *clickhouse.Conn) (url strin
 
 func serveWith(t *testing.T, cfg Config, db *postgres.DB, warehouse *clickhouse.Conn) (url string) {
 	t.Helper()
+	return serveAPI(t, New(cfg, db, warehouse, func() time.Time { return today }))
+}
+
+func serveAPI(t *testing.T, api *API) (url string) {
+	t.Helper()
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httpd.New(httpd.DefaultConfig(), listener, logTo(t), prometheus.NewRegistry())
-	New(cfg, db, warehouse, func() time.Time { return today }).Mount(server, apikey.New(db, logTo(t)))
+	api.Mount(server, apikey.New(api.db, logTo(t)))
 	runUntilEnd(t, server.Run)
 	return server.URL()
 }

@@ -1,10 +1,12 @@
 package metrics
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
 )
@@ -74,6 +76,33 @@ func TestAnOrganizationHasItsSlots(t *testing.T) {
 	asking.Wait()
 	if len(slots.of) > 0 {
 		t.Errorf("%d organizations are kept after their last request", len(slots.of))
+	}
+}
+
+// A request that gets no slot is told when to ask again, and a store that is too slow is not the server's own fault.
+func TestARequestDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	s := aBrand(t, newService(t))
+	clock := func() time.Time { return today }
+	full, slow := New(Config{RateLimit: 100}, s.db, s.warehouse, clock), New(Config{}, s.db, s.warehouse, clock)
+	full.slotTimeout, slow.queryTimeout = time.Millisecond, time.Nanosecond
+	for range requestsAtOnce {
+		if _, err := full.slots.acquire(t.Context(), uuid.FromStringOrNil(s.ids["acme"])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		api  *API
+		want string
+	}{
+		{full, `429 {"error":"your organization has too many requests under way; ask again in a moment"}`},
+		{slow, `503 {"error":"a database of this service did not answer in time; ask again in a moment, or for fewer days"}`},
+	} {
+		at := &service{url: serveAPI(t, c.api)}
+		r := at.ask(t, http.MethodGet, "/api/v1/visibility-trend?brand_id="+s.ids["lumen"], s.bearer("acme"))
+		if got := fmt.Sprint(r.StatusCode, " ", r.body); got != c.want || r.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s, Retry-After %q; want %s", got, r.Header.Get("Retry-After"), c.want)
+		}
 	}
 }
 

@@ -124,6 +124,14 @@ func openCluster(ctx context.Context, c Config) (all *Conn, err error) {
 // Shards is how many shards there are; 1 of one server.
 func (c *Conn) Shards() int { return max(1, len(c.shards)) }
 
+// Replicated reports whether a question may go to a server that lacks, for a moment, what was inserted at another one.
+func (c *Conn) Replicated() bool {
+	return slices.ContainsFunc(c.shards, func(shard *Conn) bool {
+		r, ok := shard.Server.(*replicas)
+		return ok && len(r.nodes) > 1
+	})
+}
+
 // Shard is one shard's server, counted from 0, for inserts and lookups. Of several replicas it is the same until it is
 // lost. It is closed with c.
 func (c *Conn) Shard(n int) (*Conn, error) {
