@@ -94,6 +94,11 @@ func TestFailuresAreRetriedByTheirClass(t *testing.T) {
 	if none.Status != "failed" || gave.GaveUp["invalid"] != 1 || e.service.requests() != asked {
 		t.Errorf("a brand with 301 domains, after %d requests: %+v, %+v", e.service.requests()-asked, none, gave)
 	}
+	for before, want := range map[time.Time]int64{began: 0, time.Now().Add(time.Hour): 3} { // in any order, and only what has ended
+		if pruned, err := e.db.PruneTracking(t.Context(), before); err != nil || pruned != want {
+			t.Errorf("%d jobs from before %s are pruned, want %d: %v", pruned, before, want, err)
+		}
+	}
 }
 
 // A cancelled job asks nothing more, and keeps the answers that were under way.

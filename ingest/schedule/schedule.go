@@ -28,6 +28,7 @@ const (
 	skippedFor   = time.Hour        // until a brand or platform that could not be asked is tried again
 	failedFor    = time.Minute      // the same, if the reason is none of the brand's
 	stalledAfter = 30 * time.Minute // without a move a job is stalled
+	keptFor      = 90               // days from its end until a job is deleted; what it spent, and its answers, stay
 )
 
 // Schedule knows what is due. It is safe for concurrent use.
@@ -72,6 +73,15 @@ func (s *Schedule) Tick(ctx context.Context) error {
 	stalled, counting := s.db.StalledTracking(ctx, s.now().Add(-stalledAfter))
 	s.stalled.Set(float64(stalled))
 	return errors.Join(err, counting)
+}
+
+// Prune deletes jobs that ended long ago, with their runs: a daily task of a timetable.
+func (s *Schedule) Prune(ctx context.Context) error {
+	jobs, err := s.db.PruneTracking(ctx, s.now().AddDate(0, 0, -keptFor))
+	if jobs > 0 {
+		s.log.Info("old tracking jobs deleted", "jobs", jobs)
+	}
+	return err
 }
 
 // StartAll starts what was not asked in its slot yet, of an organization or of all (nil), without waiting for the minute.

@@ -63,6 +63,7 @@ func assembleIngest(ctx context.Context, s *service) error {
 	due := schedule.New(s.db, s.jobs, time.Now, s.metrics, s.log)
 	table := timetable.New(s.lead("schedule"), s.db.TaskHistory(), s.tasks, s.log)
 	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
+	table.Every("prune tracking", timetable.Daily(3, 50), due.Prune)
 	s.part("schedule", table.Run)
 	return s.mountTracking(ctx, trackserver.New(s.db, s.jobs, due, time.Now))
 }

@@ -24,6 +24,7 @@ var (
 	setChecked          = query[none]("set_checked")
 	stalledTrackingJobs = query[int]("stalled_tracking_jobs")
 	organizationCount   = query[int]("organization_count")
+	pruneTrackingJobs   = query[none]("prune_tracking_jobs")
 )
 
 // ScheduledPlatforms returns where active brands of an organization, or of all (nil), are asked on a schedule, brand by
@@ -52,4 +53,18 @@ func (db *DB) StalledTracking(ctx context.Context, since time.Time) (int, error)
 // OrganizationCount is how many organizations there are: of all (nil), or whether that one is there.
 func (db *DB) OrganizationCount(ctx context.Context, organization *uuid.UUID) (int, error) {
 	return organizationCount.one(ctx, db, organization)
+}
+
+// prunedAtOnce is how many jobs, of up to some ten thousand runs, one statement deletes.
+const prunedAtOnce = 50
+
+// PruneTracking deletes the jobs that ended before an instant, with their runs, and returns how many there were.
+func (db *DB) PruneTracking(ctx context.Context, before time.Time) (jobs int64, err error) {
+	for {
+		n, err := pruneTrackingJobs.run(ctx, db, before, prunedAtOnce)
+		jobs += n
+		if err != nil || n < prunedAtOnce {
+			return jobs, wrap(err, "prune tracking jobs from before %s", before.Format(time.DateOnly))
+		}
+	}
 }
