@@ -35,6 +35,7 @@ func (a *asker) ask(ctx, asking, requests context.Context) {
 			return
 		}
 		if a.unusable != nil {
+			a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
 			a.giveUp(ctx, r, a.unusable)
 			continue
 		}
@@ -254,7 +255,7 @@ func causeOf(failure *platform.Error) string {
 }
 
 func (m *metrics) observe(slug string, took time.Duration, failure *platform.Error) {
-	outcome := "answered"
+	outcome := outcomeAnswered
 	if failure != nil {
 		outcome = string(failure.Class)
 	}

@@ -3,6 +3,15 @@ package job
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/answerscope/answerscope/ingest/platform"
+	"github.com/answerscope/answerscope/ingest/platform/catalog"
+)
+
+// Values of labels, besides the classes of errors.
+const (
+	refusedForBudget = "budget"
+	outcomeAnswered  = "answered"
 )
 
 type metrics struct {
@@ -14,10 +23,10 @@ type metrics struct {
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
 	auto := promauto.With(registerer)
-	return &metrics{
+	m := &metrics{
 		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_requests_total",
-			Help: "Requests to AI platforms that ended, by platform and outcome: answered, or the class of the error.",
+			Help: "Requests to AI platforms that ended, or could not be sent for want of a key, by platform and outcome: answered, or the class of the error.",
 		}, []string{"platform", "outcome"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
@@ -30,4 +39,13 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Name: "answerscope_tracking_jobs", Help: "Tracking jobs that this process works on.",
 		}),
 	}
+	// An alert sees how much a series rises, and not the value that it begins with.
+	m.refused.WithLabelValues(refusedForBudget)
+	for _, p := range catalog.All() {
+		m.requests.WithLabelValues(p.Slug, outcomeAnswered)
+		for _, class := range platform.Classes {
+			m.requests.WithLabelValues(p.Slug, string(class))
+		}
+	}
+	return m
 }

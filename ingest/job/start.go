@@ -100,7 +100,7 @@ func (j *Jobs) start(ctx context.Context, brand postgres.Brand, plan *Plan, r Re
 		CreatedAt: now, Runs: plan.Runs, Prompts: plan.prompts,
 	}, j.enqueue(ctx))
 	if _, over := errors.AsType[*postgres.BudgetError](err); over {
-		j.metrics.refused.WithLabelValues("budget").Inc()
+		j.metrics.refused.WithLabelValues(refusedForBudget).Inc()
 	}
 	return id, err
 }
