@@ -25,7 +25,7 @@ type brandAdd struct {
 	Org      string   `required:"" placeholder:"SLUG" help:"Whose it is."`
 	Slug     string   `placeholder:"SLUG" help:"Its name in commands and addresses; made from NAME when absent."`
 	Domain   []string `placeholder:"HOST" help:"A site of its own; repeat it for more. The first is the primary one."`
-	Alias    []string `placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
+	Alias    []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
 	Industry string   `placeholder:"TEXT" help:"Such as: lighting."`
 	Region   string   `placeholder:"CODE" help:"Where it sells, such as US."`
 	Language string   `placeholder:"CODE" help:"Such as en."`
@@ -83,8 +83,8 @@ type brandEdit struct {
 	Slug         *string  `placeholder:"SLUG" help:"Its new slug."`
 	Domain       []string `placeholder:"HOST" help:"A site to add; repeat it for more."`
 	RemoveDomain []string `placeholder:"HOST" help:"A site to remove."`
-	Alias        []string `placeholder:"NAME" help:"Another name to add; repeat it for more."`
-	RemoveAlias  []string `placeholder:"NAME" help:"Another name to remove."`
+	Alias        []string `sep:"none" placeholder:"NAME" help:"Another name to add; repeat it for more."`
+	RemoveAlias  []string `sep:"none" placeholder:"NAME" help:"Another name to remove."`
 	Industry     *string  `placeholder:"TEXT" help:"Its industry; \"\" for none."`
 	Region       *string  `placeholder:"CODE" help:"Its region; \"\" for none."`
 	Language     *string  `placeholder:"CODE" help:"Its language; \"\" for none."`

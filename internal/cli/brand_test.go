@@ -22,8 +22,8 @@ func TestBrandsCompetitorsAndPromptsByCommands(t *testing.T) {
 	if slug != "lumen" {
 		t.Fatalf("brand add printed %s %s", id, slug)
 	}
-	must(t, env, "brand", "edit", "lumen", "--org", "acme", "--name", "Lumen AG", "--domain", "münchen.example", "--domain", "lumen.example", "--remove-alias", "Lumen Lamps", "--alias", "Lumen", "--no-active")
-	want := `{"id":"` + id + `","slug":"lumen","name":"Lumen AG","aliases":["Lumen"],"domains":["lumen.example","xn--mnchen-3ya.example"],"is_active":false}`
+	must(t, env, "brand", "edit", "lumen", "--org", "acme", "--name", "Lumen AG", "--domain", "münchen.example", "--domain", "lumen.example", "--remove-alias", "Lumen Lamps", "--alias", "Lumen, Inc.", "--no-active")
+	want := `{"id":"` + id + `","slug":"lumen","name":"Lumen AG","aliases":["Lumen, Inc."],"domains":["lumen.example","xn--mnchen-3ya.example"],"is_active":false}`
 	if got := must(t, env, "brand", "list", "--org", "acme", "--json"); got != want {
 		t.Errorf("brand list: %s\nwant %s", got, want)
 	}

@@ -37,7 +37,7 @@ type competitorAdd struct {
 	ofBrand `embed:""`
 	Name    string   `arg:"" help:"Its name."`
 	Domain  []string `placeholder:"HOST" help:"A site of its own; repeat it for more."`
-	Alias   []string `placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
+	Alias   []string `sep:"none" placeholder:"NAME" help:"Another name that counts as a mention; repeat it for more."`
 }
 
 func (c *competitorAdd) Run(ctx context.Context, p *process) error {
@@ -56,8 +56,8 @@ type competitorEdit struct {
 	Name         *string  `placeholder:"NAME" help:"Its new name."`
 	Domain       []string `placeholder:"HOST" help:"A site to add; repeat it for more."`
 	RemoveDomain []string `placeholder:"HOST" help:"A site to remove."`
-	Alias        []string `placeholder:"NAME" help:"Another name to add; repeat it for more."`
-	RemoveAlias  []string `placeholder:"NAME" help:"Another name to remove."`
+	Alias        []string `sep:"none" placeholder:"NAME" help:"Another name to add; repeat it for more."`
+	RemoveAlias  []string `sep:"none" placeholder:"NAME" help:"Another name to remove."`
 }
 
 func (c *competitorEdit) Run(ctx context.Context, p *process) error {
