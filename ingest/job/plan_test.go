@@ -14,7 +14,7 @@ import (
 // A request that comes to millions of runs took gigabytes before it was refused.
 func TestAPlanIsBounded(t *testing.T) {
 	plan := newPlan()
-	at := place{Provider: provider.Provider{Description: platform.Description{Slug: "alpha"}}, slot: time.Now()}
+	at := place{Provider: provider.Provider{Description: platform.Description{Slug: "alpha", TakesRegion: true}}, slot: time.Now()}
 	var regions []string
 	for first := 'a'; first <= 'z'; first++ {
 		for second := 'a'; second <= 'z'; second++ {

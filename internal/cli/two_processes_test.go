@@ -126,10 +126,11 @@ func (k *twoServers) checkBudgetOfBoth(t *testing.T) {
 	must(t, k.env, "budget", "set", "--org", "acme", "--platform", "openai", "--runs-per-day", "24")
 	var together sync.WaitGroup
 	var started, refused atomic.Int64
-	for n := range 8 {
+	countries := []string{"at", "be", "ch", "de", "es", "fr", "gb", "it"}
+	for n := range countries {
 		together.Go(func() {
 			at := &tracker{installation: &installation{server: k.servers[n%2]}}
-			body := fmt.Sprintf(`{"brandId":%q,"platforms":["openai"],"regions":["a%c"]}`, k.brand.ID, 'a'+n)
+			body := fmt.Sprintf(`{"brandId":%q,"platforms":["openai"],"regions":[%q]}`, k.brand.ID, countries[n])
 			var answer struct{ Error string }
 			switch status, _ := at.ask(t, k.tracker.key, "POST", "/api/tracking/start", body, &answer); {
 			case status == 200:
