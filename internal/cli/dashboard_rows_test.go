@@ -122,3 +122,23 @@ func asShown(row any, field string) string {
 		return text
 	}
 }
+
+// A question that failed says so where its figures would be, leads nowhere, and can be asked again.
+func (d *dashboard) saysWhatFailed(t *testing.T) {
+	d.at(t, "/brands/fernwood/sources", "Sources")
+	d.page.Eval(t, `void ((ask) => {
+		window.heal = () => window.fetch = ask
+		window.fetch = (url, options) => url.includes("/competitor-comparison") ? Promise.resolve(new Response("{}", { status: 503 })) : ask(url, options)
+	})(window.fetch)`, nil)
+	const links = `document.querySelectorAll('table[aria-label="Top competitors"] tbody a')`
+	d.click(t, "Overview")
+	d.page.Await(t, `document.querySelector("main [role=alert]")?.textContent.includes("Try again")`)
+	d.settled(t, "Overview")
+	d.page.Await(t, `document.querySelector('table[aria-label="Top competitors"]')`)
+	if n := d.text(t, links+`.length + ""`); n != "0" {
+		t.Errorf("%s competitors lead to answers, before their ids are known", n)
+	}
+	d.page.Eval(t, "void heal()", nil)
+	d.click(t, "Try again")
+	d.page.Await(t, `document.querySelector('figure[aria-label="Share of voice"]') && `+links+`.length > 0 && [...`+links+`].every((a) => a.search.includes("competitor_id="))`)
+}

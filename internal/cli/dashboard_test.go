@@ -50,6 +50,7 @@ func TestTheDashboard(t *testing.T) {
 	t.Run("sign in", d.signsIn)
 	t.Run("figures", d.showsTheAPIsFigures)
 	t.Run("rows", d.showsTheAPIsRows)
+	t.Run("failures", d.saysWhatFailed)
 	t.Run("answers", d.opensAnswers)
 	t.Run("csv", d.downloadsCSV)
 	t.Run("cards", d.filtersCards)

@@ -11,11 +11,11 @@ const shown = 100
 
 // AuditLog is read from the newest line on.
 export function AuditLog() {
-  const members = useAnswer<Member[]>(`${root}/members`).data ?? []
+  const members = useAnswer<Member[]>(`${root}/members`).data
   const offset = query.value.get("offset") ?? undefined
   const url = tables("audit_log", { select: "id,at,action,subject,actor_id", order: "at.desc,id", limit: String(shown + 1), offset })
   const lines = useAnswer<Line[]>(url)
-  const actor = (line: Line) => (line.actor_id ? (members.find((m) => m.id === line.actor_id)?.email ?? "a former member") : "the command line")
+  const actor = (line: Line) => (line.actor_id ? (members && (members.find((m) => m.id === line.actor_id)?.email ?? "a former member")) : "the command line")
   return (
     <Shown of={lines} height={240}>
       {(list) => (

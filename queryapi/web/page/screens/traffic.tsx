@@ -15,11 +15,12 @@ export function Traffic({ brand }: { brand: Brand }) {
   const traffic = useAnswer<Body>(ask("ai-traffic"))
   const crawlers = useAnswer<Crawlers>(ask("ai-crawlers"))
   const pages = useAnswer<SitePages>(ask("ai-pages", { platform: undefined }))
-  const everywhere = useAnswer<Body>(ask("ai-traffic", { platform: undefined }))
+  const ofAll = useAnswer<Body>(platform ? ask("ai-traffic", { platform: undefined }) : null)
+  const everywhere = platform ? ofAll : traffic
   return (
     <Screen name="Traffic" of={brand.name} tools={<Window />}>
       <FilterBar brand={brand} platforms={everywhere.data?.platform_breakdown.map((p) => p.platform) ?? []} />
-      {everywhere.failure && !traffic.failure && <Failed message={everywhere.failure.message} />}
+      {ofAll.failure && <Failed message={ofAll.failure.message} />}
       <Shown of={traffic} height={240}>
         {(t) => (t.total_visits === 0 ? <NoVisits brand={brand} /> : <Visits traffic={t} />)}
       </Shown>
