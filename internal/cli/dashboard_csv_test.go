@@ -125,4 +125,7 @@ func (d *dashboard) filtersCards(t *testing.T) {
 	if rows := d.text(t, `(document.querySelector('table[aria-label="Shopping cards"]')?.rows.length ?? 0) + ""`); rows == "0" {
 		t.Error("no card is of the platform of one")
 	}
+	d.click(t, "Overview")
+	d.page.Await(t, `location.search == ""`) // its answers are of other platforms
+	d.settled(t, "Overview")
 }
