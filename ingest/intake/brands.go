@@ -78,12 +78,12 @@ func checkBrand(at string, b *postgres.NewBrand) []error {
 // checkEntity normalises domains in place.
 func checkEntity(at, name string, aliases, domains []string) []error {
 	var problems []error
-	if strings.TrimSpace(name) == "" {
-		problems = append(problems, fmt.Errorf("%s.name: want a name", at))
+	if wrong := checkName(name); wrong != nil {
+		problems = append(problems, fmt.Errorf("%s.name: %w", at, wrong))
 	}
 	for i, alias := range aliases {
-		if strings.TrimSpace(alias) == "" {
-			problems = append(problems, fmt.Errorf("%s.aliases[%d]: want a name", at, i))
+		if wrong := checkName(alias); wrong != nil {
+			problems = append(problems, fmt.Errorf("%s.aliases[%d]: %w", at, i, wrong))
 		}
 	}
 	for i, domain := range domains {
@@ -96,6 +96,16 @@ func checkEntity(at, name string, aliases, domains []string) []error {
 	return problems
 }
 
+func checkName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return errors.New("want a name")
+	case !postgres.IsName(name):
+		return fmt.Errorf("want a name of at most %d bytes without control characters", postgres.MaxName)
+	}
+	return nil
+}
+
 var (
 	scheme   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*:)?//`)
 	port     = regexp.MustCompile(`:[0-9]*$`)
@@ -104,9 +114,22 @@ var (
 	domainProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
 )
 
-// Domain normalises a host, or the host of a web address, as private.domain_of of the database does: lower case,
-// punycode, without a trailing dot and one leading "www.".
+// Domain normalises an address as Host does, and refuses a public suffix. The database, which does not have that list,
+// keeps one that comes by SQL or /rest/v1; it counts for nothing (collector/site, pipeline/extract).
 func Domain(text string) (string, error) {
+	host, err := Host(text)
+	if err != nil {
+		return "", err
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && host != "localhost" && net.ParseIP(host) == nil {
+		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): want the brand's own, such as example.%s", text, host)
+	}
+	return host, nil
+}
+
+// Host normalises a host, or the host of a web address, as private.domain_of of the database does: lower case, punycode,
+// without a trailing dot and one leading "www.".
+func Host(text string) (string, error) {
 	host := scheme.ReplaceAllString(strings.TrimSpace(text), "")
 	if end := strings.IndexAny(host, `/?#\`); end >= 0 {
 		host = host[:end]
@@ -119,9 +142,6 @@ func Domain(text string) (string, error) {
 	}
 	if err != nil || len(host) > 253 || !hostForm.MatchString(host) {
 		return "", fmt.Errorf("domain %q: want a host such as example.com", text)
-	}
-	if suffix, _ := publicsuffix.PublicSuffix(host); suffix == host && host != "localhost" && net.ParseIP(host) == nil {
-		return "", fmt.Errorf("domain %q: anybody may have a site below it (publicsuffix.org): want the brand's own, such as example.%s", text, host)
 	}
 	return host, nil
 }

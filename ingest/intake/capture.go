@@ -106,8 +106,8 @@ func (l *line) problems() (problems []string) {
 	want(!blank(l.Platform), "platform: want a slug such as %q", "chatgpt-web")
 	want(!blank(l.Prompt), "prompt: want what was asked")
 	want(len(l.Prompt) <= longestPrompt, "prompt: want at most %d bytes, got %d", longestPrompt, len(l.Prompt))
-	want(len(l.Topic) <= postgres.MaxTopicName, "topic: want at most %d bytes, got %d", postgres.MaxTopicName, len(l.Topic))
-	want(!strings.Contains(l.Prompt+l.Topic, "\x00"), "prompt and topic: want text without U+0000")
+	want(blank(l.Topic) || postgres.IsName(l.Topic), "topic: want at most %d bytes without control characters", postgres.MaxName)
+	want(!strings.Contains(l.Prompt, "\x00"), "prompt: want text without U+0000")
 	want(!l.AnsweredAt.IsZero(), "answered_at: want %s", wantedTime)
 	switch {
 	case l.GivenUp != "":

@@ -65,9 +65,14 @@ func namesAndDomains(names, domains []string) ([]string, error) {
 			return nil, usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, nameBytes)}
 		}
 	}
+	return hosts(domains, intake.Domain)
+}
+
+// hosts are domains in the form that read gives them.
+func hosts(domains []string, read func(text string) (string, error)) ([]string, error) {
 	hosts := make([]string, len(domains))
 	for i, domain := range domains {
-		host, err := intake.Domain(domain)
+		host, err := read(domain)
 		if err != nil {
 			return nil, usageError{err}
 		}
@@ -93,7 +98,7 @@ type brandEdit struct {
 
 func (c *brandEdit) Run(ctx context.Context, p *process) error {
 	domains, err := namesAndDomains(append(given(c.Name), c.Alias...), c.Domain)
-	removed, wrong := namesAndDomains(nil, c.RemoveDomain)
+	removed, wrong := hosts(c.RemoveDomain, intake.Host)
 	if err := errors.Join(err, wrong); err != nil {
 		return usageError{err}
 	}

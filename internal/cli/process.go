@@ -14,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/config"
 )
 
@@ -55,7 +56,24 @@ func (p *process) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	return p.print(string(text))
+	return p.print(escaped(string(text)))
+}
+
+// escaped is text with an escape, that of JSON, for each control but tabs, and for what turns the direction of text. Names
+// and prompts are the clients', who could end a line, erase others, or show one text as another.
+func escaped(text string) string {
+	if !event.HasControls(text) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if r != '\t' && event.HasControls(string(r)) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 // printResult prints a document as JSON, or a line for people.
@@ -79,7 +97,7 @@ func printList[T any](p *process, asJSON bool, list []T, line func(T) string, co
 			}
 			continue
 		}
-		fmt.Fprintln(table, line(item)) // Flush returns what goes wrong
+		fmt.Fprintln(table, escaped(line(item))) // Flush returns what goes wrong
 	}
 	return table.Flush()
 }

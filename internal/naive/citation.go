@@ -7,6 +7,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
 )
 
 // cited returns the normalised URLs that an answer cites, each once, with their hosts.
@@ -75,9 +76,18 @@ func withoutClicks(query string) string {
 	return strings.Join(parameters, "&")
 }
 
+// owned are the domains that are no public suffixes.
+func owned(domains []string) []string {
+	return slices.DeleteFunc(slices.Clone(domains), func(d string) bool {
+		_, err := publicsuffix.EffectiveTLDPlusOne(d)
+		return err != nil && strings.Contains(d, ".")
+	})
+}
+
 // under counts the hosts that are, or are under, one of the domains.
 func under(hosts map[string]string, domains []string) int {
 	n := 0
+	domains = owned(domains)
 	for _, host := range hosts {
 		if slices.ContainsFunc(domains, func(d string) bool { return host == d || strings.HasSuffix(host, "."+d) }) {
 			n++

@@ -19,7 +19,7 @@ func mentions(text string, e event.Entity) (count, first int) {
 	for _, name := range written {
 		written = append(written, withoutUmlauts(name))
 	}
-	for _, name := range append(written, e.Domains...) {
+	for _, name := range append(written, owned(e.Domains)...) {
 		if name = strings.Trim(fold(name), " "); name != "" {
 			names = append(names, name)
 		}

@@ -168,10 +168,15 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// ownDomain is an entity's domain in the form of a host of normalise.
+// ownDomain is an entity's domain in the form of a host of normalise; "" for a public suffix such as github.io, under
+// which anybody may have a site. The collector leaves those out too.
 func ownDomain(domain string) string {
 	domain = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(domain)), ".")
-	return strings.TrimPrefix(domain, "www.")
+	domain = strings.TrimPrefix(domain, "www.")
+	if suffix, _ := publicsuffix.PublicSuffix(domain); suffix == domain && strings.Contains(domain, ".") {
+		return ""
+	}
+	return domain
 }
 
 func isASCII(s string) bool {

@@ -71,8 +71,6 @@ type request struct {
 	ExpiresAt *time.Time
 }
 
-const mostName = 512 // bytes of a key's name, as the table has it
-
 // read returns what a body asks for, or a problem that names every field that is wrong.
 func (m *Manager) read(body []byte) (asked request, err error) {
 	fields := map[string]json.RawMessage{}
@@ -89,8 +87,8 @@ func (m *Manager) read(body []byte) (asked request, err error) {
 		}
 	}
 	asked.Name = strings.TrimSpace(asked.Name)
-	if _, unread := wrong["name"]; unread || asked.Name == "" || len(asked.Name) > mostName || strings.ContainsRune(asked.Name, 0) {
-		wrong["name"] = fmt.Sprintf("want a text of 1 to %d bytes that says what the key is for", mostName)
+	if _, unread := wrong["name"]; unread || !postgres.IsName(asked.Name) {
+		wrong["name"] = fmt.Sprintf("want a text of 1 to %d bytes without control characters that says what the key is for", postgres.MaxName)
 	}
 	if _, unread := wrong["scopes"]; unread || CheckScopes(asked.Scopes) != nil {
 		wrong["scopes"] = "want a list of " + strings.Join(scopes, ", ")

@@ -204,14 +204,14 @@ func TestABodyThatIsWrongIsExplained(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	const (
-		name    = "name: want a text of 1 to 512 bytes that says what the key is for"
+		name    = "name: want a text of 1 to 512 bytes without control characters that says what the key is for"
 		scopes  = "scopes: want a list of metrics:read, tracking:write"
 		expires = "expires_at: want a time to come, such as 2027-11-23T12:00:00Z, or null for never"
 		object  = `the body is no JSON object: want {"name": …}, and scopes and expires_at if they shall be others than the default`
 	)
 	for body, want := range map[string]string{
 		"": object, "[]": object, `"name"`: object, `{"name":`: object, "null": name, "{}": name,
-		`{"name":""}`: name, `{"name":" "}`: name, `{"name":1}`: name, `{"name":null}`: name, `{"name":"a\u0000b"}`: name,
+		`{"name":""}`: name, `{"name":" "}`: name, `{"name":1}`: name, `{"name":null}`: name, `{"name":"a\u0000b"}`: name, `{"name":"x\n2026-11-20 10:00:00"}`: name, `{"name":"a\u202eb"}`: name,
 		`{"name":"` + strings.Repeat("é", 257) + `"}`: name,
 		`{"name":"x","scopes":"metrics:read"}`:        scopes, `{"name":"x","scopes":["metrics"]}`: scopes, `{"name":"x","scopes":[""]}`: scopes, `{"name":"x","scopes":[1]}`: scopes,
 		`{"name":"x","expires_at":"2027-12-31"}`: expires, `{"name":"x","expires_at":1}`: expires, `{"name":"x","expires_at":"2026-11-23T12:00:00Z"}`: expires,

@@ -8,11 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The longest text of a prompt and name of a topic, in bytes. Neither has a zero byte.
-const (
-	MaxPromptText = 32 << 10
-	MaxTopicName  = 512
-)
+// MaxPromptText is the longest text of a prompt, in bytes. It has no zero byte.
+const MaxPromptText = 32 << 10
 
 // importedSet is the prompt set of prompts that were imported with their answers.
 const importedSet = "Imported"
