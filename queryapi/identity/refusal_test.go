@@ -113,7 +113,7 @@ func (w *environment) badTokens(t *testing.T) map[string]func() (text, code stri
 		"of a disabled user": while("user_not_found", "UPDATE private.users SET is_active = false WHERE id = $1",
 			"UPDATE private.users SET is_active = true WHERE id = $1", w.ann.ID),
 		"of who left the organization": while("user_not_found", "DELETE FROM public.members WHERE user_id = $1 AND organization_id = $2",
-			"INSERT INTO public.members (user_id, organization_id, role) VALUES ($1, $2, 'admin')", w.ann.ID, w.ann.OrganizationID),
+			"WITH back AS (UPDATE private.sessions SET revoked_at = NULL WHERE user_id = $1) INSERT INTO public.members (user_id, organization_id, role) VALUES ($1, $2, 'admin')", w.ann.ID, w.ann.OrganizationID),
 		"of a revoked session": while("session_not_found", "UPDATE private.sessions SET revoked_at = now() WHERE user_id = $1",
 			"UPDATE private.sessions SET revoked_at = NULL WHERE user_id = $1", w.ann.ID),
 		"": func() (string, string, func()) { return ann, "", func() {} }, // the good one

@@ -39,6 +39,16 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, change := range []error{
+		db.SetUserActive(t.Context(), "ana@acme.example", true), // as she was
+		db.SetUserActive(t.Context(), "ana@acme.example", false), db.SetUserActive(t.Context(), "ana@acme.example", true),
+		db.SetPassword(t.Context(), "ana@acme.example", "another"),
+		db.RemoveUser(t.Context(), "ana@acme.example"),
+	} {
+		if change != nil {
+			t.Fatal(change)
+		}
+	}
 	if err := db.LogAudit(t.Context(), "analyst added", acme.ID, "analyst_acme_ana"); err != nil {
 		t.Fatal(err)
 	}
@@ -56,15 +66,25 @@ func TestChangesOfAccessAreLogged(t *testing.T) {
 	const by = "|ana@laptop: answerscope key create"
 	want := []string{
 		"analyst added|acme|analyst_acme_ana" + by,
+		"key deleted|acme|svc_abcd… reports" + by,
+		"member deleted|acme|" + ana.ID.String() + " as viewer" + by,
+		"user deleted|acme|ana@acme.example" + by,
+		"password set|acme|ana@acme.example" + by,
+		"user enabled|acme|ana@acme.example" + by,
+		"user disabled|acme|ana@acme.example" + by,
 		"member changed|acme|ana@acme.example as viewer|" + ana.ID.String() + " through " + strings.TrimPrefix(by, "|"),
 		"key revoked|acme|svc_abcd… reports" + by,
 		"key added|acme|svc_abcd… reports" + by,
 		"member added|acme|ana@acme.example as admin" + by,
-		"user added||ana@acme.example" + by,
+		"user added|acme|ana@acme.example" + by,
 		"organization added|acme|acme|" + loginOf(t, dsn),
 	}
 	if got := strings.Join(lines, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the log has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	var hashes int
+	if err := db.QueryRow(t.Context(), "SELECT count(*) FROM public.audit_log WHERE detail::text LIKE '%another%'").Scan(&hashes); err != nil || hashes > 0 {
+		t.Errorf("%d lines have a password's hash, %v", hashes, err)
 	}
 	for _, forbidden := range []string{
 		"UPDATE public.audit_log SET subject = 'x'", "DELETE FROM public.audit_log", "TRUNCATE public.audit_log CASCADE",

@@ -368,6 +368,23 @@ func TestNoClientReadsAKeysHashOrWritesAKey(t *testing.T) {
 	}
 }
 
+// A time without end once stopped the schedule of all organizations.
+func TestTimesAreTheServers(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	u := w.own.users["member"]
+	for _, text := range []string{
+		"INSERT INTO public.brands (organization_id, name, created_at, updated_at) VALUES ($2, 'New', 'infinity', 'infinity') RETURNING 1 / (created_at = now() AND updated_at = now() AND $1::uuid IS NOT NULL)::int",
+		"INSERT INTO public.competitors (brand_id, name, created_at) VALUES ($1, 'New', 'infinity') RETURNING 1 / (created_at = now() AND $2::uuid IS NOT NULL)::int",
+		"INSERT INTO public.brand_platforms (brand_id, platform, last_checked_at) VALUES ($1, 'new', 'infinity') RETURNING 1 / (last_checked_at IS NULL AND $2::uuid IS NOT NULL)::int",
+		"UPDATE public.brand_platforms SET last_checked_at = 'infinity', next_check_at = NULL WHERE brand_id = $1 RETURNING 1 / (last_checked_at IS NULL AND $2::uuid IS NOT NULL)::int",
+	} {
+		if got := w.user(t, u, text, w.own.brand.ID, w.own.organization.ID); got != (outcome{rows: 1}) {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
 // A slug is unique among all organizations, so that a client that could choose it would learn which there are.
 func TestNoClientChoosesAnOrganizationsSlug(t *testing.T) {
 	t.Parallel()

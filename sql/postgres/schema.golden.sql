@@ -497,7 +497,8 @@ CREATE TABLE private.users (
 ALTER TABLE private.users OWNER TO answerscope_owner;
 COMMENT ON TABLE private.users IS 'People who sign in, or whose keys do.';
 COMMENT ON COLUMN private.users.password_hash IS 'argon2id, as a PHC string; null for a user of another identity provider.';
-CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF email, password_hash, is_active ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
+CREATE TRIGGER log_audit_delete BEFORE DELETE ON private.users FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER stamp BEFORE UPDATE ON private.users FOR EACH ROW EXECUTE FUNCTION private.stamp();
 ALTER TABLE private.users ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.users FORCE ROW LEVEL SECURITY;
@@ -536,7 +537,7 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
     CONSTRAINT api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES private.users(id) ON DELETE CASCADE,
-    CONSTRAINT api_keys_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT api_keys_name_form CHECK (private.is_name(name)),
     CONSTRAINT api_keys_prefix_length CHECK ((char_length(prefix) <= 20)),
     CONSTRAINT api_keys_scopes_are_words CHECK (private.are_words(scopes))
 );
@@ -572,7 +573,7 @@ ALTER TABLE public.audit_log OWNER TO answerscope_owner;
 CREATE INDEX audit_log_at_idx ON public.audit_log USING btree (at DESC);
 CREATE INDEX audit_log_organization_id_idx ON public.audit_log USING btree (organization_id, at DESC);
 COMMENT ON TABLE public.audit_log IS 'Who did what to keys, members, brands and analysts. It only grows.';
-COMMENT ON COLUMN public.audit_log.organization_id IS 'Kept when the organization is deleted; null: of no organization, such as a new user.';
+COMMENT ON COLUMN public.audit_log.organization_id IS 'Kept when the organization is deleted; null: of no organization, such as a user who is in none.';
 COMMENT ON COLUMN public.audit_log.actor_id IS 'The user of a token; null: the command line.';
 COMMENT ON COLUMN public.audit_log.action IS 'Such as: key added.';
 COMMENT ON COLUMN public.audit_log.subject IS 'To whom or what: a slug, an email, a key''s prefix and name, an analyst''s login.';
@@ -614,7 +615,7 @@ CREATE TRIGGER notify_sites_update AFTER UPDATE ON public.brand_domains REFERENC
 CREATE TRIGGER revise_delete AFTER DELETE ON public.brand_domains REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.brand_domains REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.brand_domains REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at', 'country', 'is_primary');
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_domains FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.brand_domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_domains FORCE ROW LEVEL SECURITY;
@@ -652,10 +653,12 @@ CREATE INDEX brand_platforms_organization_id_idx ON public.brand_platforms USING
 COMMENT ON TABLE public.brand_platforms IS 'Where and how often a brand''s prompts are asked.';
 COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
+COMMENT ON COLUMN public.brand_platforms.last_checked_at IS 'What a client writes to it is ignored.';
 COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+CREATE TRIGGER keep_checked BEFORE INSERT OR UPDATE OF last_checked_at ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.keep_checked();
 CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN (((old.check_frequency IS DISTINCT FROM new.check_frequency) OR (old.is_enabled IS DISTINCT FROM new.is_enabled))) EXECUTE FUNCTION private.reschedule();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_platforms FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.brand_platforms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.brand_platforms FORCE ROW LEVEL SECURITY;
@@ -687,7 +690,7 @@ CREATE TABLE public.brands (
     CONSTRAINT brands_aliases_are_words CHECK (private.are_words(aliases)),
     CONSTRAINT brands_industry_length CHECK ((char_length(industry) <= 200)),
     CONSTRAINT brands_language_length CHECK ((octet_length(language) <= 64)),
-    CONSTRAINT brands_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT brands_name_form CHECK (private.is_name(name)),
     CONSTRAINT brands_region_length CHECK ((char_length(region) <= 100)),
     CONSTRAINT brands_slug_form CHECK (private.is_slug(slug))
 );
@@ -702,8 +705,9 @@ CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, slug, industr
 CREATE TRIGGER notify_sites_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER notify_sites_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.notify_sites();
 CREATE TRIGGER queue_rereads AFTER UPDATE ON public.brands REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.queue_rereads();
+CREATE TRIGGER refuse_deleted AFTER INSERT ON public.brands FOR EACH ROW EXECUTE FUNCTION private.refuse_deleted('brand');
 CREATE TRIGGER revise BEFORE INSERT OR UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.revise_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brands FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands FOR EACH ROW WHEN (((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.brands REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.brands REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
@@ -736,7 +740,7 @@ CREATE TABLE public.competitors (
     CONSTRAINT competitors_aliases_are_words CHECK (private.are_words(aliases)),
     CONSTRAINT competitors_domain_is_first CHECK ((NOT (domain IS DISTINCT FROM domains[1]))),
     CONSTRAINT competitors_domains_are_hosts CHECK (private.are_hosts(domains)),
-    CONSTRAINT competitors_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+    CONSTRAINT competitors_name_form CHECK (private.is_name(name))
 );
 ALTER TABLE public.competitors OWNER TO answerscope_owner;
 CREATE INDEX competitors_organization_id_idx ON public.competitors USING btree (organization_id);
@@ -749,7 +753,7 @@ CREATE TRIGGER keep_domains BEFORE INSERT OR UPDATE OF domain, domains ON public
 CREATE TRIGGER revise_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands();
 CREATE TRIGGER revise_update AFTER UPDATE ON public.competitors REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.revise_brands_on_update('updated_at');
-CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.competitors FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.competitors FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.competitors REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.competitors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_competitor_changes();
@@ -794,7 +798,7 @@ COMMENT ON COLUMN public.content_briefs.organization_id IS 'The brand''s; filled
 COMMENT ON COLUMN public.content_briefs.suggestion_id IS 'What it came from, one of the same brand.';
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
 CREATE TRIGGER fill_suggestion BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN (((old.suggestion_id IS DISTINCT FROM new.suggestion_id) AND (new.suggestion_id IS NOT NULL))) EXECUTE FUNCTION private.fill_content_brief();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.content_briefs FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.content_briefs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.content_briefs FORCE ROW LEVEL SECURITY;
@@ -823,9 +827,10 @@ CREATE TABLE public.members (
 ALTER TABLE public.members OWNER TO answerscope_owner;
 CREATE INDEX members_organization_id_idx ON public.members USING btree (organization_id);
 COMMENT ON TABLE public.members IS 'Users with their organization and role. A user has one organization.';
+CREATE TRIGGER end_access AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION private.end_access();
 CREATE TRIGGER keep_an_owner AFTER DELETE OR UPDATE OF role ON public.members FOR EACH ROW WHEN ((old.role = 'owner'::text)) EXECUTE FUNCTION private.keep_an_owner();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF role ON public.members FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.members FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.user_id IS DISTINCT FROM new.user_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.members FORCE ROW LEVEL SECURITY;
@@ -847,7 +852,7 @@ CREATE TABLE public.organizations (
     updated_at timestamp with time zone NOT NULL DEFAULT now(),
     CONSTRAINT organizations_pkey PRIMARY KEY (id),
     CONSTRAINT organizations_slug_key UNIQUE (slug),
-    CONSTRAINT organizations_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text))),
+    CONSTRAINT organizations_name_form CHECK (private.is_name(name)),
     CONSTRAINT organizations_slug_form CHECK (private.is_slug(slug)),
     CONSTRAINT organizations_time_zone_is_known CHECK ((('1970-01-01 00:00:00+00'::timestamp with time zone AT TIME ZONE time_zone) IS NOT NULL))
 );
@@ -857,6 +862,7 @@ COMMENT ON COLUMN public.organizations.slug IS 'Its name in addresses; made from
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
 CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations FOR EACH ROW WHEN ((COALESCE(new.slug, ''::text) = ''::text)) EXECUTE FUNCTION private.fill_organization_slug();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, time_zone ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
+CREATE TRIGGER refuse_deleted AFTER INSERT ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.refuse_deleted('organization');
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations FOR EACH ROW WHEN ((old.id <> new.id)) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.organizations ENABLE ROW LEVEL SECURITY;
@@ -942,7 +948,7 @@ CREATE TABLE public.prompt_sets (
     CONSTRAINT prompt_sets_pkey PRIMARY KEY (id),
     CONSTRAINT prompt_sets_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT prompt_sets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-    CONSTRAINT prompt_sets_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+    CONSTRAINT prompt_sets_name_form CHECK (private.is_name(name))
 );
 ALTER TABLE public.prompt_sets OWNER TO answerscope_owner;
 CREATE INDEX prompt_sets_brand_id_idx ON public.prompt_sets USING btree (brand_id);
@@ -950,7 +956,7 @@ CREATE INDEX prompt_sets_organization_id_idx ON public.prompt_sets USING btree (
 COMMENT ON TABLE public.prompt_sets IS 'Prompts that are kept together.';
 COMMENT ON COLUMN public.prompt_sets.organization_id IS 'The brand''s; filled.';
 CREATE TRIGGER fill BEFORE INSERT ON public.prompt_sets FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.prompt_sets FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompt_sets FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompt_sets FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.prompt_sets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.prompt_sets FORCE ROW LEVEL SECURITY;
@@ -1006,7 +1012,7 @@ COMMENT ON COLUMN public.prompts.samples IS 'How often it is asked each time.';
 COMMENT ON COLUMN public.prompts.is_branded IS 'Null: decided by whether the text names the brand.';
 CREATE TRIGGER fill BEFORE INSERT ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.fill_from_prompt_set();
 CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN (((old.prompt_set_id <> new.prompt_set_id) OR ((old.topic_id IS DISTINCT FROM new.topic_id) AND (new.topic_id IS NOT NULL)))) EXECUTE FUNCTION private.fill_from_prompt_set();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompts FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompts FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.prompts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.prompts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_prompt_changes();
@@ -1054,7 +1060,7 @@ COMMENT ON COLUMN public.suggestions.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.suggestions.added_prompt_id IS 'The prompt that was made of it, one of the same brand.';
 CREATE TRIGGER fill BEFORE INSERT ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
 CREATE TRIGGER fill_added BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN (((old.added_prompt_id IS DISTINCT FROM new.added_prompt_id) AND (new.added_prompt_id IS NOT NULL))) EXECUTE FUNCTION private.fill_suggestion();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.suggestions FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.suggestions FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 ALTER TABLE public.suggestions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.suggestions FORCE ROW LEVEL SECURITY;
@@ -1079,14 +1085,14 @@ CREATE TABLE public.topics (
     CONSTRAINT topics_brand_id_name_key UNIQUE (brand_id, name),
     CONSTRAINT topics_brand_id_fkey FOREIGN KEY (brand_id) REFERENCES brands(id) ON DELETE CASCADE,
     CONSTRAINT topics_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
-    CONSTRAINT topics_name_length CHECK (((octet_length(name) <= 512) AND (btrim(name) <> ''::text)))
+    CONSTRAINT topics_name_form CHECK (private.is_name(name))
 );
 ALTER TABLE public.topics OWNER TO answerscope_owner;
 CREATE INDEX topics_organization_id_idx ON public.topics USING btree (organization_id);
 COMMENT ON TABLE public.topics IS 'What a brand''s prompts are about, to filter figures by.';
 COMMENT ON COLUMN public.topics.organization_id IS 'The brand''s; filled.';
 CREATE TRIGGER fill BEFORE INSERT ON public.topics FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.topics FOR EACH ROW EXECUTE FUNCTION private.stamp();
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.topics FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.topics FOR EACH ROW WHEN ((((old.id IS DISTINCT FROM new.id) OR (old.organization_id IS DISTINCT FROM new.organization_id)) OR (old.brand_id IS DISTINCT FROM new.brand_id))) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER write_changes_delete AFTER DELETE ON public.topics REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.topics REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_topic_changes();
@@ -1283,11 +1289,13 @@ CREATE OR REPLACE FUNCTION private.are_words(words text[])
  IMMUTABLE
  SET search_path TO ''
 AS $function$
-    SELECT cardinality(words) <= 100 AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512, false)), true)
+    SELECT cardinality(words) <= 100
+       AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512
+                                      AND word !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]', false)), true)
     FROM unnest(words) AS word
 $function$;
 ALTER FUNCTION private.are_words(text[]) OWNER TO answerscope_owner;
-COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
+COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a name as private.is_name has it.';
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO answerscope_service;
 GRANT EXECUTE ON FUNCTION private.are_words(text[]) TO authenticated;
 
@@ -1350,6 +1358,22 @@ $function$;
 ALTER FUNCTION private.domains_of(text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.domains_of(text[]) IS 'The domains of addresses, each once, in their order; blanks are left out.';
 GRANT EXECUTE ON FUNCTION private.domains_of(text[]) TO answerscope_service;
+
+-- function private.end_access()
+CREATE OR REPLACE FUNCTION private.end_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    UPDATE private.sessions SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
+    UPDATE public.api_keys SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.end_access() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.end_access() IS NULL;
 
 -- function private.fill_brand_slug()
 CREATE OR REPLACE FUNCTION private.fill_brand_slug()
@@ -1489,6 +1513,20 @@ $function$;
 ALTER FUNCTION private.free_slug(text,text[]) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.free_slug(text,text[]) IS 'The slug itself, or the first of slug-2, slug-3, … that is not taken.';
 
+-- function private.is_name(name text)
+CREATE OR REPLACE FUNCTION private.is_name(name text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+    SELECT octet_length(name) <= 512 AND btrim(name) <> '' AND name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
+$function$;
+ALTER FUNCTION private.is_name(text) OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.is_name(text) IS 'Whether it is a text of at most 512 bytes, not blank, without controls and what turns the direction of text, as event.HasControls has them.';
+GRANT EXECUTE ON FUNCTION private.is_name(text) TO answerscope_service;
+GRANT EXECUTE ON FUNCTION private.is_name(text) TO authenticated;
+
 -- function private.is_slug(slug text)
 CREATE OR REPLACE FUNCTION private.is_slug(slug text)
  RETURNS boolean
@@ -1521,6 +1559,22 @@ END
 $function$;
 ALTER FUNCTION private.keep_an_owner() OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.keep_an_owner() IS NULL;
+
+-- function private.keep_checked()
+CREATE OR REPLACE FUNCTION private.keep_checked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF current_user = 'authenticated' THEN
+        NEW.last_checked_at := CASE TG_OP WHEN 'UPDATE' THEN OLD.last_checked_at END;
+    END IF;
+    RETURN NEW;
+END
+$function$;
+ALTER FUNCTION private.keep_checked() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.keep_checked() IS NULL;
 
 -- function private.keep_domain()
 CREATE OR REPLACE FUNCTION private.keep_domain()
@@ -1613,7 +1667,7 @@ DECLARE
     verb   text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END;
     detail jsonb := '{}';
 BEGIN
-    IF TG_OP = 'UPDATE' AND TG_TABLE_NAME <> 'users' THEN -- whose change may be that of a password's hash
+    IF TG_OP = 'UPDATE' THEN
         detail := (
             SELECT coalesce(jsonb_object_agg(key, jsonb_build_array(before.value, after.value)), '{}')
             FROM jsonb_each(to_jsonb(OLD)) AS before
@@ -1627,7 +1681,14 @@ BEGIN
         WHEN 'organizations' THEN
             PERFORM private.log_audit('organization ' || verb, (r ->> 'id')::uuid, r ->> 'slug', detail);
         WHEN 'users' THEN
-            PERFORM private.log_audit('user ' || verb, NULL, r ->> 'email', detail);
+            PERFORM private.log_audit(
+                CASE
+                    WHEN detail ? 'password_hash' THEN 'password set'
+                    WHEN detail ? 'is_active' THEN CASE r ->> 'is_active' WHEN 'true' THEN 'user enabled' ELSE 'user disabled' END
+                    ELSE 'user ' || verb
+                END,
+                (SELECT m.organization_id FROM public.members AS m WHERE m.user_id = (r ->> 'id')::uuid),
+                r ->> 'email', detail - 'password_hash');
         WHEN 'members' THEN
             PERFORM private.log_audit('member ' || verb, (r ->> 'organization_id')::uuid,
                 coalesce((SELECT u.email::text FROM private.users AS u WHERE u.id = (r ->> 'user_id')::uuid), r ->> 'user_id')
@@ -1638,7 +1699,7 @@ BEGIN
         WHEN 'brands' THEN
             PERFORM private.log_audit('brand ' || verb, (r ->> 'organization_id')::uuid, r ->> 'slug', detail);
     END CASE;
-    RETURN NULL;
+    RETURN OLD; -- a deletion before which it runs goes on
 END
 $function$;
 ALTER FUNCTION private.log_audit_of_row() OWNER TO answerscope_owner;
@@ -1816,6 +1877,24 @@ ALTER FUNCTION private.rank(text) OWNER TO answerscope_owner;
 COMMENT ON FUNCTION private.rank(text) IS NULL;
 GRANT EXECUTE ON FUNCTION private.rank(text) TO authenticated;
 
+-- function private.refuse_deleted()
+CREATE OR REPLACE FUNCTION private.refuse_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+BEGIN
+    IF EXISTS (SELECT FROM private.tombstones WHERE kind = TG_ARGV[0] AND id = NEW.id) THEN
+        RAISE EXCEPTION 'the % % was deleted, and what is known of it is removed: leave the id out', TG_ARGV[0], NEW.id
+            USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+ALTER FUNCTION private.refuse_deleted() OWNER TO answerscope_owner;
+COMMENT ON FUNCTION private.refuse_deleted() IS NULL;
+
 -- function private.refuse_move()
 CREATE OR REPLACE FUNCTION private.refuse_move()
  RETURNS trigger
@@ -1948,8 +2027,13 @@ CREATE OR REPLACE FUNCTION private.stamp()
  SET search_path TO ''
 AS $function$
 BEGIN
-    NEW.created_at := OLD.created_at;
-    NEW.updated_at := now();
+    IF TG_OP = 'UPDATE' THEN
+        NEW.created_at := OLD.created_at;
+        NEW.updated_at := now();
+    ELSIF current_user = 'authenticated' THEN
+        NEW.created_at := now();
+        NEW.updated_at := now();
+    END IF;
     RETURN NEW;
 END
 $function$;

@@ -177,6 +177,9 @@ func TestAUserIsOutAtOnce(t *testing.T) {
 	if _, err := db.Account(t.Context(), ann.ID, session); !errors.Is(err, postgres.ErrNotFound) {
 		t.Errorf("removed from the organization: %v", err)
 	}
+	if _, err := db.Exec(t.Context(), "INSERT INTO public.members (organization_id, user_id) VALUES ($1, $2)", ann.OrganizationID, ann.ID); err != nil || lasts(t, db, ann.ID, session) {
+		t.Errorf("back in the organization: %v, or the old session is back", err)
+	}
 	for _, err := range []error{db.SetUserActive(t.Context(), "nobody@example.com", false), db.SetPassword(t.Context(), "nobody@example.com", "x")} {
 		if !errors.Is(err, postgres.ErrNotFound) {
 			t.Errorf("nobody: %v", err)

@@ -2,8 +2,11 @@ package postgres_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -62,6 +65,22 @@ func TestADeletionIsPurgedAtOnceAgainAndNightly(t *testing.T) {
 		if got := due(10*time.Minute, 24*time.Hour); len(got) == 1 != c.due {
 			t.Errorf("deleted %s ago, purged %s ago: due %v", c.deleted, c.purged, got)
 		}
+	}
+}
+
+// Sinks drop records of a deleted brand for ever, so none is made again under its id.
+func TestADeletedBrandIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	const again = "INSERT INTO public.brands (id, organization_id, name) VALUES ($1, $2, 'Again')"
+	if _, err := w.db.Exec(t.Context(), "DELETE FROM public.brands WHERE id = $1", w.own.brand.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.user(t, w.own.users["member"], again, w.own.brand.ID, w.own.organization.ID); got.code != "23514" || !strings.Contains(got.message, "was deleted") {
+		t.Errorf("with its old id: %+v", got)
+	}
+	if got := w.user(t, w.own.users["member"], again, uuid.Must(uuid.NewV4()), w.own.organization.ID); got != (outcome{rows: 1}) {
+		t.Errorf("with a new id: %+v", got)
 	}
 }
 

@@ -12,12 +12,18 @@ LANGUAGE sql STABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.user_id() IS 'The user of this transaction, by its claims.';
 
--- Before every update: created_at stays, updated_at is now.
+-- Before every update: created_at stays, updated_at is now. A client's new row is of now too, whatever it says: the
+-- schedule and lists read these times.
 CREATE FUNCTION private.stamp() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
 BEGIN
-    NEW.created_at := OLD.created_at;
-    NEW.updated_at := now();
+    IF TG_OP = 'UPDATE' THEN
+        NEW.created_at := OLD.created_at;
+        NEW.updated_at := now();
+    ELSIF current_user = 'authenticated' THEN
+        NEW.created_at := now();
+        NEW.updated_at := now();
+    END IF;
     RETURN NEW;
 END
 $$;
@@ -163,12 +169,21 @@ LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
 $$;
 COMMENT ON FUNCTION private.are_hosts(text[]) IS 'Whether each is a host name with a dot, or localhost; in lower case, an international one in punycode.';
 
+CREATE FUNCTION private.is_name(name text) RETURNS bool
+LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
+    SELECT octet_length(name) <= 512 AND btrim(name) <> '' AND name !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
+$$;
+COMMENT ON FUNCTION private.is_name(text) IS
+    'Whether it is a text of at most 512 bytes, not blank, without controls and what turns the direction of text, as event.HasControls has them.';
+
 CREATE FUNCTION private.are_words(words text[]) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
-    SELECT cardinality(words) <= 100 AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512, false)), true)
+    SELECT cardinality(words) <= 100
+       AND coalesce(bool_and(coalesce(btrim(word) <> '' AND octet_length(word) <= 512
+                                      AND word !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]', false)), true)
     FROM unnest(words) AS word
 $$;
-COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a text of at most 512 bytes, and none is blank.';
+COMMENT ON FUNCTION private.are_words(text[]) IS 'Whether each is a name as private.is_name has it.';
 
 CREATE FUNCTION private.list_edited(list text[], added text[], removed text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE SET search_path = '' AS $$
@@ -181,7 +196,7 @@ $$;
 COMMENT ON FUNCTION private.list_edited(text[], text[], text[]) IS 'A list with what is added at its end, each once, and without what is removed.';
 
 -- A check runs with the rights of the client that writes, so the functions that checks call use nothing of this schema.
-GRANT EXECUTE ON FUNCTION private.is_slug(text), private.are_hosts(text[]), private.are_words(text[])
+GRANT EXECUTE ON FUNCTION private.is_slug(text), private.is_name(text), private.are_hosts(text[]), private.are_words(text[])
     TO answerscope_service, authenticated;
 GRANT EXECUTE ON FUNCTION private.domains_of(text[]), private.domain_of(text), private.punycode(text),
     private.list_edited(text[], text[], text[]) TO answerscope_service; -- queries of the command line

@@ -14,4 +14,17 @@ COMMENT ON COLUMN private.tombstones.purged_at IS 'When the last purge of it tha
 ALTER TABLE private.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.tombstones FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.tombstones TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
+-- A client may choose a row's id, also that of one that it deleted. Records of an id with a tombstone are dropped for
+-- ever, so it is refused: after the insert, which waits for a deletion that is under way.
+CREATE FUNCTION private.refuse_deleted() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    IF EXISTS (SELECT FROM private.tombstones WHERE kind = TG_ARGV[0] AND id = NEW.id) THEN
+        RAISE EXCEPTION 'the % % was deleted, and what is known of it is removed: leave the id out', TG_ARGV[0], NEW.id
+            USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
 GRANT SELECT, UPDATE (purged_at) ON private.tombstones TO answerscope_service;

@@ -1,7 +1,7 @@
 -- Organizations, their users, and the caller's organization, by which every policy decides.
 CREATE TABLE public.organizations (
     id         uuid DEFAULT gen_random_uuid() CONSTRAINT organizations_pkey PRIMARY KEY,
-    name       text NOT NULL CONSTRAINT organizations_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    name       text NOT NULL CONSTRAINT organizations_name_form CHECK (private.is_name(name)),
     slug       text NOT NULL CONSTRAINT organizations_slug_key UNIQUE
                              CONSTRAINT organizations_slug_form CHECK (private.is_slug(slug)),
     time_zone  text NOT NULL DEFAULT 'UTC'
@@ -98,13 +98,15 @@ CREATE TRIGGER fill_slug BEFORE INSERT ON public.organizations
     FOR EACH ROW WHEN (coalesce(NEW.slug, '') = '') EXECUTE FUNCTION private.fill_organization_slug();
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.organizations
     FOR EACH ROW EXECUTE FUNCTION private.add_organization_tombstone();
+CREATE TRIGGER refuse_deleted AFTER INSERT ON public.organizations
+    FOR EACH ROW EXECUTE FUNCTION private.refuse_deleted('organization');
 CREATE TRIGGER stamp BEFORE UPDATE ON public.organizations
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.organizations
     FOR EACH ROW WHEN (OLD.id <> NEW.id) EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER stamp BEFORE UPDATE ON private.users
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.members
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.members
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.members
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.user_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.user_id))

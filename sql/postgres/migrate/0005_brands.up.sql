@@ -1,7 +1,7 @@
 CREATE TABLE public.brands (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT brands_pkey PRIMARY KEY,
     organization_id uuid NOT NULL CONSTRAINT brands_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
-    name            text NOT NULL CONSTRAINT brands_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    name            text NOT NULL CONSTRAINT brands_name_form CHECK (private.is_name(name)),
     slug            text NOT NULL CONSTRAINT brands_slug_form CHECK (private.is_slug(slug)),
     industry        text CONSTRAINT brands_industry_length CHECK (char_length(industry) <= 200),
     region          text CONSTRAINT brands_region_length CHECK (char_length(region) <= 100),
@@ -113,13 +113,15 @@ CREATE TRIGGER fill_slug BEFORE INSERT ON public.brands
     FOR EACH ROW WHEN (coalesce(NEW.slug, '') = '') EXECUTE FUNCTION private.fill_brand_slug();
 CREATE TRIGGER revise BEFORE INSERT OR UPDATE ON public.brands
     FOR EACH ROW EXECUTE FUNCTION private.revise_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brands
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brands
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brands
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id) IS DISTINCT FROM (NEW.id, NEW.organization_id))
     EXECUTE FUNCTION private.refuse_move();
 CREATE TRIGGER add_tombstone AFTER DELETE ON public.brands
     FOR EACH ROW EXECUTE FUNCTION private.add_brand_tombstone();
+CREATE TRIGGER refuse_deleted AFTER INSERT ON public.brands
+    FOR EACH ROW EXECUTE FUNCTION private.refuse_deleted('brand');
 CREATE TRIGGER write_changes_insert AFTER INSERT ON public.brands
     REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION private.write_brand_changes();
 CREATE TRIGGER write_changes_update AFTER UPDATE ON public.brands

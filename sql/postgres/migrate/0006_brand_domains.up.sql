@@ -26,7 +26,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_domains
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_domains
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_domains
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_domains
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

@@ -2,7 +2,7 @@ CREATE TABLE public.competitors (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT competitors_pkey PRIMARY KEY,
     brand_id        uuid NOT NULL,
     organization_id uuid NOT NULL,
-    name            text NOT NULL CONSTRAINT competitors_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    name            text NOT NULL CONSTRAINT competitors_name_form CHECK (private.is_name(name)),
     aliases         text[] NOT NULL DEFAULT '{}' CONSTRAINT competitors_aliases_are_words CHECK (private.are_words(aliases)),
     domain          text,
     domains         text[] NOT NULL DEFAULT '{}' CONSTRAINT competitors_domains_are_hosts CHECK (private.are_hosts(domains)),
@@ -54,7 +54,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.competitors
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.competitors
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.competitors
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.competitors
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

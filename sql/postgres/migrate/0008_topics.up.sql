@@ -2,7 +2,7 @@ CREATE TABLE public.topics (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT topics_pkey PRIMARY KEY,
     brand_id        uuid NOT NULL,
     organization_id uuid NOT NULL,
-    name            text NOT NULL CONSTRAINT topics_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    name            text NOT NULL CONSTRAINT topics_name_form CHECK (private.is_name(name)),
     is_active       bool NOT NULL DEFAULT true,
     created_at      timestamptz NOT NULL DEFAULT now(),
     updated_at      timestamptz NOT NULL DEFAULT now(),
@@ -32,7 +32,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.topics
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.topics
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.topics
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.topics
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

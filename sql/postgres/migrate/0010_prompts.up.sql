@@ -72,7 +72,7 @@ CREATE TRIGGER fill BEFORE INSERT ON public.prompts
 CREATE TRIGGER fill_moved BEFORE UPDATE ON public.prompts -- not when a deleted topic leaves null, since the set may be deleted too
     FOR EACH ROW WHEN (OLD.prompt_set_id <> NEW.prompt_set_id OR OLD.topic_id IS DISTINCT FROM NEW.topic_id AND NEW.topic_id IS NOT NULL)
     EXECUTE FUNCTION private.fill_from_prompt_set();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.prompts
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.prompts
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.prompts
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

@@ -2,7 +2,7 @@ CREATE TABLE public.api_keys (
     id              uuid DEFAULT gen_random_uuid() CONSTRAINT api_keys_pkey PRIMARY KEY,
     organization_id uuid NOT NULL CONSTRAINT api_keys_organization_id_fkey REFERENCES public.organizations ON DELETE CASCADE,
     user_id         uuid NOT NULL CONSTRAINT api_keys_user_id_fkey REFERENCES private.users ON DELETE CASCADE,
-    name            text NOT NULL CONSTRAINT api_keys_name_length CHECK (octet_length(name) <= 512 AND btrim(name) <> ''),
+    name            text NOT NULL CONSTRAINT api_keys_name_form CHECK (private.is_name(name)),
     prefix          text NOT NULL CONSTRAINT api_keys_prefix_length CHECK (char_length(prefix) <= 20),
     scopes          text[] NOT NULL DEFAULT '{}' CONSTRAINT api_keys_scopes_are_words CHECK (private.are_words(scopes)),
     expires_at      timestamptz,

@@ -13,7 +13,7 @@ CREATE TABLE public.audit_log (
 CREATE INDEX audit_log_organization_id_idx ON public.audit_log (organization_id, at DESC);
 CREATE INDEX audit_log_at_idx ON public.audit_log (at DESC);
 COMMENT ON TABLE public.audit_log IS 'Who did what to keys, members, brands and analysts. It only grows.';
-COMMENT ON COLUMN public.audit_log.organization_id IS 'Kept when the organization is deleted; null: of no organization, such as a new user.';
+COMMENT ON COLUMN public.audit_log.organization_id IS 'Kept when the organization is deleted; null: of no organization, such as a user who is in none.';
 COMMENT ON COLUMN public.audit_log.actor_id IS 'The user of a token; null: the command line.';
 COMMENT ON COLUMN public.audit_log.action IS 'Such as: key added.';
 COMMENT ON COLUMN public.audit_log.subject IS 'To whom or what: a slug, an email, a key''s prefix and name, an analyst''s login.';
@@ -66,7 +66,7 @@ DECLARE
     verb   text := CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'deleted' ELSE 'changed' END;
     detail jsonb := '{}';
 BEGIN
-    IF TG_OP = 'UPDATE' AND TG_TABLE_NAME <> 'users' THEN -- whose change may be that of a password's hash
+    IF TG_OP = 'UPDATE' THEN
         detail := (
             SELECT coalesce(jsonb_object_agg(key, jsonb_build_array(before.value, after.value)), '{}')
             FROM jsonb_each(to_jsonb(OLD)) AS before
@@ -80,7 +80,14 @@ BEGIN
         WHEN 'organizations' THEN
             PERFORM private.log_audit('organization ' || verb, (r ->> 'id')::uuid, r ->> 'slug', detail);
         WHEN 'users' THEN
-            PERFORM private.log_audit('user ' || verb, NULL, r ->> 'email', detail);
+            PERFORM private.log_audit(
+                CASE
+                    WHEN detail ? 'password_hash' THEN 'password set'
+                    WHEN detail ? 'is_active' THEN CASE r ->> 'is_active' WHEN 'true' THEN 'user enabled' ELSE 'user disabled' END
+                    ELSE 'user ' || verb
+                END,
+                (SELECT m.organization_id FROM public.members AS m WHERE m.user_id = (r ->> 'id')::uuid),
+                r ->> 'email', detail - 'password_hash');
         WHEN 'members' THEN
             PERFORM private.log_audit('member ' || verb, (r ->> 'organization_id')::uuid,
                 coalesce((SELECT u.email::text FROM private.users AS u WHERE u.id = (r ->> 'user_id')::uuid), r ->> 'user_id')
@@ -91,13 +98,15 @@ BEGIN
         WHEN 'brands' THEN
             PERFORM private.log_audit('brand ' || verb, (r ->> 'organization_id')::uuid, r ->> 'slug', detail);
     END CASE;
-    RETURN NULL;
+    RETURN OLD; -- a deletion before which it runs goes on
 END
 $$;
 
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF name, time_zone ON public.organizations
     FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
-CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF email, password_hash, is_active ON private.users
+CREATE TRIGGER log_audit AFTER INSERT OR UPDATE OF email, password_hash, is_active ON private.users
+    FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
+CREATE TRIGGER log_audit_delete BEFORE DELETE ON private.users -- while they still are a member
     FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();
 CREATE TRIGGER log_audit AFTER INSERT OR DELETE OR UPDATE OF role ON public.members
     FOR EACH ROW EXECUTE FUNCTION private.log_audit_of_row();

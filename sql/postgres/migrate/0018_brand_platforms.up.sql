@@ -19,10 +19,22 @@ CREATE INDEX brand_platforms_organization_id_idx ON public.brand_platforms (orga
 COMMENT ON TABLE public.brand_platforms IS 'Where and how often a brand''s prompts are asked.';
 COMMENT ON COLUMN public.brand_platforms.organization_id IS 'The brand''s; filled.';
 COMMENT ON COLUMN public.brand_platforms.model IS 'The requested model; null: the platform''s default.';
+COMMENT ON COLUMN public.brand_platforms.last_checked_at IS 'What a client writes to it is ignored.';
 COMMENT ON COLUMN public.brand_platforms.next_check_at IS 'When the brand is due; null: at once, if it was never checked.';
 
 CREATE TRIGGER fill BEFORE INSERT ON public.brand_platforms
     FOR EACH ROW EXECUTE FUNCTION private.fill_from_brand();
+-- When a brand was asked is the schedule's to write.
+CREATE FUNCTION private.keep_checked() RETURNS trigger
+LANGUAGE plpgsql SET search_path = '' AS $$
+BEGIN
+    IF current_user = 'authenticated' THEN
+        NEW.last_checked_at := CASE TG_OP WHEN 'UPDATE' THEN OLD.last_checked_at END;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 -- Another frequency has another next time, which the schedule finds.
 CREATE FUNCTION private.reschedule() RETURNS trigger
 LANGUAGE plpgsql SET search_path = '' AS $$
@@ -32,10 +44,12 @@ BEGIN
 END
 $$;
 
+CREATE TRIGGER keep_checked BEFORE INSERT OR UPDATE OF last_checked_at ON public.brand_platforms
+    FOR EACH ROW EXECUTE FUNCTION private.keep_checked();
 CREATE TRIGGER reschedule BEFORE UPDATE ON public.brand_platforms
     FOR EACH ROW WHEN ((OLD.check_frequency, OLD.is_enabled) IS DISTINCT FROM (NEW.check_frequency, NEW.is_enabled))
     EXECUTE FUNCTION private.reschedule();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.brand_platforms
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.brand_platforms
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.brand_platforms
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

@@ -39,7 +39,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.suggestions
     FOR EACH ROW EXECUTE FUNCTION private.fill_suggestion();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.suggestions
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.suggestions
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.suggestions
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

@@ -37,7 +37,7 @@ $$;
 
 CREATE TRIGGER fill BEFORE INSERT ON public.content_briefs
     FOR EACH ROW EXECUTE FUNCTION private.fill_content_brief();
-CREATE TRIGGER stamp BEFORE UPDATE ON public.content_briefs
+CREATE TRIGGER stamp BEFORE INSERT OR UPDATE ON public.content_briefs
     FOR EACH ROW EXECUTE FUNCTION private.stamp();
 CREATE TRIGGER stay BEFORE UPDATE ON public.content_briefs
     FOR EACH ROW WHEN ((OLD.id, OLD.organization_id, OLD.brand_id) IS DISTINCT FROM (NEW.id, NEW.organization_id, NEW.brand_id))

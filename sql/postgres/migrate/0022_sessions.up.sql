@@ -38,6 +38,19 @@ COMMENT ON COLUMN private.signing_keys.id IS 'The kid of its tokens.';
 COMMENT ON COLUMN private.signing_keys.public_key IS 'PKIX, DER.';
 COMMENT ON COLUMN private.signing_keys.private_key IS 'SEC 1, DER, encrypted with a key of ANSWERSCOPE_SECRET_KEYS, whose id it begins with.';
 
+-- Who leaves an organization leaves nothing there that would work again on their return, here or elsewhere.
+CREATE FUNCTION private.end_access() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$
+BEGIN
+    UPDATE private.sessions SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
+    UPDATE public.api_keys SET revoked_at = now() WHERE user_id = OLD.user_id AND revoked_at IS NULL;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER end_access AFTER DELETE ON public.members
+    FOR EACH ROW EXECUTE FUNCTION private.end_access();
+
 ALTER TABLE private.sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE private.sessions FORCE ROW LEVEL SECURITY;
 CREATE POLICY service ON private.sessions TO answerscope_owner, answerscope_service USING (true) WITH CHECK (true);
