@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -369,21 +367,6 @@ func eachDescribedStatusHappens(t *testing.T, s *stage) {
 			t.Errorf("%s answered %v, described are %v; keyless %v", path, got, want, o.keyless)
 		}
 	}
-}
-
-// refusesSome reports whether of twenty requests at once, one a second being allowed, some are refused for their rate.
-func (s *service) refusesSome(t *testing.T, target, bearer string) bool {
-	var asking sync.WaitGroup
-	var refused atomic.Int32
-	for range 20 {
-		asking.Go(func() {
-			if s.ask(t, http.MethodGet, target, bearer).StatusCode == http.StatusTooManyRequests {
-				refused.Add(1)
-			}
-		})
-	}
-	asking.Wait()
-	return refused.Load() > 0
 }
 
 // Whatever is made of what is described is answered; with one thing that is not, it is refused by that thing's name.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,21 @@ func TestAKeyHasItsShare(t *testing.T) {
 	if r := limited.ask(t, http.MethodGet, "/api/v1/whoami"); r.StatusCode != 401 {
 		t.Errorf("no key: %d", r.StatusCode)
 	}
+}
+
+// refusesSome reports whether of twenty requests at once, one a second being allowed, some are refused for their rate.
+func (s *service) refusesSome(t *testing.T, target, bearer string) bool {
+	var asking sync.WaitGroup
+	var refused atomic.Int32
+	for range 20 {
+		asking.Go(func() {
+			if s.ask(t, http.MethodGet, target, bearer).StatusCode == http.StatusTooManyRequests {
+				refused.Add(1)
+			}
+		})
+	}
+	asking.Wait()
+	return refused.Load() > 0
 }
 
 // Of an organization's forty requests four are answered at once, and another's does not wait for them.
