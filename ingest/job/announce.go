@@ -21,11 +21,11 @@ func (j *Jobs) announce(ctx context.Context) error {
 			slugs = append(slugs, k.Slug)
 		}
 	}
-	return j.DB.BeatWorker(ctx, j.gates.holder, slugs, silence)
+	return j.DB.BeatWorker(ctx, j.gates.holder, slugs, heartbeatTimeout)
 }
 
-// known are an organization's platforms as those processes have them that work on jobs, which may be others than this one:
-// a key of the environment is there if each has it. While there is none, this process speaks for them.
+// known lists the organization's platforms; a key of the environment counts only if every worker announced it. Without
+// workers this process's own environment decides.
 func (j *Jobs) known(ctx context.Context, organization uuid.UUID) ([]provider.Provider, error) {
 	list, err := j.Platforms.List(ctx, organization)
 	if err != nil {

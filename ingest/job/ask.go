@@ -17,7 +17,7 @@ import (
 
 // asker asks the runs of one job and platform.
 type asker struct {
-	*drive
+	*worker
 	description platform.Description
 	platform    platform.Platform
 	unusable    *platform.Error // why the platform cannot be asked; nil: it can
@@ -27,8 +27,8 @@ type asker struct {
 
 // ask asks until every run has ended, or asking has; then it waits for the requests in flight.
 func (a *asker) ask(ctx, asking, requests context.Context) {
-	var flying sync.WaitGroup
-	defer flying.Wait()
+	var inFlight sync.WaitGroup
+	defer inFlight.Wait()
 	for {
 		r, ok := a.runs.next(asking, a.Now)
 		if !ok {
@@ -46,7 +46,7 @@ func (a *asker) ask(ctx, asking, requests context.Context) {
 			}
 			continue
 		}
-		flying.Go(func() { a.askOnce(ctx, requests, r, expected) })
+		inFlight.Go(func() { a.askOnce(ctx, requests, r, expected) })
 	}
 }
 
@@ -100,7 +100,7 @@ func (a *asker) notAsked(r *run, err error) {
 		a.fail(err)
 		return
 	}
-	a.runs.setAside(r)
+	a.runs.setWaiting(r)
 }
 
 // tokensOf is how many tokens an answer took; 0: not known.
@@ -214,17 +214,17 @@ func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
 }
 
 // runOf is a run as its record is made of.
-func (d *drive) runOf(r *run) answer.Run {
+func (w *worker) runOf(r *run) answer.Run {
 	return answer.Run{
-		Snapshot: d.snapshot, Prompt: d.prompts[r.PromptID], Platform: r.Platform, Model: r.Model, Region: r.Region,
-		Language: d.claim.Language, Sample: int64(r.Sample), Due: r.Slot, JobID: &d.claim.ID, Attempts: r.Attempts,
+		Snapshot: w.snapshot, Prompt: w.prompts[r.PromptID], Platform: r.Platform, Model: r.Model, Region: r.Region,
+		Language: w.claim.Language, Sample: int64(r.Sample), Due: r.Slot, JobID: &w.claim.ID, Attempts: r.Attempts,
 	}
 }
 
 // endOf is when a run that ends now does so, as records take it: within a day of its slot. Later, no process was there to
 // give it up in time; before, the clock of the process that started it is ahead.
-func (d *drive) endOf(r *run) time.Time {
-	now := d.Now()
+func (w *worker) endOf(r *run) time.Time {
+	now := w.Now()
 	switch {
 	case now.Before(r.Slot):
 		return r.Slot
@@ -237,7 +237,7 @@ func (d *drive) endOf(r *run) time.Time {
 // lastFailure is why the last request of a run failed; that it was not asked in time, if there was none.
 func lastFailure(r *run) *platform.Error {
 	if r.ErrorClass == "" {
-		return &platform.Error{Class: platform.Unavailable, Cause: fmt.Errorf("not asked within %s", lasting)}
+		return &platform.Error{Class: platform.Unavailable, Cause: fmt.Errorf("not asked within %s", runTimeout)}
 	}
 	return &platform.Error{Class: platform.Class(r.ErrorClass), Cause: errors.New(r.Error)}
 }

@@ -40,10 +40,10 @@ const (
 	queueName = "tracking"
 	maxJobs   = 1000 // that a process drives at once: a waiting one costs next to nothing
 
-	beatInterval = 2 * time.Second  // between two signs of life of a worker
-	silence      = 15 * time.Second // after which its job is given to another one
-	finishing    = 10 * time.Second // for requests in flight to end when the process stops
-	retryJob     = 5 * time.Second  // after a worker failed
+	beatInterval     = 2 * time.Second  // between two signs of life of a worker
+	heartbeatTimeout = 15 * time.Second // after which its job is given to another one
+	finishing        = 10 * time.Second // for requests in flight to end when the process stops
+	retryJob         = 5 * time.Second  // after a worker failed
 )
 
 // Platforms are those that organizations can ask: *provider.Providers.
@@ -86,7 +86,7 @@ func New(parts Parts, registerer prometheus.Registerer, log *slog.Logger) (*Jobs
 	j := &Jobs{Parts: parts, log: log, metrics: newMetrics(registerer), gates: newGates(parts.DB, log)}
 	j.stopping, j.stop = context.WithCancel(context.Background())
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &worker{jobs: j})
+	river.AddWorker(workers, &riverWorker{jobs: j})
 	var err error
 	j.queue, err = river.NewClient(riverpgxv5.New(parts.DB.Pool), &river.Config{
 		Schema: postgres.QueueSchema, Queues: map[string]river.QueueConfig{queueName: {MaxWorkers: maxJobs}}, Workers: workers,
@@ -136,10 +136,10 @@ func (j *Jobs) Run(ctx context.Context) error {
 
 // resume says that this process works on jobs, and has those taken up again whose worker is gone.
 func (j *Jobs) resume(ctx context.Context) {
-	ctx, done := context.WithTimeout(ctx, silence)
+	ctx, done := context.WithTimeout(ctx, heartbeatTimeout)
 	defer done()
 	err := j.announce(ctx)
-	resumed, resuming := j.DB.ResumeTracking(ctx, silence)
+	resumed, resuming := j.DB.ResumeTracking(ctx, heartbeatTimeout)
 	err = errors.Join(err, resuming)
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -165,12 +165,12 @@ func (j *Jobs) enqueue(ctx context.Context) func(tx postgres.Tx, id uuid.UUID) e
 	}
 }
 
-type worker struct {
+type riverWorker struct {
 	river.WorkerDefaults[args]
 	jobs *Jobs
 }
 
-func (w *worker) Work(ctx context.Context, queued *river.Job[args]) error {
+func (w *riverWorker) Work(ctx context.Context, queued *river.Job[args]) error {
 	err := w.jobs.work(ctx, queued.ID, queued.Args.JobID)
 	if errors.Is(err, errStopping) {
 		return river.JobSnooze(0) //nolint:wrapcheck // River's own sign

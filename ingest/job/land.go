@@ -24,18 +24,18 @@ const (
 )
 
 // appendAnswers appends stored records until all is asked and the log has every one. While Kafka is away it waits.
-func (d *drive) appendAnswers(ctx context.Context, asked <-chan struct{}) error {
+func (w *worker) appendAnswers(ctx context.Context, asked <-chan struct{}) error {
 	for {
 		last := false
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-d.ended:
+		case <-w.ended:
 		case <-asked:
 			last = true
 		}
 		for {
-			more, err := d.appendSome(ctx)
+			more, err := w.appendSome(ctx)
 			if err != nil {
 				return err
 			}
@@ -50,30 +50,30 @@ func (d *drive) appendAnswers(ctx context.Context, asked <-chan struct{}) error 
 }
 
 // appendSome appends some of the stored records, and reports whether there were any.
-func (d *drive) appendSome(ctx context.Context) (bool, error) {
-	stored, err := d.claim.Unappended(ctx)
+func (w *worker) appendSome(ctx context.Context) (bool, error) {
+	stored, err := w.claim.Unappended(ctx)
 	if err != nil || len(stored) == 0 {
 		return false, err
 	}
 	ids, records := make([]uuid.UUID, len(stored)), make([]producer.Record, len(stored))
 	for i, s := range stored {
-		ids[i], records[i] = s.ID, producer.Record{Key: event.BrandKey(d.claim.BrandID), Value: []byte(s.Answer)}
+		ids[i], records[i] = s.ID, producer.Record{Key: event.BrandKey(w.claim.BrandID), Value: []byte(s.Answer)}
 	}
 	wait := backoff.NewExponentialBackOff()
 	wait.MaxInterval = 15 * time.Second
 	for away := false; ; away = true {
-		if _, err = d.Append(ctx, event.TopicAnswers, records); err == nil {
+		if _, err = w.Append(ctx, event.TopicAnswers, records); err == nil {
 			break
 		}
 		if !away && ctx.Err() == nil {
-			d.log.Warn("answers of a tracking job wait for the log", "job", d.claim.ID, "cause", err, "next", "check that kafka answers; they are stored, and appended once it does")
+			w.log.Warn("answers of a tracking job wait for the log", "job", w.claim.ID, "cause", err, "next", "check that kafka answers; they are stored, and appended once it does")
 		}
 		if err := lifecycle.Pause(ctx, wait.NextBackOff()); err != nil {
 			return false, err
 		}
 	}
 	fault.Pass(fault.Appended)
-	if err := d.claim.Appended(ctx, ids); err != nil {
+	if err := w.claim.Appended(ctx, ids); err != nil {
 		return false, err
 	}
 	fault.Pass(fault.Marked)
@@ -81,21 +81,21 @@ func (d *drive) appendSome(ctx context.Context) (bool, error) {
 }
 
 // land waits until the warehouse has every answer of the job, and finishes it.
-func (d *drive) land(ctx context.Context) error {
-	if all, err := d.claim.Land(ctx); err != nil || !all {
+func (w *worker) land(ctx context.Context) error {
+	if all, err := w.claim.Land(ctx); err != nil || !all {
 		if err == nil {
 			err = errUnfinished
 		}
 		return err
 	}
-	missing, err := d.claim.AnswerIDs(ctx)
+	missing, err := w.claim.AnswerIDs(ctx)
 	if err != nil {
 		return err
 	}
 	for looks, away := 1, false; len(missing) > 0; looks++ {
-		missing, err = d.stillMissing(ctx, missing, looks%landAsDead == 0)
+		missing, err = w.stillMissing(ctx, missing, looks%landAsDead == 0)
 		if err != nil && !away && ctx.Err() == nil {
-			d.log.Warn("landing of a tracking job unknown", "job", d.claim.ID, "cause", err, "next", "check that clickhouse answers")
+			w.log.Warn("landing of a tracking job unknown", "job", w.claim.ID, "cause", err, "next", "check that clickhouse answers")
 		}
 		away = err != nil
 		if len(missing) > 0 {
@@ -104,39 +104,39 @@ func (d *drive) land(ctx context.Context) error {
 			}
 		}
 	}
-	if err := d.settle(ctx); err != nil {
+	if err := w.settle(ctx); err != nil {
 		return err
 	}
-	return d.claim.Finish(ctx)
+	return w.claim.Finish(ctx)
 }
 
 // settle waits for the batches that are being inserted: an insert writes an answer's row and its rollups in no known
 // order.
-func (d *drive) settle(ctx context.Context) error {
+func (w *worker) settle(ctx context.Context) error {
 	began := time.Now()
-	atWork, err := d.DB.SinksAtWork(ctx)
+	atWork, err := w.DB.SinksAtWork(ctx)
 	for err == nil && len(atWork) > 0 && time.Since(began) < landSettles {
 		if err := lifecycle.Pause(ctx, landInterval/5); err != nil {
 			return err
 		}
 		var now []int
-		now, err = d.DB.SinksAtWork(ctx)
+		now, err = w.DB.SinksAtWork(ctx)
 		atWork = slices.DeleteFunc(atWork, func(connection int) bool { return !slices.Contains(now, connection) })
 	}
 	return err
 }
 
 // stillMissing are those of ids that the warehouse lacks; if it is asked for them, without dead letters.
-func (d *drive) stillMissing(ctx context.Context, ids []uuid.UUID, askForDead bool) ([]uuid.UUID, error) {
+func (w *worker) stillMissing(ctx context.Context, ids []uuid.UUID, askForDead bool) ([]uuid.UUID, error) {
 	for len(ids) > 0 {
 		some, others := ids[:min(landMost, len(ids))], ids[min(landMost, len(ids)):]
-		landed, err := d.Landed(ctx, d.claim.OrganizationID, d.claim.BrandID, some)
+		landed, err := w.Landed(ctx, w.claim.OrganizationID, w.claim.BrandID, some)
 		if err != nil {
 			return ids, err
 		}
 		missing := without(some, landed)
 		if askForDead && len(missing) > 0 {
-			if missing, err = d.giveUpDead(ctx, missing); err != nil {
+			if missing, err = w.giveUpDead(ctx, missing); err != nil {
 				return ids, err
 			}
 		}
@@ -149,15 +149,15 @@ func (d *drive) stillMissing(ctx context.Context, ids []uuid.UUID, askForDead bo
 }
 
 // giveUpDead gives up runs whose records are dead letters, and returns the other ids.
-func (d *drive) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
-	dead, err := d.Dead(ctx, d.claim.OrganizationID, d.claim.BrandID, ids)
+func (w *worker) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	dead, err := w.Dead(ctx, w.claim.OrganizationID, w.claim.BrandID, ids)
 	if err != nil || len(dead) == 0 {
 		return ids, err
 	}
-	if err := d.claim.GiveUpDead(ctx, slices.Collect(maps.Keys(dead))); err != nil {
+	if err := w.claim.GiveUpDead(ctx, slices.Collect(maps.Keys(dead))); err != nil {
 		return ids, err
 	}
-	d.log.Warn("answers of a tracking job are dead letters", "job", d.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
+	w.log.Warn("answers of a tracking job are dead letters", "job", w.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
 	return without(ids, dead), nil
 }
 

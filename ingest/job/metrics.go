@@ -26,7 +26,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	m := &metrics{
 		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_requests_total",
-			Help: "Requests to AI platforms that ended, or could not be sent for want of a key, by platform and outcome: answered, or the class of the error.",
+			Help: "Requests to AI platforms that ended, or could not be sent, by platform and outcome: answered, or the class of the error.",
 		}, []string{"platform", "outcome"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// lasting is how long after its slot a run ends at the latest.
-	lasting = 24 * time.Hour
+	// runTimeout is how long after its slot a run ends at the latest.
+	runTimeout = 24 * time.Hour
 
 	attemptTimeout = platform.DefaultTimeout // of one request
 	maxFailures    = 6                       // requests of a run that may fail, but for rate limits

@@ -17,19 +17,19 @@ type run struct {
 	at time.Time // when it may be asked
 }
 
-func (r *run) deadline() time.Time { return r.Slot.Add(lasting) }
+func (r *run) deadline() time.Time { return r.Slot.Add(runTimeout) }
 
 // runs are those of one job and platform that are to be asked, in the order of their times.
 type runs struct {
-	mu     sync.Mutex
-	ready  byTime
-	taken  int // by who asks them
-	aside  map[uuid.UUID]*run
-	change chan struct{} // one is ready, or none is left
+	mu      sync.Mutex
+	ready   byTime
+	taken   int                // by who asks them
+	waiting map[uuid.UUID]*run // for another job that asks their question
+	change  chan struct{}      // one is ready, or none is left
 }
 
 func newRuns() *runs {
-	return &runs{aside: map[uuid.UUID]*run{}, change: make(chan struct{}, 1)}
+	return &runs{waiting: map[uuid.UUID]*run{}, change: make(chan struct{}, 1)}
 }
 
 // add adds a run.
@@ -40,8 +40,8 @@ func (q *runs) add(r *run) {
 	q.signal()
 }
 
-// next waits for the next run, which its taker gives back by one of retry, setAside and done. False: every run has ended,
-// or ctx.
+// next waits for the next run, which its taker gives back by one of retry, setWaiting and done. False: every run has
+// ended, or ctx.
 func (q *runs) next(ctx context.Context, now func() time.Time) (*run, bool) {
 	for {
 		r, wait, ended := q.take(now())
@@ -65,7 +65,7 @@ func (q *runs) take(now time.Time) (r *run, wait time.Duration, ended bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.ready) == 0 {
-		return nil, time.Hour, q.taken == 0 && len(q.aside) == 0
+		return nil, time.Hour, q.taken == 0 && len(q.waiting) == 0
 	}
 	if wait := q.ready[0].at.Sub(now); wait > 0 {
 		return nil, wait, false
@@ -83,12 +83,12 @@ func (q *runs) retry(r *run) {
 	q.signal()
 }
 
-// setAside gives back a run that has ended elsewhere, or whose question another job is asking.
-func (q *runs) setAside(r *run) {
+// setWaiting gives back a run that has ended elsewhere, or whose question another job is asking.
+func (q *runs) setWaiting(r *run) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.taken--
-	q.aside[r.ID] = r
+	q.waiting[r.ID] = r
 }
 
 // done gives back a run that has ended.
@@ -99,18 +99,18 @@ func (q *runs) done() {
 	q.signal()
 }
 
-// setAsides are the runs that were set aside.
-func (q *runs) setAsides() []uuid.UUID {
+// waitingIDs are those of the runs that wait.
+func (q *runs) waitingIDs() []uuid.UUID {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ids := make([]uuid.UUID, 0, len(q.aside))
-	for id := range q.aside {
+	ids := make([]uuid.UUID, 0, len(q.waiting))
+	for id := range q.waiting {
 		ids = append(ids, id)
 	}
 	return ids
 }
 
-// resume readies those of the runs that were set aside that are free, and forgets those that are not waiting any more.
+// resume readies those of the waiting runs that are free, and forgets those that have ended.
 func (q *runs) resume(of []uuid.UUID, free map[uuid.UUID]bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,9 +120,9 @@ func (q *runs) resume(of []uuid.UUID, free map[uuid.UUID]bool) {
 			continue
 		}
 		if isFree {
-			heap.Push(&q.ready, q.aside[id])
+			heap.Push(&q.ready, q.waiting[id])
 		}
-		delete(q.aside, id)
+		delete(q.waiting, id)
 	}
 	q.signal()
 }

@@ -44,15 +44,15 @@ func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
 	defer j.metrics.working.Dec()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	d := &drive{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim}, fail: fail, ended: make(chan struct{}, 1)}
+	w := &worker{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim}, fail: fail, ended: make(chan struct{}, 1)}
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(j.stopping, func() { stop(errStopping) })()
 	var beating sync.WaitGroup
 	defer beating.Wait()
 	defer fail(nil)
-	beating.Go(func() { d.beat(ctx, stop) })
-	err = d.run(ctx, asking)
+	beating.Go(func() { w.beat(ctx, stop) })
+	err = w.run(ctx, asking)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, postgres.ErrNotFound), errors.Is(cause, postgres.ErrNotFound):
 		j.log.Info("tracking job left to another worker", "job", id)
@@ -66,8 +66,8 @@ func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
 	return err
 }
 
-// drive is a worker's way through one job.
-type drive struct {
+// worker works on one job.
+type worker struct {
 	*Jobs
 	claim  postgres.TrackingClaim
 	queued int64 // id of the queue's job
@@ -85,15 +85,15 @@ type drive struct {
 
 // run asks what is to be asked, appends the answers, waits until they have landed, and finishes the job. Asking is cut
 // short when asking ends.
-func (d *drive) run(ctx, asking context.Context) error {
-	platforms, err := d.load(ctx)
+func (w *worker) run(ctx, asking context.Context) error {
+	platforms, err := w.load(ctx)
 	if err != nil {
 		return err
 	}
 	asked := make(chan struct{})
 	appended := make(chan error, 1)
-	go func() { appended <- d.appendAnswers(ctx, asked) }()
-	requests, done := lifecycle.Finishing(d.stopping, finishing)
+	go func() { appended <- w.appendAnswers(ctx, asked) }()
+	requests, done := lifecycle.Finishing(w.stopping, finishing)
 	defer done()
 	requests, cancel := context.WithCancel(requests)
 	defer context.AfterFunc(ctx, cancel)()
@@ -103,42 +103,42 @@ func (d *drive) run(ctx, asking context.Context) error {
 	}
 	all.Wait()
 	if cause := context.Cause(asking); errors.Is(cause, errCancelled) {
-		if err := d.claim.CancelWaiting(ctx); err != nil {
-			d.fail(err)
+		if err := w.claim.CancelWaiting(ctx); err != nil {
+			w.fail(err)
 		}
 	} else if cause != nil {
-		d.fail(cause)
+		w.fail(cause)
 	}
 	close(asked)
-	defer context.AfterFunc(d.stopping, func() { d.fail(errStopping) })()
+	defer context.AfterFunc(w.stopping, func() { w.fail(errStopping) })()
 	if err := <-appended; err != nil {
 		return err
 	}
-	return d.land(ctx)
+	return w.land(ctx)
 }
 
 // load reads what is to be asked, by platform.
-func (d *drive) load(ctx context.Context) ([]*asker, error) {
-	list, prompts, err := d.claim.Runs(ctx)
+func (w *worker) load(ctx context.Context) ([]*asker, error) {
+	list, prompts, err := w.claim.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, nil
 	}
-	d.prompts = make(map[uuid.UUID]event.Prompt, len(prompts))
+	w.prompts = make(map[uuid.UUID]event.Prompt, len(prompts))
 	for id, text := range prompts {
 		var p event.Prompt
 		if err := json.Unmarshal(text, &p); err != nil {
-			return nil, fmt.Errorf("decode prompt %s of tracking job %s: %w", id, d.claim.ID, err)
+			return nil, fmt.Errorf("decode prompt %s of tracking job %s: %w", id, w.claim.ID, err)
 		}
-		d.prompts[id] = p
+		w.prompts[id] = p
 	}
-	if d.snapshot, err = answer.ReadSnapshot(ctx, d.DB, d.claim.BrandID); err != nil {
+	if w.snapshot, err = answer.ReadSnapshot(ctx, w.DB, w.claim.BrandID); err != nil {
 		return nil, err
 	}
-	d.checkRecord(list[0])
-	known, err := d.Platforms.List(ctx, d.claim.OrganizationID)
+	w.checkRecord(list[0])
+	known, err := w.Platforms.List(ctx, w.claim.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (d *drive) load(ctx context.Context) ([]*asker, error) {
 	for _, r := range list {
 		a := bySlug[r.Platform]
 		if a == nil {
-			if a, err = d.asker(ctx, r.Platform, known); err != nil {
+			if a, err = w.asker(ctx, r.Platform, known); err != nil {
 				return nil, err
 			}
 			bySlug[r.Platform], askers = a, append(askers, a)
@@ -158,10 +158,10 @@ func (d *drive) load(ctx context.Context) ([]*asker, error) {
 		}
 		a.runs.add(next)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, a := range askers {
-		d.lists = append(d.lists, a.runs)
+		w.lists = append(w.lists, a.runs)
 	}
 	return askers, nil
 }
@@ -171,56 +171,56 @@ const mostSnapshot = event.MaxValueBytes / 2
 
 // checkRecord tries out, before anything is asked and paid, whether a run's record can be made. If the brand is too large,
 // its runs are given up with records that have its name alone.
-func (d *drive) checkRecord(first postgres.TrackingRun) {
+func (w *worker) checkRecord(first postgres.TrackingRun) {
 	r := &run{TrackingRun: first}
-	ended := d.runOf(r)
-	ended.EndedAt = d.endOf(r)
+	ended := w.runOf(r)
+	ended.EndedAt = w.endOf(r)
 	record := ended.GaveUp(&platform.Error{Class: platform.Unavailable})
-	encoded, err := answer.Record(&record, d.Now())
+	encoded, err := answer.Record(&record, w.Now())
 	if err == nil && len(encoded.Value) > mostSnapshot {
 		err = fmt.Errorf("the brand and its competitors take %d bytes of each record: want at most %d", len(encoded.Value), mostSnapshot)
 	}
 	if err == nil {
 		return
 	}
-	d.unrecordable = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
-	d.snapshot.Brand.Aliases, d.snapshot.Brand.Domains, d.snapshot.Competitors, d.claim.Language = nil, nil, nil, ""
+	w.unrecordable = &platform.Error{Class: platform.Invalid, Cause: fmt.Errorf("no record can be made of the brand: %w", err)}
+	w.snapshot.Brand.Aliases, w.snapshot.Brand.Domains, w.snapshot.Competitors, w.claim.Language = nil, nil, nil, ""
 }
 
 // asker opens a platform. One that cannot be asked, any more, fails every run; the error is of what says whether it can.
-func (d *drive) asker(ctx context.Context, slug string, known []provider.Provider) (*asker, error) {
-	a := &asker{drive: d, runs: newRuns(), description: platform.Description{Slug: slug}}
+func (w *worker) asker(ctx context.Context, slug string, known []provider.Provider) (*asker, error) {
+	a := &asker{worker: w, runs: newRuns(), description: platform.Description{Slug: slug}}
 	account := ""
 	for _, k := range known {
 		if k.Slug == slug {
 			a.description, account = k.Description, k.Account
 		}
 	}
-	a.gate = d.gates.gate(a.description, account)
-	cast := simulator.Cast{Brand: d.snapshot.Brand.Entity, Competitors: d.snapshot.Competitors}
-	opened, err := d.Platforms.Open(ctx, d.claim.OrganizationID, slug, cast)
+	a.gate = w.gates.gate(a.description, account)
+	cast := simulator.Cast{Brand: w.snapshot.Brand.Entity, Competitors: w.snapshot.Competitors}
+	opened, err := w.Platforms.Open(ctx, w.claim.OrganizationID, slug, cast)
 	if _, unusable := errors.AsType[*problem.Error](err); unusable {
 		a.unusable = &platform.Error{Class: platform.Auth, Cause: err}
 	} else if err != nil {
 		return nil, err
 	}
 	a.platform = opened
-	if d.unrecordable != nil {
-		a.unusable = d.unrecordable
+	if w.unrecordable != nil {
+		a.unusable = w.unrecordable
 	}
 	return a, nil
 }
 
 // beat says that this worker is there, and hears whether it is to go on.
-func (d *drive) beat(ctx context.Context, stop context.CancelCauseFunc) {
+func (w *worker) beat(ctx context.Context, stop context.CancelCauseFunc) {
 	last := time.Now()
 	for {
-		cancelled, err := d.claim.Beat(ctx, d.queued)
+		cancelled, err := w.claim.Beat(ctx, w.queued)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, postgres.ErrNotFound), err != nil && time.Since(last) > silence:
-			d.fail(err) // another worker has it, or will
+		case errors.Is(err, postgres.ErrNotFound), err != nil && time.Since(last) > heartbeatTimeout:
+			w.fail(err) // another worker has it, or will
 			return
 		case err == nil:
 			last = time.Now()
@@ -228,34 +228,34 @@ func (d *drive) beat(ctx context.Context, stop context.CancelCauseFunc) {
 		if cancelled {
 			stop(errCancelled)
 		}
-		d.resumeAsides(ctx)
-		d.signal()
+		w.resumeWaiting(ctx)
+		w.signal()
 		if lifecycle.Pause(ctx, beatInterval) != nil {
 			return
 		}
 	}
 }
 
-// resumeAsides has runs asked that were set aside, once no other job asks their questions any more.
-func (d *drive) resumeAsides(ctx context.Context) {
-	d.mu.Lock()
-	lists := d.lists
-	d.mu.Unlock()
+// resumeWaiting has waiting runs asked once no other job asks their questions any more.
+func (w *worker) resumeWaiting(ctx context.Context) {
+	w.mu.Lock()
+	lists := w.lists
+	w.mu.Unlock()
 	for _, list := range lists {
-		ids := list.setAsides()
+		ids := list.waitingIDs()
 		if len(ids) == 0 {
 			continue
 		}
-		if free, err := d.claim.Free(ctx, ids); err == nil { // else the next beat tries again
+		if free, err := w.claim.Free(ctx, ids); err == nil { // else the next beat tries again
 			list.resume(ids, free)
 		}
 	}
 }
 
 // signal has stored records appended.
-func (d *drive) signal() {
+func (w *worker) signal() {
 	select {
-	case d.ended <- struct{}{}:
+	case w.ended <- struct{}{}:
 	default:
 	}
 }

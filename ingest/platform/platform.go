@@ -44,7 +44,7 @@ type Reply struct {
 	Products      []event.Product
 	Usage         *event.Usage
 	Finish        event.Finish
-	Raw           []byte // payload as received, for a person who doubts the reading
+	Raw           []byte // payload as received; no record has it
 }
 
 // Citation is a URL that the platform lists, with the part of the text that it supports: bytes Start to End of

@@ -123,7 +123,7 @@ func (p Provider) Open(cast simulator.Cast) (platform.Platform, error) {
 	return opened, nil
 }
 
-// Where is the platform as processes have it whose environment has a key of it, or has none.
+// Where is the platform in processes whose environment has a key of it, or has none.
 func (p Provider) Where(hasKey bool) Provider {
 	switch {
 	case !p.NeedsKey || p.KeyFrom == FromOrganization:

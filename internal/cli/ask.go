@@ -29,7 +29,7 @@ type ask struct {
 	Model    string        `placeholder:"MODEL" help:"Which model; without it the platform's first, as provider list shows them."`
 	Region   string        `placeholder:"COUNTRY" help:"For a user in that country, such as us, where the platform takes one."`
 	Language string        `placeholder:"LANGUAGE" help:"Of the prompt, such as de."`
-	Timeout  time.Duration `default:"120s" placeholder:"DURATION" help:"How long the answer may take (default 120s)."`
+	Timeout  time.Duration `default:"${timeout}" placeholder:"DURATION" help:"How long the answer may take (default ${timeout})."`
 	Brand    []string      `placeholder:"NAME" help:"Whose mentions to count; repeated, the others are its competitors."`
 	JSON     bool          `name:"json" help:"The record of the answer, one JSON document."`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/answerscope/answerscope/deploy/engine"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
 	benches "github.com/answerscope/answerscope/internal/bench"
 	"github.com/answerscope/answerscope/internal/config"
@@ -129,7 +130,10 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Name("answerscope"),
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
-		kong.Vars{"benches": strings.Join(benches.Names(), ", "), "platforms": catalog.Slugs(), "version": thisBuild().String()},
+		kong.Vars{
+			"benches": strings.Join(benches.Names(), ", "), "platforms": catalog.Slugs(), "version": thisBuild().String(),
+			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
+		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
 	)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// hiding is the host of addresses that lead to a source for some days.
-const hiding = "vertexaisearch.cloud.google.com"
+// redirectHost is the host of addresses that lead to a source for some days.
+const redirectHost = "vertexaisearch.cloud.google.com"
 
 const (
 	resolveTimeout = 5 * time.Second
@@ -23,7 +23,7 @@ const (
 func (r *reader) isRedirect(address string) bool {
 	u, err := url.Parse(address)
 	own, _ := url.Parse(r.account.BaseURL)
-	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == hiding || own != nil && u.Hostname() == own.Hostname())
+	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == redirectHost || own != nil && u.Hostname() == own.Hostname())
 }
 
 // resolve finds where addresses lead, by one request each that does not follow. An address that cannot be resolved is

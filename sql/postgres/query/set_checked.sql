@@ -1,4 +1,4 @@
--- set_checked: when platforms of a brand were last asked, if they were now, and when they are to be asked next.
+-- set_checked: sets when platforms of a brand are asked next, and, if they were asked now, when that was.
 UPDATE public.brand_platforms AS p
 SET
     last_checked_at = coalesce($3, p.last_checked_at),
