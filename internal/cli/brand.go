@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -60,10 +59,8 @@ func (c *brandAdd) Run(ctx context.Context, p *process) error {
 
 // namesAndDomains checks names as the store does, and returns domains in the form that it keeps.
 func namesAndDomains(names, domains []string) ([]string, error) {
-	for _, name := range names {
-		if strings.TrimSpace(name) == "" || len(name) > nameBytes || event.HasControls(name) {
-			return nil, usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, nameBytes)}
-		}
+	if err := checkNames(names...); err != nil {
+		return nil, err
 	}
 	return hosts(domains, intake.Domain)
 }

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -20,9 +18,6 @@ type orgAdd struct {
 	Slug string `placeholder:"SLUG" help:"Its name in commands and addresses; made from NAME when absent."`
 	JSON bool   `name:"json" help:"One JSON document."`
 }
-
-// nameBytes is the store's rule for a name.
-const nameBytes = 512
 
 func (c *orgAdd) Run(ctx context.Context, p *process) error {
 	if err := checkNames(c.Name); err != nil {
@@ -40,8 +35,8 @@ func (c *orgAdd) Run(ctx context.Context, p *process) error {
 // checkNames checks names as the store does.
 func checkNames(names ...string) error {
 	for _, name := range names {
-		if strings.TrimSpace(name) == "" || len(name) > nameBytes || event.HasControls(name) {
-			return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, nameBytes)}
+		if !postgres.IsName(name) {
+			return usageError{fmt.Errorf("name %.40q: want 1 to %d bytes without control characters", name, postgres.MaxName)}
 		}
 	}
 	return nil
