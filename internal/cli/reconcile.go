@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,10 @@ func (c *reconciles) report(p *process, report *reconcile.Report) error {
 		return err
 	}
 	err := fmt.Errorf("%w: %d of %d months of rollups", errDiffers, report.Open, report.Compared)
-	if !c.Fix {
+	switch {
+	case slices.ContainsFunc(report.Findings, func(f reconcile.Finding) bool { return f.State == reconcile.Kept }):
+		err = fmt.Errorf("%w; what is kept may have rows that its landing table has lost: restore them before anything is rebuilt, see Reconciling in docs/operations.md", err)
+	case !c.Fix:
 		err = fmt.Errorf("%w; to rebuild them run: answerscope reconcile --fix", err)
 	}
 	return err

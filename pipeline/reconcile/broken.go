@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -21,4 +23,12 @@ func (c *Reconciler) BrokenParts(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasLost says whether a landing table may have lost rows of a month with a part that the server has set aside.
+func hasLost(ctx context.Context, conn *clickhouse.Conn, of landingMonth) (bool, error) {
+	parts, err := clickhouse.BrokenParts(ctx, conn)
+	return slices.ContainsFunc(parts, func(p clickhouse.BrokenPart) bool {
+		return !p.Merged && strings.TrimSuffix(p.Table, clickhouse.LocalSuffix) == of.table && (p.Month == "" || p.Month == of.month.String())
+	}), err
 }

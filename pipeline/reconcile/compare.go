@@ -33,14 +33,18 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	switch {
-	case frozen[c.month.First()]:
+	if frozen[c.month.First()] {
 		r.report.leave(c.rollup.Table, c.month)
 		return nil, nil
-	case r.scope.Repair == RepairNothing:
-		return f, nil
-	case r.scope.Repair == RepairMissing && f.hasMore() && !slices.Contains(r.cleaned, landingMonth{c.topic, c.month}):
+	}
+	kept, err := r.keeps(ctx, c, f)
+	switch {
+	case err != nil:
+		return f, err
+	case kept:
 		f.State = Kept
+		return f, nil
+	case r.scope.Repair == RepairNothing:
 		return f, nil
 	}
 	if err := r.repair(ctx, c); err != nil {
@@ -48,6 +52,21 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	}
 	f.State = Repaired
 	return f, nil
+}
+
+// keeps says whether a rollup may have rows that its landing table has lost, so that only a person may have it repaired.
+// It may while the rows of a broken part are lost, even if it has fewer, and else if it has more; surplus rows, and a batch that was
+// repeated, make more, too.
+func (r *run) keeps(ctx context.Context, c *cell, f *Finding) (bool, error) {
+	if r.scope.Repair == RepairAll {
+		return false, nil
+	}
+	of := landingMonth{c.topic, c.month}
+	lost, err := hasLost(ctx, r.conn, of)
+	if lost || err != nil {
+		return lost, err
+	}
+	return f.hasMore() && r.scope.Repair != RepairRepeated && !slices.Contains(r.cleaned, of), nil
 }
 
 // same compares beside the sinks: false may only mean that rows came meanwhile.

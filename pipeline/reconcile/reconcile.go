@@ -59,8 +59,10 @@ const (
 	RepairNothing Repairs = iota
 	// RepairMissing repairs a rollup that has less than its landing rows make, or as much under other keys.
 	RepairMissing
-	// RepairAll also repairs a rollup that has too much: landing rows may have been lost, and the rollup be all that is
-	// left of them.
+	// RepairRepeated also repairs a rollup that has too much, as of a batch that was repeated.
+	RepairRepeated
+	// RepairAll is what a person may say: it also repairs where landing rows may have been lost, and the rollup be all
+	// that is left of them.
 	RepairAll
 )
 
@@ -271,7 +273,8 @@ func (c *Reconciler) Nightly(ctx context.Context) error {
 	return c.task(ctx, Scope{Repair: RepairMissing})
 }
 
-// Suspects repairs the suspect months: those of batches some of whose rows a rollup may have counted before.
+// Suspects repairs the suspect months: those of batches some of whose rows a rollup may have counted before. A month of
+// which the landing table has lost a part waits: its rollups may be all that is left of that part's rows.
 func (c *Reconciler) Suspects(ctx context.Context) error {
 	suspects, err := clickhouse.Suspects(ctx, c.warehouse)
 	if err != nil {
@@ -280,7 +283,11 @@ func (c *Reconciler) Suspects(ctx context.Context) error {
 	months := slices.CompactFunc(suspects, func(a, b clickhouse.Suspect) bool { return a.Landing == b.Landing && a.Month == b.Month })
 	var errs []error
 	for _, s := range months { // they are ordered
-		errs = append(errs, c.task(ctx, Scope{From: s.Month, To: s.Month, Landing: s.Landing, Repair: RepairAll}))
+		lost, err := hasLost(ctx, c.warehouse, landingMonth{s.Landing, s.Month})
+		if err == nil && !lost {
+			err = c.task(ctx, Scope{From: s.Month, To: s.Month, Landing: s.Landing, Repair: RepairRepeated})
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

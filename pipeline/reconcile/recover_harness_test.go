@@ -172,9 +172,9 @@ type part struct {
 }
 
 // parts are those of March of the landing tables.
-func (p *pipeline) parts(t *testing.T) (all []part) {
+func (f *fixture) parts(t *testing.T) (all []part) {
 	t.Helper()
-	err := p.conn.Select(t.Context(), &all, `SELECT table, name, path FROM system.parts
+	err := f.conn.Select(t.Context(), &all, `SELECT table, name, path FROM system.parts
 		WHERE database = currentDatabase() AND table IN ('answers', 'visits', 'crawls') AND partition_id = '202603' AND active ORDER BY table, name`)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func (p *pipeline) parts(t *testing.T) (all []part) {
 }
 
 // breakPart damages a part on disk, and has the server read the table from there, as at a start.
-func (p *pipeline) breakPart(t *testing.T, broken part) {
+func (f *fixture) breakPart(t *testing.T, broken part) {
 	t.Helper()
 	marks, err := filepath.Glob(filepath.Join(broken.Path, "*mrk*"))
 	if err != nil || len(marks) == 0 {
@@ -194,9 +194,9 @@ func (p *pipeline) breakPart(t *testing.T, broken part) {
 			t.Fatal(err)
 		}
 	}
-	p.exec(t, "DETACH TABLE "+broken.Table)
-	p.exec(t, "ATTACH TABLE "+broken.Table)
-	p.exec(t, "SYSTEM STOP MERGES "+broken.Table)
+	f.exec(t, "DETACH TABLE "+broken.Table)
+	f.exec(t, "ATTACH TABLE "+broken.Table)
+	f.exec(t, "SYSTEM STOP MERGES "+broken.Table)
 }
 
 // recover recovers March of a table.

@@ -30,7 +30,7 @@ type RollupMonth struct {
 const (
 	Differs  = "differs"  // left as found
 	Repaired = "repaired" // rebuilt
-	Kept     = "kept"     // has more than its landing rows make: a person decides whether it goes
+	Kept     = "kept"     // may have rows that its landing table has lost: a person decides whether they go
 	Unknown  = "unknown"  // not compared, or not repaired: the cause says why
 )
 
@@ -116,7 +116,7 @@ func (r *run) logFinding(f *Finding) {
 	case Repaired:
 		r.log.Warn("rollup repaired", append(of, "next", "nothing: it is as it should be; find out what had happened to it")...)
 	case Kept:
-		r.log.Error("rollup has more than its landing rows", append(of,
+		r.log.Error("rollup may have rows that its landing table has lost", append(of,
 			"next", "see whether landing rows were lost, and restore them; if not, run: answerscope reconcile --fix")...)
 	default:
 		r.log.Error("rollup differs from its landing rows", append(of, "next", "run: answerscope reconcile --fix")...)
