@@ -24,14 +24,14 @@ func (c *all) Run(ctx context.Context, p *process) error {
 // sayNext says what to do first with an installation that tracks nothing but the demo.
 func sayNext(ctx context.Context, s *service) error {
 	list, err := s.db.ListOrganizations(ctx)
-	if err != nil || slices.ContainsFunc(list, func(o postgres.Organization) bool { return o.Slug != demoSlug }) {
+	if err != nil || slices.ContainsFunc(list, func(o postgres.Organization) bool { return o.Slug != demoSlug && o.Slug != demoPageSlug }) {
 		return err
 	}
 	s.say(`
 Nothing of yours is tracked yet. Next, in another terminal:
 
   %[1]s org add "Acme"
-  %[1]s user add you@example.org --org acme
+  %[1]s user add you@example.org --org acme --role owner
   %[1]s key create --org acme --user you@example.org --name laptop
   %[1]s import answers.ndjson --org acme --create brands.json   # docs/import.md has both files' fields
   %[1]s status                                                  # addresses, keys, how far the log has landed
