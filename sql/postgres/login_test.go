@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/url"
@@ -33,14 +34,15 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	address := func(login string) string {
-		u, err := url.Parse(cluster.DSN())
+	in := func(dsn string, login *url.Userinfo) string {
+		u, err := url.Parse(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.User, u.Path = url.UserPassword(login, "x"), "/scope"
+		u.User, u.Path = cmp.Or(login, u.User), "/scope"
 		return u.String()
 	}
+	address := func(login string) string { return in(cluster.DSN(), url.UserPassword(login, "x")) }
 	c := postgres.DefaultConfig()
 	c.DSN = address("plain")
 	if _, err := postgres.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "run `answerscope migrate`") {
@@ -57,6 +59,14 @@ func TestALoginWithoutSuperpowersIsEnough(t *testing.T) {
 	var user string
 	if err := db.QueryRow(t.Context(), "SELECT current_user").Scan(&user); err != nil || user != "answerscope_service" {
 		t.Errorf("connections act as %s, %v", user, err)
+	}
+	// The login of services, which migrates nothing (docs/operations.md#embedded-engines-and-users).
+	c.DSN = in(cluster.ServiceDSN(), nil)
+	if pending, err := postgres.Pending(t.Context(), c.DSN); err != nil || len(pending) > 0 {
+		t.Errorf("pending %v, %v for the login of services", pending, err)
+	}
+	if _, err := open(t, c.DSN).ListOrganizations(t.Context()); err != nil {
+		t.Error(err)
 	}
 	c.DSN = address("stranger")
 	if _, err := postgres.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the login stranger may not") {

@@ -35,7 +35,10 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 		if err := become(ctx, conn, ownerRole); err != nil {
 			return err
 		}
-		const versions = "CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY)"
+		const versions = `
+			CREATE TABLE IF NOT EXISTS private.schema_migrations (version bigint NOT NULL PRIMARY KEY);
+			GRANT USAGE ON SCHEMA private TO answerscope_service;
+			GRANT SELECT ON private.schema_migrations TO answerscope_service`
 		if _, err := conn.Exec(ctx, versions); err != nil {
 			return fmt.Errorf("make table of postgres migrations: %w", err)
 		}
@@ -58,7 +61,7 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 	})
 }
 
-// Pending lists the migrations that Migrate would run, in order.
+// Pending lists the migrations that Migrate would run, in order. A login of services may ask, too.
 func Pending(ctx context.Context, dsn string) (names []string, err error) {
 	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
 		pending, err := pendingMigrations(ctx, conn)
@@ -114,16 +117,21 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 
 // appliedVersion is the version of the last migration that was run, 0 before the first.
 func appliedVersion(ctx context.Context, conn *pgx.Conn) (version uint, err error) {
-	var begun bool
+	var begun, owns bool
 	err = conn.QueryRow(ctx, `
 		SELECT EXISTS (
 			SELECT FROM pg_catalog.pg_class AS c
 			JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-			WHERE n.nspname = 'private' AND c.relname = 'schema_migrations')`).Scan(&begun)
+			WHERE n.nspname = 'private' AND c.relname = 'schema_migrations'),
+		EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1 AND pg_has_role(oid, 'MEMBER'))`, ownerRole).Scan(&begun, &owns)
 	if err != nil || !begun {
 		return 0, err
 	}
-	if err := become(ctx, conn, ownerRole); err != nil {
+	role := serviceRole // of a login that migrates nothing
+	if owns {
+		role = ownerRole
+	}
+	if err := become(ctx, conn, role); err != nil {
 		return 0, err
 	}
 	err = conn.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM private.schema_migrations").Scan(&version)

@@ -2,7 +2,6 @@
 -- right to execute them, not the right to the schema.
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public;
 CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA private;
-GRANT USAGE ON SCHEMA private TO answerscope_service;
 
 -- The caller. Unset claims read as '', and another issuer's sub may be no uuid.
 CREATE FUNCTION private.user_id() RETURNS uuid
