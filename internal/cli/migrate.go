@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/pipeline/migration"
@@ -27,6 +28,8 @@ func (c *migrate) Run(ctx context.Context, p *process) error {
 	steps, err := migrator.Pending(ctx, everything)
 	switch {
 	case err != nil:
+	case migrator.Newer != nil:
+		err = fmt.Errorf("%w; run that release, or a later one", migrator.Newer)
 	case c.Check:
 		if err = printList(p, c.JSON, steps, migration.Step.String); err == nil && len(steps) > 0 {
 			err = errPending

@@ -159,6 +159,7 @@ func (s *service) prepare(ctx context.Context, plan plan) error {
 	}
 	migrator := s.migrator()
 	steps, err := migrator.Pending(ctx, plan.needs)
+	migrator.WarnNewer()
 	if err != nil || len(steps) == 0 {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 const ownerTimeout = 30 * time.Second
 
 // Ensure brings up those of the selected stores that this process has started, and refuses to work on others that are
-// behind. For those of joined engines it waits until their owner has brought them up.
+// behind; newer ones it leaves as they are. For those of joined engines it waits until their owner has brought them up.
 func (m *Migrator) Ensure(ctx context.Context, in, started Stores, joined bool) error {
 	waiting, done := context.WithTimeout(ctx, ownerTimeout)
 	defer done()
@@ -30,6 +30,7 @@ func (m *Migrator) Ensure(ctx context.Context, in, started Stores, joined bool) 
 		}
 		behind := slices.IndexFunc(steps, func(s Step) bool { return !started.Has(s) })
 		if behind < 0 {
+			m.WarnNewer()
 			return nil
 		}
 		if joined && lifecycle.Pause(waiting, 200*time.Millisecond) == nil {

@@ -40,9 +40,12 @@ type Migrator struct {
 	Sinks      []consume.Sink                  // every consumer group that inserts into a landing table
 	Report     func(done, pending int, s Step) // is called once a step is done
 	Log        *slog.Logger
+
+	Newer error // of the stores that a newer release has migrated, as far as Pending has seen
 }
 
-// Pending lists what must be done in the selected stores, in order.
+// Pending lists what must be done in the selected stores, in order: nothing in one that a newer release has migrated, which
+// is noted in Newer.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	var steps []Step
 	add := func(store string, names ...string) {
@@ -52,14 +55,14 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	}
 	if in.Postgres {
 		names, err := postgres.Pending(ctx, m.Postgres)
-		if err != nil {
+		if err = m.unlessNewer(err, postgres.ErrNewer); err != nil {
 			return nil, err
 		}
 		add("postgres", names...)
 	}
 	if in.ClickHouse {
 		names, err := schema.Pending(ctx, m.ClickHouse)
-		if err != nil {
+		if err = m.unlessNewer(err, schema.ErrNewer); err != nil {
 			return nil, err
 		}
 		add("clickhouse", names...)
@@ -78,6 +81,24 @@ func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 		}
 	}
 	return steps, err
+}
+
+// unlessNewer notes an error that says that a store is newer than this binary, and returns others.
+func (m *Migrator) unlessNewer(err, newer error) error {
+	if !errors.Is(err, newer) {
+		return err
+	}
+	if !errors.Is(m.Newer, newer) {
+		m.Newer = errors.Join(m.Newer, err)
+	}
+	return nil
+}
+
+// WarnNewer logs what Pending has noted, for a process that works on newer stores as they are.
+func (m *Migrator) WarnNewer() {
+	if m.Newer != nil {
+		m.Log.Warn("schema is newer than this binary", "cause", m.Newer, "next", "start the release that has migrated it, here too")
+	}
 }
 
 // Migrate brings the selected stores up, if anything is pending, and reports each step. It may be killed and run again

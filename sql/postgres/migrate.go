@@ -61,6 +61,9 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 	})
 }
 
+// ErrNewer is returned for a schema that a newer release has migrated: this one knows what of it was there before.
+var ErrNewer = errors.New("a newer release has migrated it")
+
 // Pending lists the migrations that Migrate would run, in order. A login of services may ask, too.
 func Pending(ctx context.Context, dsn string) (names []string, err error) {
 	err = withLogin(ctx, dsn, func(conn *pgx.Conn) error {
@@ -100,6 +103,7 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 	if err != nil {
 		return nil, fmt.Errorf("read postgres schema version: %w", err)
 	}
+	known := uint(0)
 	paths, err := fs.Glob(files, "migrate/*.up.sql") // in order
 	for _, file := range paths {
 		name := strings.TrimSuffix(path.Base(file), ".up.sql")
@@ -108,9 +112,12 @@ func pendingMigrations(ctx context.Context, conn *pgx.Conn) (pending []migration
 		if err != nil {
 			panic(err) // a misnamed embedded file is a build mistake
 		}
-		if uint(version) > applied {
-			pending = append(pending, migration{uint(version), name})
+		if known = uint(version); known > applied {
+			pending = append(pending, migration{known, name})
 		}
+	}
+	if applied > known {
+		err = fmt.Errorf("postgres has schema version %d, and this binary knows %d: %w", applied, known, ErrNewer)
 	}
 	return pending, err
 }

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -62,6 +63,15 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	}
 	if after, err := postgres.Pending(t.Context(), dsn); err != nil || len(after) > 0 {
 		t.Errorf("pending %v, %v after migration", after, err)
+	}
+	if _, err := connected(t, dsn).Exec(t.Context(), "UPDATE private.schema_migrations SET version = version + 1"); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := postgres.Pending(t.Context(), dsn); !errors.Is(err, postgres.ErrNewer) || len(after) > 0 {
+		t.Errorf("pending %v, %v after a newer release", after, err)
+	}
+	if err := postgres.Migrate(t.Context(), dsn, func(uint, string) {}); !errors.Is(err, postgres.ErrNewer) {
+		t.Errorf("migrated after a newer release: %v", err)
 	}
 }
 

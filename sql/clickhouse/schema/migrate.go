@@ -15,6 +15,9 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
+// ErrNewer is returned for a schema that a newer release has migrated. Its functions and views are left as they are.
+var ErrNewer = errors.New("a newer release has migrated it")
+
 // Migrate brings the schema up: the numbered files of migrate/, then the rollups whose view a migration has changed are
 // rebuilt, then function/ and query/ as they are in this binary. It may be killed and run again at any point. Two runs
 // at once would race: the caller holds the migration lock of Postgres, since the driver's own lock is local to the
@@ -83,6 +86,9 @@ func lacking(ctx context.Context, conn *clickhouse.Conn, l layout) ([]string, er
 	if err != nil {
 		return nil, err
 	}
+	if err := checkKnown(version); err != nil {
+		return nil, err
+	}
 	var pending []string
 	for _, name := range numbered() {
 		if v := versionOf(name); v > version || v == version && dirty {
@@ -129,6 +135,9 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 	if err != nil && !errors.Is(err, migrate.ErrNilVersion) {
 		return fmt.Errorf("read clickhouse schema version: %w", err)
 	}
+	if err := checkKnown(version); err != nil {
+		return err
+	}
 	before := -1 // none
 	for _, name := range numbered() {
 		v := versionOf(name)
@@ -152,6 +161,15 @@ func runNumbered(c clickhouse.Config, l layout, progress func(step string)) erro
 
 // numbered are the names of the migrations, in their order.
 func numbered() []string { return fileNames("migrate/*.up.sql", "") }
+
+// checkKnown refuses a version that this binary does not have.
+func checkKnown(version uint) error {
+	names := numbered()
+	if known := versionOf(names[len(names)-1]); version > known {
+		return fmt.Errorf("clickhouse has schema version %d, and this binary knows %d: %w", version, known, ErrNewer)
+	}
+	return nil
+}
 
 func versionOf(name string) uint {
 	m, err := source.Parse(name)

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"sync"
@@ -59,6 +60,30 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	}
 	if after, err := schema.Pending(t.Context(), c); err != nil || len(after) > 0 {
 		t.Errorf("pending %v, %v after migration", after, err)
+	}
+}
+
+// An older release leaves functions and views alone that a newer one has made.
+func TestANewerSchemaIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	c := warehouse.Config(t)
+	conn := store.OpenWarehouse(t, c)
+	if err := schema.Migrate(t.Context(), c, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"INSERT INTO schema_migrations (version, dirty, sequence) SELECT max(version) + 1, 0, max(sequence) + 1 FROM schema_migrations",
+		"DROP VIEW ai_traffic",
+	} {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pending, err := schema.Pending(t.Context(), c); !errors.Is(err, schema.ErrNewer) {
+		t.Errorf("pending %v, %v", pending, err)
+	}
+	if err := schema.Migrate(t.Context(), c, func(step string) { t.Errorf("did %s", step) }); !errors.Is(err, schema.ErrNewer) {
+		t.Error(err)
 	}
 }
 
