@@ -56,7 +56,9 @@ func TestABackupComesBack(t *testing.T) {
 	fresh := filepath.Join(filepath.Dir(dir), "restored")
 	env[0] = "ANSWERSCOPE_DATA_DIR=" + fresh
 	refusesDamage(t, env, to, fresh)
-	must(t, env, "restore", to)
+	if r := run(t, env, "", "restore", to); r.status != exitDone || !strings.Contains(r.stderr, "secret-keys") {
+		t.Fatalf("restore: status %d, %s", r.status, r.stderr)
+	}
 	if r := run(t, env, "", "restore", to); r.status != exitFailed || !strings.Contains(r.stderr, "holds an installation already") {
 		t.Errorf("a second restore: status %d, %s", r.status, r.stderr)
 	}
@@ -77,6 +79,10 @@ func TestABackupComesBack(t *testing.T) {
 		if _, got := fetch(t, back.url+path, key); got != want {
 			t.Errorf("%s was\n%s\nand is\n%s", path, want, got)
 		}
+	}
+	// The schedule's job is restored; the next one has another number.
+	if r := run(t, env, "", "track", "fernwood", "--org", "demo", "--platforms", "simulator"); r.status != exitDone {
+		t.Errorf("track: status %d, %s", r.status, r.stderr)
 	}
 	if list := must(t, env, "analyst", "list"); !strings.Contains(list, "ana") {
 		t.Errorf("analysts: %s", list)
