@@ -159,6 +159,9 @@ func (c *restores) Run(ctx context.Context, p *process) error {
 	if err := c.restore(ctx, p); err != nil {
 		return fmt.Errorf("restore: %w; remove %s before the next try", err, p.settings.DataDir)
 	}
+	if _, err := os.Stat(p.secretKeysFile()); errors.Is(err, fs.ErrNotExist) && !p.settings.SecretKeys.IsSet() {
+		p.say("Keys of AI platforms are encrypted with the file secret-keys, which is not in a backup: put the old one into %s before the first start, or set those keys again: answerscope provider set", p.settings.DataDir)
+	}
 	return p.print(p.settings.DataDir)
 }
 

@@ -47,5 +47,7 @@ func (p *process) ring() (secret.Ring, error) {
 	if p.settings.Postgres.IsSet() {
 		return secret.Ring{}, nil
 	}
-	return secret.FileRing(filepath.Join(p.settings.DataDir, "secret-keys"))
+	return secret.FileRing(p.secretKeysFile())
 }
+
+func (p *process) secretKeysFile() string { return filepath.Join(p.settings.DataDir, "secret-keys") }

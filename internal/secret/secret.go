@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -97,14 +98,15 @@ func FileRing(path string) (Ring, error) {
 
 // makeFile links a whole file to path, so that nobody reads half a key; one that came first stays.
 func makeFile(path string) error {
-	key := make([]byte, keyBytes)
+	id, key := make([]byte, 4), make([]byte, keyBytes) // another id than another installation's key, so that both can be given
+	rand.Read(id)
 	rand.Read(key)
 	file, err := os.CreateTemp(filepath.Dir(path), ".secret-") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name())
-	_, err = file.WriteString("k1:" + base64.StdEncoding.EncodeToString(key) + "\n")
+	_, err = file.WriteString("k" + hex.EncodeToString(id) + ":" + base64.StdEncoding.EncodeToString(key) + "\n")
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}

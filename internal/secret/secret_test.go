@@ -82,6 +82,9 @@ func TestAFileIsMadeOnce(t *testing.T) {
 			t.Errorf("%q, %v", plain, err)
 		}
 	}
+	if other, err := FileRing(path + "-2"); err != nil || other.first == rings[0].first {
+		t.Errorf("another file's key has the id %s, too, %v", other.first, err)
+	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
