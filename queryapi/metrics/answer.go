@@ -92,7 +92,10 @@ func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (a
 	if errors.Is(err, postgres.ErrNotFound) { // deleted, and its answers not yet
 		return nil, errNoAnswer
 	}
-	return answerOf(found, names), err
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(found, names), nil
 }
 
 func answerOf(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody {

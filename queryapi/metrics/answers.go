@@ -40,8 +40,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	asked := q.common(a.now())
 	filter := q.found(asked.filter(caller.OrganizationID))
 	limit := q.limit(50, 200)
-	about := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
-	q.cursor(about, answerPosition, func(b []byte) (ok bool) { filter.FoundCursor, ok = answerAfter(b); return ok })
+	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
+	q.cursor(filters, answerPosition, func(b []byte) (ok bool) { filter.FoundCursor, ok = answerAfter(b); return ok })
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
@@ -59,11 +59,8 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 		return body, err
 	}
 	body.Total = found[0].Total
-	page := after(found)
-	if len(page) > int(limit) {
-		page = page[:limit]
-		body.NextCursor = new(cursorAt(positionOfAnswer(page[limit-1]), about))
-	}
+	var page []clickhouse.Found
+	page, body.NextCursor = firstPage(after(found), limit, filters, positionOfAnswer)
 	rows, err := clickhouse.ListAnswers(ctx, a.warehouse, filter.OrganizationID, filter.BrandID, page)
 	for i := range rows {
 		body.Answers = append(body.Answers, answerRowOf(&rows[i], names))

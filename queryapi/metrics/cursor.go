@@ -29,33 +29,42 @@ func digest(list string, f clickhouse.Filter, more ...any) (q question) {
 	return q
 }
 
+// firstPage cuts rows, one more of which than limit was asked for, to a page. next is the cursor of the page after it,
+// nil at the end.
+func firstPage[R any](rows []R, limit uint32, filters question, position func(R) []byte) (page []R, next *string) {
+	if len(rows) <= int(limit) {
+		return rows, nil
+	}
+	return rows[:limit], new(cursorAt(position(rows[limit-1]), filters))
+}
+
 // cursorAt is the cursor of what comes after a position.
-func cursorAt(position []byte, about question) string {
+func cursorAt(position []byte, filters question) string {
 	b := append([]byte{cursorVersion}, position...)
-	return base64.RawURLEncoding.EncodeToString(append(b, about[:]...))
+	return base64.RawURLEncoding.EncodeToString(append(b, filters[:]...))
 }
 
 // cursor reads the position of so many bytes after which a page starts, which read understands; without the parameter
 // it is not called.
-func (q *query) cursor(about question, length int, read func(position []byte) (ok bool)) {
+func (q *query) cursor(filters question, length int, read func(position []byte) (ok bool)) {
 	const want = "the next_cursor of a page that was asked with the same brand and filters"
 	text, ok := q.text("cursor", want)
 	if !ok {
 		return
 	}
-	position, ok := positionOf(text, about, length)
+	position, ok := positionOf(text, filters, length)
 	if !ok || !read(position) {
 		q.refuse("cursor", want, quoted(text))
 	}
 }
 
-func positionOf(text string, about question, length int) (position []byte, ok bool) {
+func positionOf(text string, filters question, length int) (position []byte, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	whole := 1 + length + len(about)
+	whole := 1 + length + len(filters)
 	if err != nil || len(b) != whole || len(text) != base64.RawURLEncoding.EncodedLen(whole) { // the decoder skips line ends
 		return nil, false
 	}
-	return b[1 : 1+length], b[0] == cursorVersion && question(b[1+length:]) == about
+	return b[1 : 1+length], b[0] == cursorVersion && question(b[1+length:]) == filters
 }
 
 // appendInstant and instantAt write and read the time of a row; ok is false of one that no row has.

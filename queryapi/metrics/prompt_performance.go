@@ -49,8 +49,8 @@ func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q
 		SortBy:     sortBy,
 		Order:      order,
 	}
-	about := digest("prompts", filter.Filter, sortBy, order)
-	q.cursor(about, promptPosition, func(b []byte) (ok bool) { filter.PromptCursor, ok = promptAfter(b); return ok })
+	filters := digest("prompts", filter.Filter, sortBy, order)
+	q.cursor(filters, promptPosition, func(b []byte) (ok bool) { filter.PromptCursor, ok = promptAfter(b); return ok })
 	brand, err := a.brand(ctx, caller, asked.brandID, q)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,7 @@ func (a *API) promptPerformance(ctx context.Context, caller identity.Identity, q
 		Brand:  brandName{brand.ID.String(), brand.Name},
 		Window: promptWindow{dayText(asked.window.from), dayText(asked.window.to)},
 	}
-	if len(rows) > int(limit) {
-		rows = rows[:limit]
-		body.NextCursor = new(cursorAt(positionOfPrompt(rows[limit-1]), about))
-	}
+	rows, body.NextCursor = firstPage(rows, limit, filters, positionOfPrompt)
 	body.Prompts = promptRows(rows)
 	return body, nil
 }

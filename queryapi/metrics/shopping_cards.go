@@ -47,8 +47,8 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 		filter.Roles = []string{role}
 	}
 	limit := q.limit(50, 200)
-	about := digest("cards", filter.Filter, filter.Roles)
-	q.cursor(about, cardPosition, func(b []byte) (ok bool) { filter.CardCursor, ok = cardAfter(b); return ok })
+	filters := digest("cards", filter.Filter, filter.Roles)
+	q.cursor(filters, cardPosition, func(b []byte) (ok bool) { filter.CardCursor, ok = cardAfter(b); return ok })
 	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
 		return nil, err
 	}
@@ -57,12 +57,10 @@ func (a *API) shoppingCards(ctx context.Context, caller identity.Identity, q *qu
 	if err != nil {
 		return nil, err
 	}
-	body := cardsBody{Cards: make([]cardBody, min(len(cards), int(limit)))}
-	for i := range body.Cards {
-		body.Cards[i] = cardOf(asked.brandID.String(), cards[i])
-	}
-	if len(cards) > int(limit) {
-		body.NextCursor = new(cursorAt(positionOfCard(cards[limit-1]), about))
+	body := cardsBody{Cards: []cardBody{}}
+	cards, body.NextCursor = firstPage(cards, limit, filters, positionOfCard)
+	for _, c := range cards {
+		body.Cards = append(body.Cards, cardOf(asked.brandID.String(), c))
 	}
 	return body, nil
 }

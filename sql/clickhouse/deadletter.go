@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -85,14 +84,18 @@ var deadAnswers = query[deadAnswersParams, deadAnswer]("dead_answers")
 
 // DeadAnswers says which of keys are those of answers that are dead letters, wherever on the log.
 func DeadAnswers(ctx context.Context, conn *Conn, keys []Key, _ Below) (map[Key]bool, error) {
-	var params deadAnswersParams
+	var brands, ids []UUID
 	for _, k := range keys {
-		params.Brands, params.IDs = append(params.Brands, k.BrandID.String()), append(params.IDs, k.ID)
+		brands, ids = append(brands, k.BrandID), append(ids, k.ID)
 	}
-	rows, err := deadAnswers.All(ctx, conn, params)
+	rows, err := deadAnswers.All(ctx, conn, deadAnswersParams{texts(distinct(brands), UUID.String), ids})
+	found := map[deadAnswer]bool{}
+	for _, r := range rows {
+		found[r] = true
+	}
 	dead := map[Key]bool{}
 	for _, k := range keys {
-		if slices.Contains(rows, deadAnswer{k.BrandID.String(), k.ID}) {
+		if found[deadAnswer{k.BrandID.String(), k.ID}] {
 			dead[k] = true
 		}
 	}
