@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Comparison computes /api/v1/competitor-comparison: a brand beside its live competitors.
@@ -20,7 +21,7 @@ func Comparison(readings []Reading, f Filter, who Live, competitors []Live) Body
 	type source struct{ platform, model string }
 	of := map[source][]Reading{}
 	for _, r := range all {
-		key := source{r.Answer.Platform, r.Answer.Model}
+		key := source{strings.ToLower(r.Answer.Platform), strings.ToLower(r.Answer.Model)}
 		of[key] = append(of[key], r)
 	}
 	byPlatform := []Body{}

@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/uuid/v5"
 )
 
-// keyOf is what an answer is grouped by: platform, model, region or topic.
+// keyOf is what an answer is grouped by: platform, model or region, in lower case, or topic.
 func keyOf(r Reading, by string) string {
 	switch a := r.Answer; {
 	case by == "platform":
-		return a.Platform
+		return strings.ToLower(a.Platform)
 	case by == "model":
-		return a.Model
+		return strings.ToLower(a.Model)
 	case by == "region":
-		return a.Region
+		return strings.ToLower(a.Region)
 	case a.Prompt.TopicID != nil:
 		return a.Prompt.TopicID.String()
 	}

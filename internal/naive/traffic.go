@@ -43,13 +43,15 @@ func Traffic(records []event.Visit, organization, brand uuid.UUID, f Filter) Bod
 			landings[v.Path]++
 		}
 	}
+	list := goalRows(goals)
 	return Body{
 		"total_visits":       visits,
 		"platform_breakdown": rows(platforms, len(platforms), func(name string, n int) Body { return Body{"platform": name, "visits": n} }),
 		"top_pages":          rows(paths, 10, func(path string, n int) Body { return Body{"url": path, "visits": n} }),
 		"country_breakdown":  rows(countries, len(countries), func(code string, n int) Body { return Body{"country": unlessEmpty(code), "visits": n} }),
 		"sessions":           sessions,
-		"goals":              goalRows(goals),
+		"goals":              list[:min(len(list), 100)],
+		"total_goals":        len(list),
 		"landing_pages":      rows(landings, 10, func(path string, n int) Body { return Body{"url": path, "sessions": n} }),
 	}
 }
@@ -65,8 +67,8 @@ func rows(counts map[string]int, most int, row func(name string, n int) Body) []
 	return made
 }
 
-// goalRows has a row for each name and currency, of the most goals first, then by name and currency: a hundred at
-// most. The value is the exact sum.
+// goalRows has a row for each name and currency, of the most goals first, then by name and currency. The value is the
+// exact sum.
 func goalRows(goals []event.Goal) []Body {
 	type key struct{ name, currency string }
 	counts, worth := map[key]int{}, map[key]*big.Rat{}
@@ -83,7 +85,7 @@ func goalRows(goals []event.Goal) []Body {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(a.name, b.name), strings.Compare(a.currency, b.currency))
 	})
 	made := []Body{}
-	for _, k := range keys[:min(len(keys), 100)] {
+	for _, k := range keys {
 		value := strings.TrimSuffix(strings.TrimRight(worth[k].FloatString(6), "0"), ".")
 		made = append(made, Body{"name": k.name, "count": counts[k], "value": json.Number(value), "currency": unlessEmpty(k.currency)})
 	}

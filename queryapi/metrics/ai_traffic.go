@@ -16,7 +16,8 @@ type trafficBody struct {
 	TopPages          []pageTraffic     `json:"top_pages"` // ten at most
 	CountryBreakdown  []countryTraffic  `json:"country_breakdown"`
 	Sessions          int64             `json:"sessions"`      // views that began one
-	Goals             []goalTraffic     `json:"goals"`         // a row for each name and currency
+	Goals             []goalTraffic     `json:"goals"`         // a row for each name and currency, a hundred at most
+	TotalGoals        uint64            `json:"total_goals"`   // rows without that limit
 	LandingPages      []landingTraffic  `json:"landing_pages"` // ten at most
 }
 
@@ -73,6 +74,7 @@ func (a *API) aiTraffic(ctx context.Context, caller identity.Identity, q *query)
 		case clickhouse.FacetCountry:
 			body.CountryBreakdown = append(body.CountryBreakdown, countryTraffic{unlessEmpty(r.Name), r.Visits})
 		case clickhouse.FacetGoal:
+			body.TotalGoals = r.OfFacet
 			body.Goals = append(body.Goals, goalTraffic{r.Name, r.Visits, json.Number(r.Value.String()), unlessEmpty(r.Currency)})
 		case clickhouse.FacetLanding:
 			body.LandingPages = append(body.LandingPages, landingTraffic{r.Name, r.Sessions})

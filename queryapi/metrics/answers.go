@@ -140,7 +140,7 @@ func answerRowOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) answerRow 
 		row.Position = &a.Position
 	}
 	brand := brandOf(names)
-	row.Excerpt = excerpt(a.Text, extract.Locate(int(a.ExtractVersion), a.Text, &brand, nil))
+	row.Excerpt = excerpt(a.Text, int(a.ExtractVersion), &brand)
 	return row
 }
 

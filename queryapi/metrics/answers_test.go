@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/naive"
 	"github.com/answerscope/answerscope/pipeline/extract"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
 // compareAnswers reads a list page by page under a random filter: it is what the plainest computation lists.
@@ -155,14 +156,19 @@ func TestExcerpts(t *testing.T) {
 		"Erst dies. Dann Lumen! Und mehr von Lumen.": "Dann Lumen!",
 		"# Lampen\n- Glow\n- **Lumen**: gut\n- Beam": "- **Lumen**: gut",
 		long:                         strings.TrimSpace(long[:239]) + "…",
-		"Ü" + long + "Lumen " + long: long[:80] + "Lumen wort",
+		"Ü" + long + "Lumen " + long: "…" + long[:80] + "Lumen wort",
+		strings.Repeat("Ü. ", excerptWithin/3) + "Lumen Lumen.": strings.Repeat("Ü. ", 79) + "Ü.…",
 	} {
-		got := excerpt(text, extract.Locate(extract.Version, text, &brand, nil))
+		got := excerpt(text, extract.Version, &brand)
 		if !strings.HasPrefix(got, want) || len([]rune(got)) > excerptLength {
 			t.Errorf("excerpt(%.60q) = %q, want %q", text, got, want)
 		}
 	}
-	if got := excerpt("", nil); got != "" {
+	if got := excerpt("", extract.Version, &brand); got != "" {
 		t.Errorf("of nothing %q", got)
+	}
+	text, err := clickhouse.Files.ReadFile("query/listed_answers.sql")
+	if listed := fmt.Sprintf("substringUTF8(answers.text, 1, %d)", excerptWithin); err != nil || !strings.Contains(string(text), listed) {
+		t.Errorf("listed_answers has no %s", listed)
 	}
 }

@@ -66,9 +66,9 @@ func randomFact(random *rand.Rand) answerFact {
 		Topic:    pick(random, append(topicNames, "")...),
 		Branded:  pick(random, nil, nil, new(true), new(false)),
 		Platform: pick(random, "openai", "openai", "gemini", "perplexity", "chatgpt-shopping"),
-		Model:    pick(random, "gpt", "sonar"),
+		Model:    pick(random, "gpt", "GPT", "sonar"),
 		Served:   pick(random, "", "v1", "v1", "v2"),
-		Region:   pick(random, "", "de", "fr"),
+		Region:   pick(random, "", "de", "DE", "fr"),
 	}
 	if random.IntN(5) == 0 {
 		f.GivenUp = "timeout"

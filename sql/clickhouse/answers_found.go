@@ -34,7 +34,7 @@ func FoundCursorAt(answeredAt time.Time, id UUID) FoundCursor {
 	return FoundCursor{answeredAt.UTC().Format("2006-01-02 15:04:05.000"), id.String()}
 }
 
-// Found is an answer that passes a filter, as do Total.
+// Found is one of the Total answers that pass a filter.
 type Found struct {
 	Day        time.Time `ch:"day"`
 	ID         UUID      `ch:"id"`
@@ -78,7 +78,7 @@ type ListedAnswer struct {
 	Sample         int64     `ch:"sample"`
 	PromptID       UUID      `ch:"prompt_id"`
 	PromptText     string    `ch:"prompt_text"` // when it was asked
-	Text           string    `ch:"text"`
+	Text           string    `ch:"text"`        // in a list, its first 65,536 code points
 	MentionCount   uint32    `ch:"mention_count"`
 	Position       uint32    `ch:"position"` // 0: not mentioned
 	Sentiment      string    `ch:"sentiment"`
@@ -136,7 +136,7 @@ type OneAnswer struct {
 // FindAnswer gives the answer of an id, of a shopping platform too; nil where there is none. brands are those that it
 // may be of, none is all of the organization.
 func FindAnswer(ctx context.Context, conn *Conn, organization UUID, brands []UUID, id UUID) (*OneAnswer, error) {
-	if year := idTime(id).Year(); year < 1970 || year > 2100 {
+	if idTime(id).Year() > 2100 {
 		return nil, nil // a day that no row has, and ClickHouse's Date may not hold
 	}
 	days := lookUp([]Key{{ID: id}}, 0, answerDaysAfter, Below{}).Days

@@ -24,7 +24,7 @@ const (
 	FacetPage     = "page" // a path, one of the ten most visited
 	FacetCountry  = "country"
 	FacetLanding  = "landing" // a path, one of the ten that most sessions began on
-	FacetGoal     = "goal"
+	FacetGoal     = "goal"    // one of the hundred reached most, by currency
 )
 
 // Traffic is what one platform, path, country or landing page brought, one goal in one currency, or all did.
@@ -35,6 +35,7 @@ type Traffic struct {
 	Visits   int64           `ch:"visits"`   // views, or how often a goal was reached
 	Sessions int64           `ch:"sessions"` // views that began one
 	Value    decimal.Decimal `ch:"value"`    // exact sum of a goal's values, 0 of all else
+	OfFacet  uint64          `ch:"of_facet"` // how many rows the facet has, with those after the top ones
 }
 
 // AIPages gives the pages of the brand's site that are crawled, cited or visited: the most visited first, then the most

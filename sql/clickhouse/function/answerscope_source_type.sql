@@ -1,3 +1,3 @@
--- answerscope_source_type: the source type of a citation: the first that applies.
-(owned, competitor_id, listed_type) ->
-    multiIf(owned, 'owned', isNotNull(answerscope_given(competitor_id)), 'competitor', listed_type)
+-- answerscope_source_type: the source type of a citation: the first that applies. citation_daily_view has the same expression.
+(owned, competitor, listed) ->
+    multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed)

@@ -6,7 +6,8 @@
 -- its source (owned, a competitor's, or external).
 --
 -- entry is a hash of domain, url, title, source_type and model: to group by these five costs as much as the rest of a
--- question. The view does not sum, the table does, as it writes.
+-- question. The view does not sum, the table does, as it writes. Functions are made after migrations, so it has a copy
+-- of answerscope_source_type. A test compares the two.
 CREATE TABLE IF NOT EXISTS citation_daily
 (
     organization_id       UUID COMMENT 'organization of the brand',
@@ -39,7 +40,7 @@ COMMENT 'What answers cite by day, page and every filter, and the number of answ
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily AS
 WITH arrayMap(
-        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
+        (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
         landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
     arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
 SELECT

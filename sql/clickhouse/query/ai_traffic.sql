@@ -1,6 +1,6 @@
 -- ai_traffic: visits and sessions that AI platforms sent to a brand's site, in all and by platform, page and country, and goals.
 -- facet is total, platform, page (a path, the top 10), country, landing (the path that sessions began on, the top 10) or goal (a row for
--- each of its currencies, the top 100). Rows of a facet come by visits (landing: sessions) descending, then by name and currency.
+-- each of its currencies, the top 100); of_facet is how many rows it would have without these limits. Rows of a facet come by visits (landing: sessions) descending, then by name and currency.
 SELECT
     -- A key that a row's set lacks is a 1 of grouping, and '' in name. goal, which is '' of a view, marks the second set of paths.
     transform(
@@ -12,7 +12,8 @@ SELECT
     currency,
     sum(visit_daily.visits)                     AS visits,
     sum(visit_daily.sessions)                   AS sessions,
-    sum(visit_daily.value)                      AS value
+    sum(visit_daily.value)                      AS value,
+    count() OVER (PARTITION BY facet)           AS of_facet
 FROM visit_daily
 WHERE organization_id = {organization_id:UUID}
   AND brand_id = {brand_id:UUID}

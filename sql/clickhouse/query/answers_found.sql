@@ -1,7 +1,7 @@
 -- answers_found: which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text.
 -- total is how many there are, on every row. Where nothing comes after the given one, rows before it fill the page: theirs is comes_after = false.
 WITH
-    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
     (
         SELECT
@@ -46,20 +46,20 @@ WITH
             ORDER BY day DESC
         )
     ) AS days, -- with their answers: below, answers are read one by one on the days of a page alone
-    arrayFilter(d -> d.1 < toDate(place), days) AS earlier,
+    arrayFilter(d -> d.1 < toDate(cursor_time), days) AS earlier,
     arrayFirstIndex(n -> n >= {limit:UInt32}, arrayCumSum(earlier.2)) AS enough,
-    arrayExists(d -> d.1 <= toDate(place), days) AS any_left
+    arrayExists(d -> d.1 <= toDate(cursor_time), days) AS any_left
 SELECT
     day,
     id,
     answered_at,
-    CAST(answered_at < place OR answered_at = place AND toString(id) > {after_answer:String} AS Bool) AS comes_after,
+    CAST(answered_at < cursor_time OR answered_at = cursor_time AND toString(id) > {after_answer:String} AS Bool) AS comes_after,
     toUInt64(arraySum(days.2)) AS total
 FROM passing
 WHERE day >= if(enough = 0, {date_from:Date}, earlier[enough].1)
-  AND day <= if(any_left, toDate(place), {date_to:Date})
+  AND day <= if(any_left, toDate(cursor_time), {date_to:Date})
 GROUP BY day, id, answered_at
-HAVING sum(sign) > 0 -- a reading that was taken back passes as often as it counts
+HAVING sum(sign) > 0 -- of a corrected reading both rows pass, that of sign 1 and that of sign -1
 ORDER BY comes_after DESC, answered_at DESC, toString(id)
 LIMIT {limit:UInt32}
 SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_for_empty = 0

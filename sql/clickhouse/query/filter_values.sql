@@ -1,5 +1,5 @@
 -- filter_values: the platforms, requested models, regions and topics of the filtered runs: what a filter may name.
--- kind is platform, model, region or topic; value is what is stored, of a topic its id. Runs without one give no row.
+-- kind is platform, model, region or topic; value is the code in lower case, of a topic its id. Runs without one give no row.
 SELECT
     kind,
     value,
@@ -7,11 +7,11 @@ SELECT
 FROM
 (
     SELECT
-        multiIf(NOT grouping(platform), 'platform', NOT grouping(model), 'model', NOT grouping(region), 'region', 'topic') AS kind,
+        multiIf(NOT grouping(lower(platform)), 'platform', NOT grouping(lower(model)), 'model', NOT grouping(lower(region)), 'region', 'topic') AS kind,
         multiIf(
-            kind = 'platform', toString(platform),
-            kind = 'model', toString(model),
-            kind = 'region', toString(region),
+            kind = 'platform', toString(lower(platform)),
+            kind = 'model', toString(lower(model)),
+            kind = 'region', toString(lower(region)),
             ifNull(toString(answerscope_given(topic_id)), '')) AS value,
         topic_id
     FROM answer_daily
@@ -23,7 +23,7 @@ FROM
       AND answerscope_matches_code({regions:Array(String)}, region)
       AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
       AND answerscope_matches({branded:Array(Bool)}, branded)
-    GROUP BY GROUPING SETS ((platform), (model), (region), (topic_id))
+    GROUP BY GROUPING SETS ((lower(platform)), (lower(model)), (lower(region)), (topic_id))
     HAVING sum(answer_daily.runs) > 0 AND value != ''
 ) AS present
 LEFT JOIN

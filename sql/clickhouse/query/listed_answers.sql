@@ -1,4 +1,4 @@
--- listed_answers: the given answers of a brand for a list: as they were asked, with their text and their current reading.
+-- listed_answers: the given answers of a brand for a list: as they were asked, with the beginning of their text, for an excerpt, and their current reading.
 -- The text is on an id's first row, the current reading on the last row of sign 1.
 SELECT
     * EXCEPT reading,
@@ -19,7 +19,7 @@ FROM
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,
         any(answers.prompt_text) AS prompt_text,
-        argMinIf(answers.text, (revision, answers.extract_version), sign = 1) AS text,
+        argMinIf(substringUTF8(answers.text, 1, 65536), (revision, answers.extract_version), sign = 1) AS text,
         argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version),
             (revision, answers.extract_version), sign = 1) AS reading
     FROM answers

@@ -1,7 +1,7 @@
 -- newest_cards: the shopping cards of the filtered answers, newest first, at most limit after a given card.
 -- Cards of one instant come by answer_id as text, position, and id as text.
 WITH
-    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     -- The cards are chosen by short columns of fixed width; texts are read for one page only.
     page AS
     (
@@ -12,15 +12,15 @@ WITH
         FROM shopping_cards
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
-          AND day BETWEEN {date_from:Date} AND least({date_to:Date}, toDate(place))
+          AND day BETWEEN {date_from:Date} AND least({date_to:Date}, toDate(cursor_time))
           AND answerscope_matches_code({platforms:Array(String)}, platform)
           AND answerscope_matches_code({models:Array(String)}, model)
           AND answerscope_matches_code({regions:Array(String)}, region)
           AND answerscope_matches({topics:Array(UUID)}, answerscope_given(topic_id))
           AND answerscope_matches({branded:Array(Bool)}, branded)
           AND answerscope_matches({roles:Array(String)}, role)
-          AND (answered_at < place
-            OR answered_at = place
+          AND (answered_at < cursor_time
+            OR answered_at = cursor_time
               AND (toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))
         GROUP BY day, answered_at, answer_id, position, id
         HAVING sum(sign) > 0

@@ -23,7 +23,7 @@ WITH
             sumIf(entity_prompt_daily.mention_answers, NOT own)  AS rivals_named,
             sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
             answerscope_points(mention_answers, citation_answers, inverse_position) AS points,
-            if(answers < 5, NULL, answers) AS enough -- for an interval
+            if(answers < 5, NULL, answers) AS interval_answers -- NULL: too few for an interval
         FROM entity_prompt_daily
         WHERE organization_id = {organization_id:UUID}
           AND brand_id = {brand_id:UUID}
@@ -48,11 +48,11 @@ SELECT
     answerscope_round(answerscope_ratio(visibility, answers), 1)                                AS avg_visibility,
     answerscope_round(answerscope_ratio(rivals_visibility, rivals_named), 1)                    AS avg_competitor_score,
     answerscope_round(answerscope_score(answers, mention_answers, citation_answers, inverse_position), 1) AS ai_visibility_score,
-    answerscope_round(answerscope_wilson(points / 100, enough, -1.96), 1)                       AS interval_low,
-    answerscope_round(answerscope_wilson(points / 100, enough, 1.96), 1)                        AS interval_high,
+    answerscope_round(answerscope_wilson(points / 100, interval_answers, -1.96), 1)                       AS interval_low,
+    answerscope_round(answerscope_wilson(points / 100, interval_answers, 1.96), 1)                        AS interval_high,
     answerscope_round(answerscope_ratio(100 * mention_answers, answers), 1)                     AS mention_rate_pct,
-    answerscope_round(answerscope_wilson(mention_answers, enough, -1.96), 1)                    AS mention_rate_low,
-    answerscope_round(answerscope_wilson(mention_answers, enough, 1.96), 1)                     AS mention_rate_high,
+    answerscope_round(answerscope_wilson(mention_answers, interval_answers, -1.96), 1)                    AS mention_rate_low,
+    answerscope_round(answerscope_wilson(mention_answers, interval_answers, 1.96), 1)                     AS mention_rate_high,
     multiIf(
         {sort_by:String} = 'mentions', toFloat64(mentions),
         {sort_by:String} = 'citations', toFloat64(citations),

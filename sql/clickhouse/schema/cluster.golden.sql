@@ -323,7 +323,7 @@ COMMENT 'What answers cite by day, page and every filter, and the number of answ
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS citation_daily_view TO citation_daily_local AS
 WITH arrayMap(
-        (owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
+        (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed),
         landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
     arrayMap(type -> if(type IN ('owned', 'competitor'), type, 'external'), types) AS sources
 SELECT

@@ -5,7 +5,7 @@ CREATE FUNCTION answerscope_bucket AS (granularity, day, date_from) -> multiIf(g
 CREATE FUNCTION answerscope_given AS id -> nullIf(id, toUUID('00000000-0000-0000-0000-000000000000'));
 
 -- answerscope_group
-CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_id) -> if(group_by = '', '', multiIf(group_by = 'platform', toString(platform), group_by = 'model', toString(model), group_by = 'region', toString(region), ifNull(toString(answerscope_given(topic_id)), '')));
+CREATE FUNCTION answerscope_group AS (group_by, platform, model, region, topic_id) -> if(group_by = '', '', multiIf(group_by = 'platform', toString(lower(platform)), group_by = 'model', toString(lower(model)), group_by = 'region', toString(lower(region)), ifNull(toString(answerscope_given(topic_id)), '')));
 
 -- answerscope_margin
 CREATE FUNCTION answerscope_margin AS (k, n, r, yy, yn, nn) -> ((1.96 * sqrt((k / (k - 1)) * greatest(0, ((yy - ((2 * r) * yn)) + ((r * r) * nn)) - (1e-12 * yy)))) / n);
@@ -32,14 +32,14 @@ CREATE FUNCTION answerscope_round AS (x, digits) -> round(x + 1e-9, digits);
 CREATE FUNCTION answerscope_score AS (answers, mention_answers, citation_answers, inverse_position) -> (answerscope_points(mention_answers, citation_answers, inverse_position) / nullIf(answers, 0));
 
 -- answerscope_source_type
-CREATE FUNCTION answerscope_source_type AS (owned, competitor_id, listed_type) -> multiIf(owned, 'owned', isNotNull(answerscope_given(competitor_id)), 'competitor', listed_type);
+CREATE FUNCTION answerscope_source_type AS (owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed);
 
 -- answerscope_wilson
 CREATE FUNCTION answerscope_wilson AS (x, n, z) -> ((100 * ((x + ((z * z) / 2)) + (z * sqrt(((x * (n - x)) / n) + ((z * z) / 4))))) / (n + (z * z)));
 
 -- ai_crawlers
 CREATE VIEW ai_crawlers
-COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [164117694c58]'
+COMMENT 'requests of AI crawlers for a brand’s site, in all and by crawler, purpose, status and page. [d4e9144c25cd]'
 AS SELECT
     multiIf(NOT grouping(crawler), 'crawler', NOT grouping(crawl_daily.purpose), 'purpose', NOT grouping(status), 'status', NOT grouping(path), 'page', 'total') AS facet,
     multiIf(facet = 'crawler', toString(crawler), facet = 'purpose', toString(crawl_daily.purpose), facet = 'status', toString(status), path) AS name,
@@ -91,7 +91,7 @@ CREATE VIEW ai_crawlers_last_30_days
     `unverified` Int64,
     `bytes` Int64
 )
-COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [219fbc55d680]'
+COMMENT 'ai_crawlers of every brand, over the last 30 days (UTC) up to today, without filters. [2b77d6de7020]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -151,7 +151,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_pages
 CREATE VIEW ai_pages
-COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [14ce5f55c9f3]'
+COMMENT 'the pages of a brand’s site that AI platforms crawl, cite or send visits to, and the goals that such visits reach on them. [2cabfad5a9e5]'
 AS SELECT
     page,
     sum(crawled) AS crawls,
@@ -207,14 +207,15 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- ai_traffic
 CREATE VIEW ai_traffic
-COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [5aa01ed53a6e]'
+COMMENT 'visits and sessions that AI platforms sent to a brand’s site, in all and by platform, page and country, and goals. [a0be4549102f]'
 AS SELECT
     transform(grouping(platform, path, country, goal), [7, 10, 11, 13, 14], ['platform', 'landing', 'page', 'country', 'goal'], 'total') AS facet,
     concat(platform, path, country, goal) AS name,
     currency,
     sum(visit_daily.visits) AS visits,
     sum(visit_daily.sessions) AS sessions,
-    sum(visit_daily.value) AS value
+    sum(visit_daily.value) AS value,
+    count() OVER (PARTITION BY facet) AS of_facet
 FROM visit_daily
 WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform)))
 GROUP BY
@@ -245,9 +246,10 @@ CREATE VIEW ai_traffic_last_30_days
     `currency` LowCardinality(String),
     `visits` Int64,
     `sessions` Int64,
-    `value` Decimal(38, 6)
+    `value` Decimal(38, 6),
+    `of_facet` UInt64
 )
-COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [2dbf310b403f]'
+COMMENT 'ai_traffic of every brand, over the last 30 days (UTC) up to today, without filters. [e831809c3a48]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -263,7 +265,8 @@ FROM
         currency,
         sum(visit_daily.visits) AS visits,
         sum(visit_daily.sessions) AS sessions,
-        sum(visit_daily.value) AS value
+        sum(visit_daily.value) AS value,
+        count() OVER (PARTITION BY organization_id, brand_id, facet) AS of_facet
     FROM visit_daily
     WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform)))
     GROUP BY
@@ -483,9 +486,9 @@ COMMENT 'Every record of every run with its reading. A correction is two more ro
 
 -- answers_found
 CREATE VIEW answers_found
-COMMENT 'which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text. [5f9c4c410b26]'
+COMMENT 'which answers pass the filters, newest first, at most limit after a given one; those of one instant come by id as text. [3d7b654e550b]'
 AS WITH
-    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     passing AS
     (
         SELECT
@@ -494,7 +497,7 @@ AS WITH
             answered_at,
             sign
         FROM answers
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', isNotNull(nullIf(rival, toUUID('00000000-0000-0000-0000-000000000000'))), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (NOT given_up) AND (NOT endsWith(platform, '-shopping')) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({prompts:Array(UUID)}) OR has({prompts:Array(UUID)}, prompt_id)) AND (empty({mentioned:Array(Bool)}) OR has({mentioned:Array(Bool)}, CAST(mention_count > 0, 'Bool'))) AND (empty({cited:Array(Bool)}) OR has({cited:Array(Bool)}, CAST(citation_count > 0, 'Bool'))) AND (empty({competitors:Array(UUID)}) OR arrayExists((rival, mentions) -> ((mentions > 0) AND has({competitors:Array(UUID)}, rival)), competitors.id, competitors.mention_count)) AND (empty({domains:Array(String)}) OR arrayExists((domain, is_cited) -> (is_cited AND has({domains:Array(String)}, domain)), citations.domain, citations.cited)) AND (empty({urls:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({urls:Array(String)}, url)), citations.url, citations.cited)) AND (empty({pages:Array(String)}) OR arrayExists((url, is_cited) -> (is_cited AND has({pages:Array(String)}, extract(url, '^(?:https?://)?(?:www[.])?([^?]*?)/*(?:[?]|$)'))), citations.url, citations.cited)) AND (empty({categories:Array(String)}) OR arrayExists((is_cited, owned, rival, listed) -> (is_cited AND has({categories:Array(String)}, multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed))), citations.cited, citations.owned, citations.competitor_id, citations.listed_type))
     ),
     (
         SELECT groupArray((day, n))
@@ -509,17 +512,17 @@ AS WITH
             ORDER BY day DESC
         )
     ) AS days,
-    arrayFilter(d -> ((d.1) < toDate(place)), days) AS earlier,
+    arrayFilter(d -> ((d.1) < toDate(cursor_time)), days) AS earlier,
     arrayFirstIndex(n -> (n >= {limit:UInt32}), arrayCumSum(earlier.2)) AS enough,
-    arrayExists(d -> ((d.1) <= toDate(place)), days) AS any_left
+    arrayExists(d -> ((d.1) <= toDate(cursor_time)), days) AS any_left
 SELECT
     day,
     id,
     answered_at,
-    CAST((answered_at < place) OR ((answered_at = place) AND (toString(id) > {after_answer:String})), 'Bool') AS comes_after,
+    CAST((answered_at < cursor_time) OR ((answered_at = cursor_time) AND (toString(id) > {after_answer:String})), 'Bool') AS comes_after,
     toUInt64(arraySum(days.2)) AS total
 FROM passing
-WHERE (day >= if(enough = 0, {date_from:Date}, (earlier[enough]).1)) AND (day <= if(any_left, toDate(place), {date_to:Date}))
+WHERE (day >= if(enough = 0, {date_from:Date}, (earlier[enough]).1)) AND (day <= if(any_left, toDate(cursor_time), {date_to:Date}))
 GROUP BY
     day,
     id,
@@ -534,7 +537,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- brand_visibility
 CREATE VIEW brand_visibility
-COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [2f660aedfffe]'
+COMMENT 'a brand’s figures over the filtered answers, one row per group and bucket that have answers. [faa050e42f64]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -547,7 +550,7 @@ AS WITH
         WITH
             entity_id = {brand_id:UUID} AS own
         SELECT
-            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             prompt_id,
             sum(entity_prompt_daily.answers) AS answers,
@@ -649,7 +652,7 @@ CREATE VIEW brand_visibility_by_day_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [8f305a86dcef]'
+COMMENT 'brand_visibility of every brand by day, over the last 30 days (UTC) up to today, without filters. [37716da27cfe]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -671,7 +674,7 @@ FROM
             SELECT
                 organization_id,
                 brand_id,
-                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
                 multiIf('day' = 'day', day, 'day' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
@@ -792,7 +795,7 @@ CREATE VIEW brand_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [87c8e4b6591e]'
+COMMENT 'brand_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [572c17339379]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -814,7 +817,7 @@ FROM
             SELECT
                 organization_id,
                 brand_id,
-                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
                 multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS answers,
@@ -965,7 +968,7 @@ CREATE MATERIALIZED VIEW citation_daily_view TO citation_daily
     `domain_answers_source` Int16
 )
 AS WITH
-    arrayMap((owned, rival, listed) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
+    arrayMap((owned, competitor, listed) -> multiIf(owned, 'owned', competitor != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), landed.citations.owned, landed.citations.competitor_id, landed.citations.listed_type) AS types,
     arrayMap(type -> if((type IN ('owned', 'competitor')), type, 'external'), types) AS sources
 SELECT
     organization_id,
@@ -1005,7 +1008,7 @@ WHERE (NOT endsWith(platform, '-shopping')) AND (NOT given_up) AND cited;
 
 -- citation_sources
 CREATE VIEW citation_sources
-COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [a8ffd739d1ce]'
+COMMENT 'what the filtered answers cite: in all, and the domains and URLs that they cite most. [45545aeb20d3]'
 AS WITH
     ['owned', 'competitor', 'forum', 'social', 'review', 'institutional', 'editorial'] AS types,
     entries AS
@@ -1081,7 +1084,7 @@ CREATE VIEW citation_sources_last_30_days
     `domains_by_type` Array(UInt64),
     `pct_by_type` Array(Nullable(Float64))
 )
-COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [ba54e749a181]'
+COMMENT 'citation_sources of every brand, over the last 30 days (UTC) up to today, without filters. [e8e1f2500523]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1333,7 +1336,7 @@ COMMENT 'One row per request of an AI crawler, from access logs. crawl_daily is 
 
 -- current_answers
 CREATE VIEW current_answers
-COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [21ea2dbd03e1]'
+COMMENT 'the current rows of the given answers, which are their last rows with sign 1, without what stays on an id’s first row. [ce311beef2eb]'
 AS SELECT
     organization_id,
     brand_id,
@@ -1413,7 +1416,7 @@ LIMIT 1 BY
 
 -- dead_answers
 CREATE VIEW dead_answers
-COMMENT 'which of some brands’ answers are dead letters, by the ids in their bytes. [be7766a8ab6d]'
+COMMENT 'which of some brands’ answers are dead letters, by the ids in their bytes. [ea384604a1dd]'
 AS SELECT DISTINCT
     key,
     toUUIDOrZero(JSONExtractString(value, 'id')) AS id
@@ -1427,7 +1430,7 @@ CREATE VIEW deadletter_ends
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the last dead letter of each partition. [a3fff4e4077e]'
+COMMENT 'the last dead letter of each partition. [21b6060b7cd8]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1458,7 +1461,7 @@ COMMENT 'What became of dead letters, and of repeated batches.';
 
 -- deadletter_marks_between
 CREATE VIEW deadletter_marks_between
-COMMENT 'the marks of the records from one position of the log to another, both included. [71c3788fdbd4]'
+COMMENT 'the marks of the records from one position of the log to another, both included. [1acbe1347b37]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1477,7 +1480,7 @@ ORDER BY
 
 -- deadletter_page
 CREATE VIEW deadletter_page
-COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [f6ec77810083]'
+COMMENT 'dead letters after a position of the log, in its order, without their bytes. One that was kept twice is one. [85205af83d13]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1522,7 +1525,7 @@ COMMENT 'Records of the log that are in no landing table, byte for byte.';
 
 -- deadletters_whole
 CREATE VIEW deadletters_whole
-COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [12d419f82a09]'
+COMMENT 'dead letters of one partition with their bytes, in the order of the log. One that was kept twice is one. [bb9101781488]'
 AS SELECT
     log_topic,
     log_partition,
@@ -1543,9 +1546,9 @@ LIMIT 1 BY log_offset;
 
 -- degraded_platforms
 CREATE VIEW degraded_platforms
-COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too. [e71b8464c6ee]'
+COMMENT 'platforms that gave up over a fifth of the filtered runs of a group and bucket, so that their figures show an outage, too. [6b7302a90924]'
 AS SELECT
-    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
     platform,
     sum(answer_daily.runs) AS runs,
@@ -1740,7 +1743,7 @@ GROUP BY
 
 -- entity_visibility
 CREATE VIEW entity_visibility
-COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [ef6c60171a7c]'
+COMMENT 'the figures of the brand and of each live competitor over the same filtered answers, one row per group and entity. [2a4e4a02d1a8]'
 AS WITH
     (
         SELECT groupArray((id, name, brand_id))
@@ -1751,7 +1754,7 @@ AS WITH
     prompts AS
     (
         SELECT
-            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             entity_id,
             prompt_id,
             sum(entity_prompt_daily.answers) AS asked,
@@ -1908,7 +1911,7 @@ CREATE VIEW entity_visibility_last_30_days
     `mention_rate_low` Nullable(Float64),
     `mention_rate_high` Nullable(Float64)
 )
-COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [c53ded50e487]'
+COMMENT 'entity_visibility of every brand, over the last 30 days (UTC) up to today, without filters. [e1f9c7731a37]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -1928,7 +1931,7 @@ FROM
             SELECT
                 organization_id,
                 brand_id,
-                if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+                if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
                 entity_id,
                 prompt_id,
                 sum(entity_prompt_daily.answers) AS asked,
@@ -2065,7 +2068,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- exported_answers
 CREATE VIEW exported_answers
-COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [dc8463cd7b12]'
+COMMENT 'every answer and given-up run of a brand as it is now, by day: the fields that an import takes, then those of the run, then its reading. [1afe831ba38f]'
 AS SELECT
     platform,
     prompt,
@@ -2163,7 +2166,7 @@ SETTINGS optimize_aggregation_in_order = 1;
 
 -- exported_crawls
 CREATE VIEW exported_crawls
-COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [ab143c65ff92]'
+COMMENT 'every request of an AI crawler for a brand’s site as it was recorded. [c7bf911bc4e1]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2185,7 +2188,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- exported_months
 CREATE VIEW exported_months
-COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [1d026de90bb0]'
+COMMENT 'the months in which a brand has answers, visits or crawls, in their order. [8e5023f012ff]'
 AS SELECT
     month,
     max(kind = 'answers') AS answers,
@@ -2216,7 +2219,7 @@ ORDER BY month ASC;
 
 -- exported_visits
 CREATE VIEW exported_visits
-COMMENT 'every visit to a brand’s site as it was recorded. [639319fbe512]'
+COMMENT 'every visit to a brand’s site as it was recorded. [3e4f01e5e091]'
 AS SELECT
     toString(id) AS id,
     at,
@@ -2246,7 +2249,7 @@ WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND 
 
 -- filter_values
 CREATE VIEW filter_values
-COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [638f65126a1b]'
+COMMENT 'the platforms, requested models, regions and topics of the filtered runs: what a filter may name. [be8eab029058]'
 AS SELECT
     kind,
     value,
@@ -2254,16 +2257,16 @@ AS SELECT
 FROM
 (
     SELECT
-        multiIf(NOT grouping(platform), 'platform', NOT grouping(model), 'model', NOT grouping(region), 'region', 'topic') AS kind,
-        multiIf(kind = 'platform', toString(platform), kind = 'model', toString(model), kind = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '')) AS value,
+        multiIf(NOT grouping(lower(platform)), 'platform', NOT grouping(lower(model)), 'model', NOT grouping(lower(region)), 'region', 'topic') AS kind,
+        multiIf(kind = 'platform', toString(lower(platform)), kind = 'model', toString(lower(model)), kind = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), '')) AS value,
         topic_id
     FROM answer_daily
     WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded))
     GROUP BY
         GROUPING SETS (
-            (platform),
-            (model),
-            (region),
+            (lower(platform)),
+            (lower(model)),
+            (lower(region)),
             (topic_id))
     HAVING (sum(answer_daily.runs) > 0) AND (value != '')
 ) AS present
@@ -2285,7 +2288,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- kept_answers
 CREATE VIEW kept_answers
-COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [21174dae3a93]'
+COMMENT 'the given answers of a brand as they were recorded, with the reading of each row: the first has the texts. [fc8516be7d48]'
 AS SELECT
     day,
     id,
@@ -2330,7 +2333,7 @@ ORDER BY
 
 -- landed_answers
 CREATE VIEW landed_answers
-COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [985f3a12fa93]'
+COMMENT 'which of the given answers have landed, the newest reading of each, and how often it is counted. [e8fc8083a3dc]'
 AS WITH
     maxIf((answers.revision, answers.extract_version), sign = 1) AS newest
 SELECT
@@ -2349,7 +2352,7 @@ GROUP BY
 
 -- landed_crawls
 CREATE VIEW landed_crawls
-COMMENT 'which of the given crawls have landed. [f8786a95ffd3]'
+COMMENT 'which of the given crawls have landed. [3ece710a92b3]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -2359,7 +2362,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- landed_visits
 CREATE VIEW landed_visits
-COMMENT 'which of the given visits have landed. [8b8a4ac34491]'
+COMMENT 'which of the given visits have landed. [bae349202b83]'
 AS SELECT DISTINCT
     organization_id,
     brand_id,
@@ -2369,7 +2372,7 @@ WHERE (organization_id IN ({organizations:Array(UUID)})) AND (brand_id IN ({bran
 
 -- last_visits
 CREATE VIEW last_visits
-COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [fc7eb3b75a79]'
+COMMENT 'the visits that landed from a range of offsets of one partition, in their order on the log. [3d87cf2ddbdb]'
 AS SELECT
     organization_id,
     brand_id,
@@ -2380,7 +2383,7 @@ ORDER BY log_offset ASC;
 
 -- listed_answers
 CREATE VIEW listed_answers
-COMMENT 'the given answers of a brand for a list: as they were asked, with their text and their current reading. [695f0b5dabe9]'
+COMMENT 'the given answers of a brand for a list: as they were asked, with the beginning of their text, for an excerpt, and their current reading. [913fdfccc084]'
 AS SELECT
     * EXCEPT reading,
     reading.1 AS mention_count,
@@ -2400,7 +2403,7 @@ FROM
         any(answers.sample) AS sample,
         any(answers.prompt_id) AS prompt_id,
         any(answers.prompt_text) AS prompt_text,
-        argMinIf(answers.text, (revision, answers.extract_version), sign = 1) AS text,
+        argMinIf(substringUTF8(answers.text, 1, 65536), (revision, answers.extract_version), sign = 1) AS text,
         argMaxIf((answers.mention_count, answers.position, answers.sentiment, arrayCount(citations.cited), answers.extract_version), (revision, answers.extract_version), sign = 1) AS reading
     FROM answers
     WHERE (organization_id = {organization:UUID}) AND (brand_id = {brand:UUID}) AND (day IN ({days:Array(Date)})) AND (id IN ({ids:Array(UUID)}))
@@ -2409,7 +2412,7 @@ FROM
 
 -- log_position
 CREATE VIEW log_position
-COMMENT 'the largest offset of a partition that has landed; no row when none has. [96e99dc97596]'
+COMMENT 'the largest offset of a partition that has landed; no row when none has. [62324ac66b5f]'
 AS SELECT max(last_offset) AS last_offset
 FROM log_progress
 WHERE (log_topic = {topic:String}) AND (log_partition = {partition:Int32})
@@ -2476,12 +2479,12 @@ GROUP BY
 
 -- model_changes
 CREATE VIEW model_changes
-COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [e09419f649a4]'
+COMMENT 'the buckets in which a platform answers a requested model with other served models than before, by group. [1944dfa7375d]'
 AS WITH
     served AS
     (
         SELECT
-            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+            if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
             multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
             platform,
             model,
@@ -2530,9 +2533,9 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- newest_cards
 CREATE VIEW newest_cards
-COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [10d8c5b99ac4]'
+COMMENT 'the shopping cards of the filtered answers, newest first, at most limit after a given card. [5891e81b575f]'
 AS WITH
-    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS place,
+    toDateTime64(if({before:String} = '', '2149-01-01 00:00:00.000', {before:String}), 3, 'UTC') AS cursor_time,
     page AS
     (
         SELECT
@@ -2540,7 +2543,7 @@ AS WITH
             answered_at,
             id
         FROM shopping_cards
-        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= least({date_to:Date}, toDate(place)))) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))))
+        WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= least({date_to:Date}, toDate(cursor_time)))) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (empty({roles:Array(String)}) OR has({roles:Array(String)}, role)) AND ((answered_at < cursor_time) OR ((answered_at = cursor_time) AND ((toString(answer_id), position, toString(id)) > ({after_answer:String}, {after_position:UInt32}, {after_card:String}))))
         GROUP BY
             day,
             answered_at,
@@ -2614,7 +2617,7 @@ CREATE VIEW newest_cards_last_30_days
     `platform` LowCardinality(String),
     `region` LowCardinality(String)
 )
-COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [d416c2ef91a0]'
+COMMENT 'newest_cards of every brand, over the last 30 days (UTC) up to today, without filters. [590b4d35a6af]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2623,7 +2626,7 @@ AS SELECT
 FROM
 (
     WITH
-        toDateTime64(if('' = '', '2149-01-01 00:00:00.000', ''), 3, 'UTC') AS place,
+        toDateTime64(if('' = '', '2149-01-01 00:00:00.000', ''), 3, 'UTC') AS cursor_time,
         page AS
         (
             SELECT
@@ -2633,7 +2636,7 @@ FROM
                 answered_at,
                 id
             FROM shopping_cards
-            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= least(toDate(now('UTC')), toDate(place)))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(String)')) OR has(CAST([], 'Array(String)'), role)) AND ((answered_at < place) OR ((answered_at = place) AND ((toString(answer_id), position, toString(id)) > ('', 0, ''))))
+            WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= least(toDate(now('UTC')), toDate(cursor_time)))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (empty(CAST([], 'Array(String)')) OR has(CAST([], 'Array(String)'), role)) AND ((answered_at < cursor_time) OR ((answered_at = cursor_time) AND ((toString(answer_id), position, toString(id)) > ('', 0, ''))))
             GROUP BY
                 organization_id,
                 brand_id,
@@ -2705,7 +2708,7 @@ CREATE VIEW newest_visit
 (
     `newest` UInt64
 )
-COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [959b51edbbb2]'
+COMMENT 'the latest time in the id of any visit that has landed, in Unix milliseconds; no row when none has. [31b41288e2c1]'
 AS SELECT max(toUInt64(bitShiftRight(toUInt128(id), 80))) AS newest
 FROM visits
 WHERE day >= (
@@ -2716,7 +2719,7 @@ HAVING count() > 0;
 
 -- one_answer
 CREATE VIEW one_answer
-COMMENT 'an answer of an organization as it was recorded, and its current reading. An answer of no given brand is looked for in all. [1e80f22ad6ee]'
+COMMENT 'an answer of an organization as it was recorded, and its current reading. An answer of no given brand is looked for in all. [13ce496e62b9]'
 AS SELECT
     * EXCEPT (recorded, reading, sources, products),
     recorded.1 AS text,
@@ -2733,7 +2736,7 @@ AS SELECT
     sources.1 AS `citations.url`,
     sources.2 AS `citations.title`,
     sources.3 AS `citations.domain`,
-    arrayMap((listed, owned, rival) -> multiIf(owned, 'owned', isNotNull(nullIf(rival, toUUID('00000000-0000-0000-0000-000000000000'))), 'competitor', listed), sources.4, sources.6, sources.7) AS `citations.source_type`,
+    arrayMap((listed, owned, rival) -> multiIf(owned, 'owned', rival != toUUID('00000000-0000-0000-0000-000000000000'), 'competitor', listed), sources.4, sources.6, sources.7) AS `citations.source_type`,
     sources.5 AS `citations.cited`,
     products.1 AS `cards.position`,
     products.2 AS `cards.title`,
@@ -2774,7 +2777,7 @@ FROM
 
 -- prompt_performance
 CREATE VIEW prompt_performance
-COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [51abbc61af76]'
+COMMENT 'a brand’s figures by prompt, of the prompts that have answers in the window; ties go by prompt_id as text. [6bff2d9c7f19]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2798,7 +2801,7 @@ AS WITH
             sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
             sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
             ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-            if(answers < 5, NULL, answers) AS enough
+            if(answers < 5, NULL, answers) AS interval_answers
         FROM entity_prompt_daily
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND ((day >= {date_from:Date}) AND (day <= {date_to:Date})) AND (empty({platforms:Array(String)}) OR has(arrayMap(given -> lower(given), {platforms:Array(String)}), lower(platform))) AND (empty({models:Array(String)}) OR has(arrayMap(given -> lower(given), {models:Array(String)}), lower(model))) AND (empty({regions:Array(String)}) OR has(arrayMap(given -> lower(given), {regions:Array(String)}), lower(region))) AND (empty({topics:Array(UUID)}) OR has({topics:Array(UUID)}, nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty({branded:Array(Bool)}) OR has({branded:Array(Bool)}, branded)) AND (own OR has(live, entity_id))
         GROUP BY prompt_id
@@ -2815,11 +2818,11 @@ SELECT
     round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
     round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
     round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
-    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
-    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
+    round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
+    round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
     round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
-    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
-    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
+    round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
+    round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
     multiIf({sort_by:String} = 'mentions', toFloat64(mentions), {sort_by:String} = 'citations', toFloat64(citations), {sort_by:String} = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
 FROM prompts
 LEFT JOIN
@@ -2872,7 +2875,7 @@ CREATE VIEW prompt_performance_last_30_days
     `mention_rate_high` Nullable(Float64),
     `sorted_by` Nullable(Float64)
 )
-COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [87b71a86df28]'
+COMMENT 'prompt_performance of every brand, over the last 30 days (UTC) up to today, without filters. [c1ec193f25ac]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -2905,7 +2908,7 @@ FROM
                 sumIf(entity_prompt_daily.mention_answers, NOT own) AS rivals_named,
                 sumIf(entity_prompt_daily.visibility_named, NOT own) AS rivals_visibility,
                 ((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880) AS points,
-                if(answers < 5, NULL, answers) AS enough
+                if(answers < 5, NULL, answers) AS interval_answers
             FROM entity_prompt_daily
             WHERE (organization_id = organization_id) AND (brand_id = brand_id) AND ((day >= (toDate(now('UTC')) - 29)) AND (day <= toDate(now('UTC')))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(platform))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(model))) AND (empty(CAST([], 'Array(String)')) OR has(arrayMap(given -> lower(given), CAST([], 'Array(String)')), lower(region))) AND (empty(CAST([], 'Array(UUID)')) OR has(CAST([], 'Array(UUID)'), nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000')))) AND (empty(CAST([], 'Array(Bool)')) OR has(CAST([], 'Array(Bool)'), branded)) AND (own OR has(live, entity_id))
             GROUP BY
@@ -2927,11 +2930,11 @@ FROM
         round((visibility / nullIf(answers, 0)) + 1e-9, 1) AS avg_visibility,
         round((rivals_visibility / nullIf(rivals_named, 0)) + 1e-9, 1) AS avg_competitor_score,
         round(((((60 * mention_answers) + (25 * citation_answers)) + ((15 * inverse_position) / 5354228880)) / nullIf(answers, 0)) + 1e-9, 1) AS ai_visibility_score,
-        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
-        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (enough - (points / 100))) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
+        round(((100 * (((points / 100) + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS interval_low,
+        round(((100 * (((points / 100) + ((1.96 * 1.96) / 2)) + (1.96 * sqrt((((points / 100) * (interval_answers - (points / 100))) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS interval_high,
         round(((100 * mention_answers) / nullIf(answers, 0)) + 1e-9, 1) AS mention_rate_pct,
-        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((-1.96 * -1.96) / 4))))) / (enough + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
-        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (enough - mention_answers)) / enough) + ((1.96 * 1.96) / 4))))) / (enough + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
+        round(((100 * ((mention_answers + ((-1.96 * -1.96) / 2)) + (-1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((-1.96 * -1.96) / 4))))) / (interval_answers + (-1.96 * -1.96))) + 1e-9, 1) AS mention_rate_low,
+        round(((100 * ((mention_answers + ((1.96 * 1.96) / 2)) + (1.96 * sqrt(((mention_answers * (interval_answers - mention_answers)) / interval_answers) + ((1.96 * 1.96) / 4))))) / (interval_answers + (1.96 * 1.96))) + 1e-9, 1) AS mention_rate_high,
         multiIf('visibility' = 'mentions', toFloat64(mentions), 'visibility' = 'citations', toFloat64(citations), 'visibility' = 'appearances', toFloat64(mention_answers), avg_visibility) AS sorted_by
     FROM prompts
     LEFT JOIN
@@ -2976,7 +2979,7 @@ SETTINGS join_use_nulls = 0, group_by_use_nulls = 0, aggregate_functions_null_fo
 
 -- share_of_voice
 CREATE VIEW share_of_voice
-COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [cafb59cc7fd0]'
+COMMENT 'the brand’s share of all mentions of it and its live competitors, by group, bucket, platform and requested model. [c6023b685f56]'
 AS WITH
     (
         SELECT groupArray(id)
@@ -2985,11 +2988,11 @@ AS WITH
         WHERE (organization_id = {organization_id:UUID}) AND (brand_id = {brand_id:UUID}) AND (NOT deleted)
     ) AS live
 SELECT
-    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(platform), {group_by:String} = 'model', toString(model), {group_by:String} = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+    if({group_by:String} = '', '', multiIf({group_by:String} = 'platform', toString(lower(platform)), {group_by:String} = 'model', toString(lower(model)), {group_by:String} = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
     multiIf({granularity:String} = 'day', day, {granularity:String} = 'week', toMonday(day), {date_from:Date}) AS bucket,
     CAST(grouping(platform), 'Bool') AS all_platforms,
-    platform,
-    model,
+    lower(platform) AS platform,
+    lower(model) AS model,
     sum(entity_prompt_daily.answers) AS answers,
     sumIf(mentions, entity_id = {brand_id:UUID}) AS brand_mentions,
     sumIf(mentions, entity_id != {brand_id:UUID}) AS competitor_mentions,
@@ -3025,7 +3028,7 @@ CREATE VIEW share_of_voice_last_30_days
     `competitor_mentions` Int64,
     `sov_pct` Nullable(Float64)
 )
-COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [baf6b48e06d2]'
+COMMENT 'share_of_voice of every brand, over the last 30 days (UTC) up to today, without filters. [4ba7b3fe40b9]'
 AS SELECT
     question.organization_id AS organization_id,
     question.brand_id AS brand_id,
@@ -3043,11 +3046,11 @@ FROM
     SELECT
         organization_id,
         brand_id,
-        if('' = '', '', multiIf('' = 'platform', toString(platform), '' = 'model', toString(model), '' = 'region', toString(region), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
+        if('' = '', '', multiIf('' = 'platform', toString(lower(platform)), '' = 'model', toString(lower(model)), '' = 'region', toString(lower(region)), ifNull(toString(nullIf(topic_id, toUUID('00000000-0000-0000-0000-000000000000'))), ''))) AS group_key,
         multiIf('window' = 'day', day, 'window' = 'week', toMonday(day), (toDate(now('UTC')) - 29)) AS bucket,
         CAST(grouping(platform), 'Bool') AS all_platforms,
-        platform,
-        model,
+        lower(platform) AS platform,
+        lower(model) AS model,
         sum(entity_prompt_daily.answers) AS answers,
         sumIf(mentions, entity_id = brand_id) AS brand_mentions,
         sumIf(mentions, entity_id != brand_id) AS competitor_mentions,
@@ -3172,7 +3175,7 @@ ARRAY JOIN
 
 -- stale_answers
 CREATE VIEW stale_answers
-COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [246baea91806]'
+COMMENT 'the answers of a brand on some days, after one of them, whose current reading is older than the given one, and [2a654b5ea709]'
 AS WITH
     minIf((answers.revision, answers.extract_version), sign = 1) AS first
 SELECT
@@ -3193,7 +3196,7 @@ LIMIT {most:UInt32};
 
 -- stale_brands
 CREATE VIEW stale_brands
-COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [86e34669a214]'
+COMMENT 'the brands that have answers, with the oldest current reading of any of them, from a day on. [c56374ef6eb6]'
 AS WITH
     min((standing.revision, standing.extract_version)) AS oldest
 SELECT
@@ -3226,7 +3229,7 @@ ORDER BY
 
 -- stale_days
 CREATE VIEW stale_days
-COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [47a7b41bf57a]'
+COMMENT 'how many answers of a brand have a current reading older than the given one, by day. [489720f0b1d3]'
 AS SELECT
     day,
     toUInt64(sum(sign)) AS answers
@@ -3245,7 +3248,7 @@ CREATE VIEW suspect_records
     `log_partition` Int32,
     `log_offset` Int64
 )
-COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [1f3f5c2a3095]'
+COMMENT 'the first records of batches that were repeated, and the months whose rollups may be wrong for that: [f024648354b0]'
 AS SELECT
     landing,
     month,
