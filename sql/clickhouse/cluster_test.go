@@ -14,6 +14,9 @@ import (
 func TestALookupSeesEveryShard(t *testing.T) {
 	t.Parallel()
 	conn, _ := warehouse.Sharded(t)
+	if conn.Replicated() {
+		t.Error("two shards of one server each are replicated")
+	}
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	row := clickhouse.AnswerRow{OrganizationID: clickhouse.UUID{1}, BrandID: clickhouse.UUID{2}, Day: day, AnsweredAt: day, Sign: 1, LogTopic: "answers", Platform: "openai"}
 	var keys []clickhouse.Key

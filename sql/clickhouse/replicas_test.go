@@ -82,6 +82,9 @@ func TestAShardIsOneReplicaUntilItIsGone(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	if all := (&Conn{shards: []*Conn{{Server: r}}}); !all.Replicated() {
+		t.Error("a shard of two servers is not replicated")
+	}
 	asked := func() (at string, err error) {
 		err = r.QueryRow(t.Context(), "SELECT toString(tcpPort())").Scan(&at)
 		return at, err
