@@ -19,6 +19,9 @@ import (
 type show struct {
 	listening  `embed:""`
 	collecting `embed:""`
+	tracking   `embed:""`
+	forwarding `embed:""`
+	anyREST    `embed:"" prefix:"rest-"`
 
 	Check bool `help:"Print nothing; say what is wrong and exit 1 if anything is."`
 	JSON  bool `name:"json" help:"One JSON document."`
@@ -33,7 +36,7 @@ type setting struct {
 
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
-		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(c.proxied))
+		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(c.proxied), c.tracking.validate(), c.forwarding.validate(), c.anyREST.validate())
 		unknown := config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
 		return errors.Join(asGiven(chosen, wrong), errors.Join(unknown...))
 	}

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -161,12 +159,8 @@ func (e *engines) platforms() (*provider.Providers, error) {
 
 // forwardTracking adds what the tracking server at an address answers: the web side's route of the schedule, and the
 // dashboard's of jobs and platforms, which say what is missing where there is no address.
-func (s *service) forwardTracking(address string) error {
-	at, err := url.Parse(address)
-	if address != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
-		return usageError{errors.New("--tracking-url: want the address of the tracking server, such as http://ingest:8082")}
-	}
-	address = strings.TrimSuffix(address, "/")
+func (s *service) forwardTracking(to forwarding) error {
+	address := strings.TrimSuffix(to.TrackingURL, "/")
 	if s.dashboard != nil {
 		trackserver.MountForward(s.server, identity.DashboardPrefix, address, s.dashboard.DashboardToken)
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/answerscope/answerscope/internal/httpd"
@@ -15,9 +17,22 @@ import (
 
 // queryapi answers questions.
 type queryapi struct {
-	listening   `embed:""`
-	anyREST     `embed:"" prefix:"rest-"`
+	listening  `embed:""`
+	anyREST    `embed:"" prefix:"rest-"`
+	forwarding `embed:""`
+}
+
+// forwarding says what the API passes on.
+type forwarding struct {
 	TrackingURL string `name:"tracking-url" placeholder:"URL" help:"Address of the tracking server, such as http://ingest:8082, for the dashboard to start and show jobs, and for /api/cron/daily-tracking, of which there is none without it."`
+}
+
+func (f forwarding) validate() error {
+	at, err := url.Parse(f.TrackingURL)
+	if f.TrackingURL != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
+		return fmt.Errorf("ANSWERSCOPE_TRACKING_URL is %q: want the address of the tracking server, such as http://ingest:8082", f.TrackingURL)
+	}
+	return nil
 }
 
 // answering are the flags of /api/v1.
@@ -36,9 +51,12 @@ func (c *queryapi) Run(ctx context.Context, p *process) error {
 	if c.Schemas != "" {
 		return c.serve(ctx, p, c.listening)
 	}
+	if err := c.forwarding.validate(); err != nil {
+		return usageError{err}
+	}
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
-		assemble: []assembly{openStores, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.TrackingURL) }},
+		assemble: []assembly{openStores, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwarding) }},
 	})
 }
 

@@ -41,6 +41,15 @@ func (r anyREST) config() (rest.Config, error) {
 	return cfg, cfg.Validate()
 }
 
+// validate says what is wrong, if it is to be served at all.
+func (r anyREST) validate() error {
+	if r.Schemas == "" {
+		return nil
+	}
+	_, err := r.config()
+	return err
+}
+
 func listOf(text string) []string {
 	if text == "" {
 		return nil

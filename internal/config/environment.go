@@ -140,6 +140,7 @@ func (o Outside) validate(m *mistakes) {
 		}
 	}
 	m.address("POSTGRES_DSN", o.Postgres, "postgres", "postgresql")
+	m.address("POSTGRES_GATEWAY_DSN", o.Gateway, "postgres", "postgresql")
 	o.Issuer.validate(m)
 	o.validateRing(m)
 	o.Traces.validate(m)
