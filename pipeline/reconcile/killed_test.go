@@ -41,7 +41,7 @@ func TestKilledWhileRepairing(t *testing.T) {
 		case len(report.Findings) == 0:
 			repaired++
 			plant()
-		case findings(report) != "visit_daily 2026-03 differs" || fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]rollup.Difference{surplus(report, planted)}):
+		case findings(report) != "visit_daily 2026-03 kept" || fmt.Sprint(report.Findings[0].Differences) != fmt.Sprint([]rollup.Difference{surplus(report, planted)}):
 			t.Fatalf("killed after %d: %s %+v", most, findings(report), report.Findings)
 		}
 	}
