@@ -19,7 +19,9 @@ import (
 
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
+	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -358,6 +360,20 @@ func TestOutsideStoresAreMigratedOnRequest(t *testing.T) {
 	api := serve(t, env, "queryapi")
 	if status, _ := fetch(t, api.url+"/api/v1/whoami", "svc_nonsense"); status != 401 {
 		t.Errorf("whoami with no key: %d, want 401", status)
+	}
+
+	// Once a newer release has migrated, this one says so and works on what there is.
+	warehouse := clickhouse.DefaultConfig()
+	warehouse.DSN = strings.TrimPrefix(env[2], "ANSWERSCOPE_CLICKHOUSE_DSN=")
+	const newer = "INSERT INTO schema_migrations (version, dirty, sequence) SELECT max(version) + 1, 0, max(sequence) + 1 FROM schema_migrations"
+	if err := store.OpenWarehouse(t, warehouse).Exec(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, env, "", "migrate"); r.status != exitFailed || !strings.Contains(r.stderr, "a newer release has migrated it; run that release") {
+		t.Errorf("migrate of an older release: status %d, %s", r.status, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile"); r.status != exitDone || !strings.Contains(r.stderr, "schema is newer than this binary") {
+		t.Errorf("reconcile of an older release: status %d, %s", r.status, r.stderr)
 	}
 }
 
