@@ -84,6 +84,9 @@ func (s *Schedule) Prune(ctx context.Context) error {
 	return err
 }
 
+// ForgetStalled is for a process that no longer keeps the schedule: the one that does reports what is stalled.
+func (s *Schedule) ForgetStalled() { s.stalled.Set(0) }
+
 // StartAll starts what was not asked in its slot yet, of an organization or of all (nil), without waiting for the minute.
 func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Report, error) {
 	report, err := s.start(ctx, organization, true)

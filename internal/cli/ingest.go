@@ -62,6 +62,7 @@ func assembleIngest(ctx context.Context, s *service) error {
 	table := timetable.New(s.lead("schedule"), s.db.TaskHistory(), s.tasks, s.log)
 	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), due.Prune)
+	table.WhereNotLeading(due.ForgetStalled)
 	s.part("schedule", table.Run)
 	return s.mountTracking(ctx, trackserver.New(s.db, s.jobs, due, time.Now))
 }

@@ -156,5 +156,6 @@ func assembleReconcile(s *service) error {
 	s.timetable.Every("reconcile", timetable.Daily(2, 40), reconciler.Nightly)
 	s.timetable.Every("reconcile suspect months", timetable.Interval(suspectsEvery), reconciler.Suspects)
 	s.timetable.Every("broken parts", timetable.Interval(brokenEvery), reconciler.BrokenParts)
+	s.timetable.WhereNotLeading(reconciler.ForgetBrokenParts)
 	return nil
 }

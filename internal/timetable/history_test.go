@@ -77,6 +77,11 @@ func awake(t *testing.T, h *memory, elector timetable.Elector, d time.Duration) 
 	enter("renew", timetable.Daily(3, 40), nil)
 	enter("fails", timetable.Daily(4, 0), errors.New("disk full"))
 	enter("sweep", timetable.Hourly(17), nil)
+	table.WhereNotLeading(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ran["forget"] = append(ran["forget"], time.Now().UTC().Format("Mon 15:04"))
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	if err := table.Run(ctx); err != nil {
@@ -107,8 +112,10 @@ func TestAMissedDailyTaskRunsAtTheNextStart(t *testing.T) {
 		<-time.After(24 * time.Hour)
 		ran, _ = awake(t, h, follower{}, time.Hour)
 		want(ran, "prune")
+		want(ran, "forget", "Sun 12:17")
 		ran, metrics := awake(t, h, leader{}, 19*time.Hour) // from Sunday 13:00 on
 		want(ran, "prune", "Sun 13:01", "Mon 03:20")
+		want(ran, "forget")
 		want(ran, "renew", "Sun 13:02", "Mon 03:40")
 		want(ran, "fails", "Sun 13:03", "Mon 04:00")
 		if n := testutil.CollectAndCount(metrics, "answerscope_task_last_success_timestamp_seconds"); n != 3 {

@@ -40,6 +40,7 @@ type Timetable struct {
 	history History
 	log     *slog.Logger
 	tasks   []*task
+	forget  []func()
 	*Metrics
 }
 
@@ -79,6 +80,10 @@ func NewMetrics(registerer prometheus.Registerer) *Metrics {
 func (t *Timetable) Every(name string, schedule Schedule, run func(ctx context.Context) error) {
 	t.tasks = append(t.tasks, &task{name: name, schedule: schedule, run: run})
 }
+
+// WhereNotLeading adds, before Run, what a process does at each due time while another one leads: it forgets what a
+// task has set in a gauge, which would otherwise keep the last value from when this process led.
+func (t *Timetable) WhereNotLeading(forget func()) { t.forget = append(t.forget, forget) }
 
 // Run runs the tasks at their times until ctx ends and they have ended.
 func (t *Timetable) Run(ctx context.Context) error {
@@ -167,6 +172,11 @@ type election struct{ *Timetable }
 
 func (e election) IsLeader(ctx context.Context) error {
 	err := e.leads(ctx)
+	if err == errNotLeading { //nolint:errorlint // the bare one: another process leads
+		for _, forget := range e.forget {
+			forget()
+		}
+	}
 	if err != nil && !errors.Is(err, context.Canceled) && err != errNotLeading { //nolint:errorlint // the bare one is no failure
 		e.log.Warn("no leader elected; tasks are skipped until there is one", "cause", err, "next", "check that postgres answers")
 	}

@@ -18,12 +18,15 @@ func (c *Reconciler) BrokenParts(ctx context.Context) error {
 	for _, part := range parts {
 		c.metrics.broken.WithLabelValues(part.Table).Inc()
 		if _, known := c.broken.LoadOrStore(part, true); !known {
-			c.log.Error("a part is broken, and its rows are in no answer", "table", part.Table, "month", part.Month, "part", part.Name, "reason", part.Reason,
+			c.log.Error("a part is broken, and its table lacks its rows", "table", part.Table, "month", part.Month, "part", part.Name, "reason", part.Reason,
 				"next", "of answers, visits or crawls: answerscope recover TABLE MONTH; then see AnswerscopeBrokenParts in docs/operations.md")
 		}
 	}
 	return nil
 }
+
+// ForgetBrokenParts is for a process that no longer runs tasks: the one that does reports broken parts.
+func (c *Reconciler) ForgetBrokenParts() { c.metrics.broken.Reset() }
 
 // hasLost says whether a landing table may have lost rows of a month with a part that the server has set aside.
 func hasLost(ctx context.Context, conn *clickhouse.Conn, of landingMonth) (bool, error) {
