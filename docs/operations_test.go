@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,6 +44,23 @@ func TestEveryMetricIsOnThePageOfOperations(t *testing.T) {
 		for _, named := range regexp.MustCompile(`[^'\w](answerscope_[a-z_]+)`).FindAllStringSubmatch(read(t, file), -1) { // quoted ones are names in SQL
 			if name := named[1]; coded[name] == "" && coded[series.ReplaceAllString(name, "")] == "" {
 				t.Errorf("%s names %s, which no code has", file, name)
+			}
+		}
+	}
+}
+
+// The page says of each check of /readyz what it means when it fails.
+func TestEveryCheckIsOnThePageOfOperations(t *testing.T) {
+	_, entry, _ := strings.Cut(page(t), "### AnswerscopeNotReady")
+	entry, _, _ = strings.Cut(entry, "\n### ")
+	files, err := filepath.Glob("../internal/cli/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no sources", err)
+	}
+	for _, file := range files {
+		for _, check := range regexp.MustCompile(`ready\.Provide\("(\w+)"`).FindAllStringSubmatch(read(t, file), -1) {
+			if !strings.Contains(entry, "`"+check[1]+"`") {
+				t.Errorf("%s has check %s, which operations.md does not explain: give it an item under AnswerscopeNotReady", file, check[1])
 			}
 		}
 	}
