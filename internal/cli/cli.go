@@ -112,6 +112,7 @@ func Main() int {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 	}
 	p.log = p.logger(slog.LevelWarn)
+	p.unknown = config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	err = chosen.Run(p, chosen)
 	if mistake, ok := errors.AsType[usageError](err); ok {

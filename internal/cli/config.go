@@ -37,8 +37,7 @@ type setting struct {
 func (c *show) Run(p *process, chosen *kong.Context) error {
 	if c.Check {
 		wrong := errors.Join(p.settings.Validate(), c.listening.validate(), c.collecting.validate(c.proxied), c.tracking.validate(), c.forwarding.validate(), c.anyREST.validate())
-		unknown := config.Unknown(os.Environ(), variables(chosen.Model.Node, p.settings.Outside))
-		return errors.Join(asGiven(chosen, wrong), errors.Join(unknown...))
+		return errors.Join(asGiven(chosen, wrong), errors.Join(p.unknown...))
 	}
 	settings := effectiveSettings(chosen, p.settings.Outside)
 	if c.JSON {

@@ -121,6 +121,18 @@ func TestWrongUsageIsStatus2AndNamesTheHelp(t *testing.T) {
 }
 
 // What status knows without the engines is shown when they do not answer, which is when it is asked.
+// An empty ClickHouse was started beside the data directory, and the log landed there.
+func TestAMisspeltAddressStartsNoEngine(t *testing.T) {
+	t.Parallel()
+	r := run(t, []string{
+		"ANSWERSCOPE_DATA_DIR=" + t.TempDir(), "ANSWERSCOPE_POSTGRES_DSN=postgres://app@127.0.0.1:1/none",
+		"ANSWERSCOPE_CLICKHOUSE_DNS=clickhouse://app@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1",
+	}, "", "pipeline", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if r.status != exitUsage || !strings.Contains(r.stderr, "ANSWERSCOPE_CLICKHOUSE_DNS names no setting: did you mean ANSWERSCOPE_CLICKHOUSE_DSN?") {
+		t.Errorf("status %d, %q", r.status, r.stderr)
+	}
+}
+
 func TestStatusShowsWhatItKnowsWithoutEngines(t *testing.T) {
 	t.Parallel()
 	r := run(t, []string{

@@ -26,6 +26,7 @@ type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	log            *slog.Logger
+	unknown        []error // variables that name no setting
 }
 
 // logger writes at the level that is set, or from quiet on when none is: what serves logs its course, what runs once

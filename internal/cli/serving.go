@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 
@@ -69,6 +70,9 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 		return usageError{err}
 	}
 	p.log = p.logger(slog.LevelInfo)
+	if err := p.checkEngines(plan); err != nil {
+		return usageError{err}
+	}
 	s := &service{engines: &engines{process: p}, takes: plan.takes, tracks: plan.tracks, answers: plan.at.answering, metrics: prometheus.NewRegistry(), ready: httpd.NewReadiness(plan.requires...)}
 	s.tasks = timetable.NewMetrics(s.metrics)
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), thisBuild().metric(), s.ready)
@@ -96,6 +100,24 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 		lifecycle.Part{Name: "admin", Run: admin.Run},
 		lifecycle.Part{Name: p.command, Run: func(ctx context.Context) error { return s.run(ctx, plan) }},
 	)
+}
+
+// checkEngines warns of variables that name no setting. Of a part with some engines given and others not, one of them may
+// be the misspelt address of an engine, in whose place an empty one would be started.
+func (p *process) checkEngines(plan plan) error {
+	for _, unknown := range p.unknown {
+		p.log.Warn("a variable has no effect", "cause", unknown, "next", "correct its name, or remove it")
+	}
+	embedded := p.embedded(plan.needs)
+	if plan.exclusive || embedded == (needs{}) || embedded == plan.needs {
+		return nil
+	}
+	if len(p.unknown) > 0 {
+		return fmt.Errorf("some engines are given and others are not, and %w", errors.Join(p.unknown...))
+	}
+	p.log.Warn("some engines are given, and the others are those of the data directory", "directory", p.settings.DataDir,
+		"next", "nothing, if that is meant; else give the addresses of all")
+	return nil
 }
 
 // url is the address of the public surfaces.
