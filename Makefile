@@ -75,17 +75,17 @@ sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are mad
 clean: ## remove what was built and fetched; ./var stays
 	@rm -rf $(BIN) $(ENGINE)/node_modules $(ENGINE)/apache/libs $(AGENTS)/node_modules $(CLIENTS)/node_modules $(PAGE)/node_modules
 
-# Java 17 or later and Maven, for the Apache Kafka of tests and benches: installed where that is ours to do.
+# Java 17 or later and Maven, for the Apache Kafka of tests and benches; installed if make runs as root.
 java:
 	@have=$$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
 	if [ "$${have:-0}" -ge 17 ] && command -v mvn >/dev/null; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "installing Java 17 and Maven …" >&2; \
+	  echo "installing Java and Maven …" >&2; \
 	  apt-get update -qq >&2 && \
 	  jre=$$(apt-cache show openjdk-17-jre-headless >/dev/null 2>&1 && echo openjdk-17-jre-headless || echo openjdk-21-jre-headless) && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$jre maven >&2 </dev/null; \
 	else \
-	  echo "Java 17 and Maven are missing. Debian, Ubuntu: sudo apt-get install -y openjdk-17-jre-headless maven" >&2; exit 1; \
+	  echo "Java 17 (or later) or Maven is missing. Debian, Ubuntu: sudo apt-get install -y default-jre-headless maven" >&2; exit 1; \
 	fi
 
 # The list that the bots' patterns come from, for the test that compares them and for its -update.
@@ -104,7 +104,7 @@ clients:
 	  cp $(CLIENTS)/package-lock.json $(CLIENTS)/node_modules/.fetched; \
 	fi
 
-# What the dashboard is bundled of, TypeScript and axe-core: for who changes it, for lint and for its tests.
+# The packages that the dashboard imports, and TypeScript and axe-core, which check it.
 PAGE := queryapi/web
 page-packages:
 	@if ! cmp -s $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; then \
@@ -112,7 +112,7 @@ page-packages:
 	  cp $(PAGE)/package-lock.json $(PAGE)/node_modules/.fetched; \
 	fi
 
-# Chromium and Firefox, for the tests of the pixel and the dashboard: installed where that is ours to do.
+# Chromium and Firefox, for the tests of the pixel and the dashboard; installed if make runs as root.
 browsers:
 	@has() { for name in "$$@"; do command -v $$name >/dev/null && return; done; return 1; }; \
 	if has chromium chromium-browser google-chrome && has firefox-esr firefox; then exit 0; fi; \

@@ -25,7 +25,7 @@ engines: ## fetch the embedded engines (ClickHouse, PostgreSQL: 200 MB, once)
 
 kafka-apache: ## fetch the Apache Kafka of tests and benches (44 MB, once)
 	@if ! cmp -s $(APACHE_LOCK) $(APACHE_STAMP); then \
-	  command -v mvn >/dev/null || { echo "mvn is missing: install Maven and Java 17 (Debian, Ubuntu: apt-get install maven openjdk-17-jdk-headless)" >&2; exit 1; }; \
+	  command -v mvn >/dev/null || { echo "mvn is missing: install Maven and Java 17 or later (Debian, Ubuntu: apt-get install default-jre-headless maven)" >&2; exit 1; }; \
 	  echo "fetching Apache Kafka …" >&2; \
 	  begin=$$(date +%s); \
 	  rm -rf $(ENGINE)/apache/libs; \
