@@ -49,6 +49,8 @@ type surroundings struct {
 	Lacks                string               // a platform whose key this process has not
 	Breaks               uuid.UUID            // the organization whose platforms cannot be listed
 	Stumbles             *atomic.Int64        `json:"-"` // how often opening a platform fails
+	Loses                bool                 // whether the log loses every record
+	Late                 time.Duration        // by how much its clock is ahead
 }
 
 // environment is an organization with a brand, a log, and a service that is asked.
@@ -132,11 +134,14 @@ func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*job.Jobs, *produ
 		return nil, nil, err
 	}
 	jobs, err := job.New(job.Parts{
-		DB: db, Platforms: platforms{s}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: time.Now,
+		DB: db, Platforms: platforms{s}, Append: appends.AppendAll, Room: appends.AwaitRoom, Now: func() time.Time { return time.Now().Add(s.Late) },
+		Dead: func(context.Context, uuid.UUID, uuid.UUID, []uuid.UUID) (map[uuid.UUID]bool, error) { return nil, nil },
 		Landed: func(_ context.Context, _, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 			landed := map[uuid.UUID]bool{}
 			for _, id := range ids {
-				landed[id] = true
+				if !s.Loses {
+					landed[id] = true
+				}
 			}
 			return landed, nil
 		},

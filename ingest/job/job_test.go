@@ -234,3 +234,20 @@ func TestAJobWaitsForBatchesUnderWay(t *testing.T) {
 	batch.Release()
 	e.finished(t, id)
 }
+
+// The log may have lost an answer that was marked as appended: it was restored from a backup, or its topics are new. The
+// job waited for it for ever.
+func TestAnAnswerThatTheLogHasLostIsGivenUp(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(2)...)
+	e.Loses = true
+	jobs, stop := e.run(t)
+	id := e.start(t, jobs, job.Request{Platforms: []string{"alpha"}})
+	wait.For(t, "the answers to be waited for", func() bool { return e.job(t, id).Phase == "landing" })
+	stop()
+	e.Late = 49 * time.Hour
+	e.run(t)
+	if j, r := e.finished(t, id); j.Status != "failed" || r.GaveUp["unavailable"] != 2 || r.Answered != 0 {
+		t.Errorf("%s: %+v", j.Status, r)
+	}
+}

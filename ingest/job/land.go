@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/internal/fault"
 	"github.com/answerscope/answerscope/internal/lifecycle"
@@ -21,6 +23,10 @@ const (
 	landAsDead   = 10                     // looks until one for dead letters
 	// landSettles is how long the batches may take at most that were being inserted when the last answer was seen.
 	landSettles = 30 * time.Second
+	// landCancelled is how long a cancelled job waits at most for answers that it has.
+	landCancelled = 30 * time.Second
+	// landWithin is when a job has landed at the latest, after its start: a day after its last run has ended.
+	landWithin = runTimeout + 24*time.Hour
 )
 
 // appendAnswers appends stored records until all is asked and the log has every one. While Kafka is away it waits.
@@ -73,15 +79,23 @@ func (w *worker) appendSome(ctx context.Context) (bool, error) {
 		}
 	}
 	fault.Pass(fault.Appended)
-	if err := w.claim.Appended(ctx, ids); err != nil {
-		return false, err
+	for marked := false; !marked; {
+		if marked, err = w.claim.Appended(ctx, ids); err != nil {
+			return false, err
+		}
+		if !marked { // a backup is made
+			if err := lifecycle.Pause(ctx, landInterval); err != nil {
+				return false, err
+			}
+		}
 	}
 	fault.Pass(fault.Marked)
 	return true, nil
 }
 
-// land waits until the warehouse has every answer of the job, and finishes it.
-func (w *worker) land(ctx context.Context) error {
+// land waits until the warehouse has every answer of the job, and finishes it. It does not wait for ever: what the log
+// has lost does not land.
+func (w *worker) land(ctx, asking context.Context) error {
 	if all, err := w.claim.Land(ctx); err != nil || !all {
 		if err == nil {
 			err = errUnfinished
@@ -92,12 +106,25 @@ func (w *worker) land(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var cancelled time.Time
 	for looks, away := 1, false; len(missing) > 0; looks++ {
+		if cancelled.IsZero() && errors.Is(context.Cause(asking), errCancelled) {
+			cancelled = time.Now()
+		}
 		missing, err = w.stillMissing(ctx, missing, looks%landAsDead == 0)
 		if err != nil && !away && ctx.Err() == nil {
 			w.log.Warn("landing of a tracking job unknown", "job", w.claim.ID, "cause", err, "next", "check that clickhouse answers")
 		}
 		away = err != nil
+		if !cancelled.IsZero() && time.Since(cancelled) > landCancelled {
+			break
+		}
+		if err == nil && len(missing) > 0 && w.Now().After(w.claim.CreatedAt.Add(landWithin)) {
+			if err := w.giveUpLost(ctx, missing); err != nil {
+				return err
+			}
+			break
+		}
 		if len(missing) > 0 {
 			if err := lifecycle.Pause(ctx, landInterval); err != nil {
 				return err
@@ -154,11 +181,18 @@ func (w *worker) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, 
 	if err != nil || len(dead) == 0 {
 		return ids, err
 	}
-	if err := w.claim.GiveUpDead(ctx, slices.Collect(maps.Keys(dead))); err != nil {
+	if err := w.claim.GiveUp(ctx, slices.Collect(maps.Keys(dead)), string(platform.ChangedShape), "the record of its answer is a dead letter"); err != nil {
 		return ids, err
 	}
 	w.log.Warn("answers of a tracking job are dead letters", "job", w.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
 	return without(ids, dead), nil
+}
+
+// giveUpLost gives up runs whose records have not landed in time.
+func (w *worker) giveUpLost(ctx context.Context, ids []uuid.UUID) error {
+	w.log.Warn("answers of a tracking job have not landed in a day, and are given up", "job", w.claim.ID, "answers", len(ids),
+		"next", "if the sink is behind, nothing: they land later; if the log lost them, track the brand again")
+	return w.claim.GiveUp(ctx, ids, string(platform.Unavailable), "its answer is not in the warehouse")
 }
 
 func without(ids []uuid.UUID, found map[uuid.UUID]bool) (rest []uuid.UUID) {

@@ -114,7 +114,7 @@ func (w *worker) run(ctx, asking context.Context) error {
 	if err := <-appended; err != nil {
 		return err
 	}
-	return w.land(ctx)
+	return w.land(ctx, asking)
 }
 
 // load reads what is to be asked, by platform.

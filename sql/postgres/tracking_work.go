@@ -19,6 +19,7 @@ type TrackingClaim struct {
 	BrandID        uuid.UUID `db:"brand_id"`
 	Claim          int64     `db:"claim"`
 	Language       string    `db:"language"` // of the brand
+	CreatedAt      time.Time `db:"created_at"`
 
 	db *DB
 }
@@ -91,10 +92,10 @@ var (
 	sameTrackingRuns    = query[SameRun]("same_tracking_runs")
 	lockTrackingRuns    = query[uuid.UUID]("lock_tracking_runs")
 	unappendedAnswers   = query[UnappendedAnswer]("unappended_answers")
-	markAppended        = query[none]("mark_appended")
+	markAppended        = query[bool]("mark_appended")
 	landTrackingJob     = query[none]("land_tracking_job")
 	trackingAnswerIDs   = query[uuid.UUID]("tracking_answer_ids")
-	giveUpDeadRuns      = query[none]("give_up_dead_runs")
+	giveUpRuns          = query[none]("give_up_runs")
 	finishTrackingJob   = query[none]("finish_tracking_job")
 	beatTrackingJob     = query[beat]("beat_tracking_job")
 	resumeTrackingJobs  = query[none]("resume_tracking_jobs")
@@ -198,10 +199,10 @@ func (c *TrackingClaim) Unappended(ctx context.Context) ([]UnappendedAnswer, err
 	return unappendedAnswers.all(ctx, c.db, c.ID)
 }
 
-// Appended lets go of records that the log has.
-func (c *TrackingClaim) Appended(ctx context.Context, runs []uuid.UUID) error {
-	_, err := markAppended.run(ctx, c.db, runs)
-	return err
+// Appended lets go of records that the log has, and reports whether it did. It does not while a process holds the sink
+// lock exclusively, as a backup does, which copies the log before PostgreSQL: one of both must have a record.
+func (c *TrackingClaim) Appended(ctx context.Context, runs []uuid.UUID) (bool, error) {
+	return markAppended.one(ctx, c.db, runs)
 }
 
 // Land reports whether all runs have ended, and says in the job that its answers are about to land.
@@ -215,9 +216,9 @@ func (c *TrackingClaim) AnswerIDs(ctx context.Context) ([]uuid.UUID, error) {
 	return trackingAnswerIDs.all(ctx, c.db, c.ID)
 }
 
-// GiveUpDead gives up runs whose records, by their ids, are dead letters.
-func (c *TrackingClaim) GiveUpDead(ctx context.Context, answers []uuid.UUID) error {
-	_, err := giveUpDeadRuns.run(ctx, c.db, c.ID, c.Claim, answers)
+// GiveUp gives up runs whose records, by their ids, do not land.
+func (c *TrackingClaim) GiveUp(ctx context.Context, answers []uuid.UUID, class, reason string) error {
+	_, err := giveUpRuns.run(ctx, c.db, c.ID, c.Claim, answers, class, reason)
 	return wrap(err, "give up runs of tracking job %s", c.ID)
 }
 

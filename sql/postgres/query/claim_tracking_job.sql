@@ -9,4 +9,4 @@ FROM public.brands AS b
 WHERE j.id = $1
   AND j.status IN ('waiting', 'active')
   AND b.id = j.brand_id
-RETURNING j.id, j.organization_id, j.brand_id, j.claim, coalesce(b.language, '') AS language
+RETURNING j.id, j.organization_id, j.brand_id, j.claim, coalesce(b.language, '') AS language, j.created_at

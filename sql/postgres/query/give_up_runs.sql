@@ -1,9 +1,9 @@
--- give_up_dead_runs: gives up runs of a job whose records are dead letters.
+-- give_up_runs: gives up runs of a job whose records do not land.
 UPDATE public.tracking_runs AS r
 SET
     state = 'gave_up',
-    error_class = 'changed_shape',
-    error = 'the record of its answer is a dead letter'
+    error_class = $4,
+    error = $5
 FROM public.tracking_jobs AS j
 WHERE j.id = $1
   AND j.claim = $2
