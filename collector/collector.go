@@ -12,8 +12,8 @@
 //  8. room on the disk, the log or the spool   503
 //  9. the log or the spool has it              204
 //
-// An array is answered as one: all of its beacons pass, or none is counted. Only what is to be appended counts towards a
-// limit: other origins, and beacons that are dropped, do not use it up.
+// An array is answered as one: all of its beacons pass, or none is counted. Only what is to be appended counts towards
+// a limit: other origins, and beacons that are dropped, do not use it up.
 //
 // The hot path asks no database, takes no lock that all cores share, and keeps nothing of a request: a visitor's
 // address goes into two functions of package visitor and no further.

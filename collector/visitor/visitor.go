@@ -2,8 +2,8 @@
 // day's visitors of a site.
 //
 // An address is an argument here and in no field, file, log line or metric. The hash's key is random, shared by all
-// collectors through Postgres, kept by them in memory alone, and forgotten an hour after its day: then nobody can find out
-// whose a hash was.
+// collectors through Postgres, kept by them in memory alone, and forgotten an hour after its day: then nobody can find
+// out whose a hash was.
 package visitor
 
 import (

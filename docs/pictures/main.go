@@ -1,5 +1,5 @@
-// Command pictures takes the pictures of the dashboard that README and docs/dashboard.md show, in Chromium, from the data of
-// a demo that it starts: `make pictures`. The demo's figures come from a seed; its days are those before today.
+// Command pictures takes the pictures of the dashboard that README and docs/dashboard.md show, in Chromium, from the
+// data of a demo that it starts: `make pictures`. The demo's figures come from a seed; its days are those before today.
 package main
 
 import (
@@ -185,7 +185,8 @@ func (p picture) take(ctx context.Context, tab *browser.Page, url, dir string) e
 const idle = `new Promise((done) => { let before = -1; const look = () => { const now = performance.getEntriesByType("resource").length
 	if (now == before) return done(); before = now; setTimeout(look, 2000) }; look() })`
 
-// write cuts a picture to its size, and writes it with the 256 colours that it has most of, which is a third of the bytes.
+// write cuts a picture to its size, and writes it with the 256 colours that it has most of, which is a third of the
+// bytes.
 func (p picture) write(shot []byte, file string) error {
 	whole, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {

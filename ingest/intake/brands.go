@@ -127,8 +127,8 @@ func Domain(text string) (string, error) {
 	return host, nil
 }
 
-// Host normalises a host, or the host of a web address, as private.domain_of of the database does: lower case, punycode,
-// without a trailing dot and one leading "www.".
+// Host normalises a host, or the host of a web address, as private.domain_of of the database does: lower case,
+// punycode, without a trailing dot and one leading "www.".
 func Host(text string) (string, error) {
 	host := scheme.ReplaceAllString(strings.TrimSpace(text), "")
 	if end := strings.IndexAny(host, `/?#\`); end >= 0 {

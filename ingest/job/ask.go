@@ -50,7 +50,8 @@ func (a *asker) ask(ctx, asking, requests context.Context) {
 	}
 }
 
-// enter waits until a run may be asked, and returns how many tokens are expected of it. The error is that of asking, or that the run's time is over.
+// enter waits until a run may be asked, and returns how many tokens are expected of it. The error is that of asking, or
+// that the run's time is over.
 func (a *asker) enter(asking context.Context, r *run) (expected int, err error) {
 	left := r.deadline().Sub(a.Now())
 	if left <= 0 {
@@ -221,8 +222,8 @@ func (w *worker) runOf(r *run) answer.Run {
 	}
 }
 
-// endOf is when a run that ends now does so, as records take it: within a day of its slot. Later, no process was there to
-// give it up in time; before, the clock of the process that started it is ahead.
+// endOf is when a run that ends now does so, as records take it: within a day of its slot. Later, no process was there
+// to give it up in time; before, the clock of the process that started it is ahead.
 func (w *worker) endOf(r *run) time.Time {
 	now := w.Now()
 	switch {

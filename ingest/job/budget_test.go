@@ -67,8 +67,8 @@ func TestStartsTogetherKeepWithinABudget(t *testing.T) {
 	}
 }
 
-// What is reserved is given back when a job is cancelled, and becomes what it cost when it is answered, if that is known.
-// A platform without a price is left out where there is a budget of cost.
+// What is reserved is given back when a job is cancelled, and becomes what it cost when it is answered, if that is
+// known. A platform without a price is left out where there is a budget of cost.
 func TestWhatIsSpentIsWhatItCost(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(4)...)

@@ -10,8 +10,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Requests that take many times what may be used at once keep within a limit of tokens: 5 % of 30,000 a minute were counted
-// of each, so that Anthropic was asked for 151,000.
+// Requests that take many times what may be used at once keep within a limit of tokens: 5 % of 30,000 a minute were
+// counted of each, so that Anthropic was asked for 151,000.
 func TestTokensKeepWithinTheLimit(t *testing.T) {
 	const took, perMinute, minutes = 15_900, 30_000, 20
 	for _, typical := range []int64{took, 1000} { // the second is learned

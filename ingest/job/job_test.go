@@ -193,8 +193,8 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	}
 }
 
-// A worker that was paused, and taken for dead, ends when it wakes up and hears that its job is another worker's. The queue
-// took that for the end of the other one's job, which nobody went on with once its process had stopped.
+// A worker that was paused, and taken for dead, ends when it wakes up and hears that its job is another worker's. The
+// queue took that for the end of the other one's job, which nobody went on with once its process had stopped.
 func TestAPausedWorkerEndsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)
@@ -235,8 +235,8 @@ func TestAJobWaitsForBatchesUnderWay(t *testing.T) {
 	e.finished(t, id)
 }
 
-// The log may have lost an answer that was marked as appended: it was restored from a backup, or its topics are new. The
-// job waited for it for ever.
+// The log may have lost an answer that was marked as appended: it was restored from a backup, or its topics are new.
+// The job waited for it for ever.
 func TestAnAnswerThatTheLogHasLostIsGivenUp(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(2)...)

@@ -21,8 +21,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// workerVariable has the surroundings of a process that works on jobs until it is killed; faultVariable where it dies by
-// itself.
+// workerVariable has the surroundings of a process that works on jobs until it is killed; faultVariable where it dies
+// by itself.
 const (
 	workerVariable = "ANSWERSCOPE_TEST_WORKER"
 	faultVariable  = "ANSWERSCOPE_TEST_FAULT"
@@ -136,7 +136,8 @@ func (e *environment) checkAsked(t *testing.T, r result) {
 	}
 }
 
-// While Kafka is away answers are kept, and nothing is asked again: what a killed process has left, the next one appends.
+// While Kafka is away answers are kept, and nothing is asked again: what a killed process has left, the next one
+// appends.
 func TestAnswersOutliveAKillWhileKafkaIsAway(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(10)...)

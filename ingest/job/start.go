@@ -28,8 +28,8 @@ type Caller struct {
 	IdempotencyKey string     // "": none
 }
 
-// Start starts a job, and returns its id: a new one, or that of a running job that asks the same, or of one that the key
-// began within a day. What is wrong is a problem, or a *postgres.BudgetError.
+// Start starts a job, and returns its id: a new one, or that of a running job that asks the same, or of one that the
+// key began within a day. What is wrong is a problem, or a *postgres.BudgetError.
 func (j *Jobs) Start(ctx context.Context, brand postgres.Brand, r Request, by Caller) (uuid.UUID, error) {
 	if !brand.IsActive {
 		return uuid.Nil, problem.New(problem.Conflict, "brand %s is inactive: make it active first", brand.Slug)

@@ -169,8 +169,8 @@ func (w *worker) load(ctx context.Context) ([]*asker, error) {
 // mostSnapshot leaves half of a record to the answer.
 const mostSnapshot = event.MaxValueBytes / 2
 
-// checkRecord tries out, before anything is asked and paid, whether a run's record can be made. If the brand is too large,
-// its runs are given up with records that have its name alone.
+// checkRecord tries out, before anything is asked and paid, whether a run's record can be made. If the brand is too
+// large, its runs are given up with records that have its name alone.
 func (w *worker) checkRecord(first postgres.TrackingRun) {
 	r := &run{TrackingRun: first}
 	ended := w.runOf(r)
@@ -187,7 +187,8 @@ func (w *worker) checkRecord(first postgres.TrackingRun) {
 	w.snapshot.Brand.Aliases, w.snapshot.Brand.Domains, w.snapshot.Competitors, w.claim.Language = nil, nil, nil, ""
 }
 
-// asker opens a platform. One that cannot be asked, any more, fails every run; the error is of what says whether it can.
+// asker opens a platform. One that cannot be asked, any more, fails every run; the error is of what says whether it
+// can.
 func (w *worker) asker(ctx context.Context, slug string, known []provider.Provider) (*asker, error) {
 	a := &asker{worker: w, runs: newRuns(), description: platform.Description{Slug: slug}}
 	account := ""

@@ -19,8 +19,8 @@ const (
 	leastShown = 16 // of a shorter key, no character is shown
 )
 
-// Set gives an organization a key of a platform, in place of one that it has. user did it; nil is the command line. What
-// is wrong with the key or the platform is a problem, which does not show the key.
+// Set gives an organization a key of a platform, in place of one that it has. user did it; nil is the command line.
+// What is wrong with the key or the platform is a problem, which does not show the key.
 func (p *Providers) Set(ctx context.Context, user, organizationID uuid.UUID, slug, key string) error {
 	if err := needsKey(slug); err != nil {
 		return err
@@ -64,8 +64,8 @@ func needsKey(slug string) error {
 	return nil
 }
 
-// Reseal encrypts every key with the first key of ring, and returns how many there are. What ring cannot decrypt is left
-// as it is, and named in the error.
+// Reseal encrypts every key with the first key of ring, and returns how many there are. What ring cannot decrypt is
+// left as it is, and named in the error.
 func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	keys, err := db.AllProviderKeys(ctx)
 	if err != nil {

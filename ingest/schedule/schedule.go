@@ -87,7 +87,8 @@ func (s *Schedule) Prune(ctx context.Context) error {
 // ForgetStalled is for a process that no longer keeps the schedule: the one that does reports what is stalled.
 func (s *Schedule) ForgetStalled() { s.stalled.Set(0) }
 
-// StartAll starts what was not asked in its slot yet, of an organization or of all (nil), without waiting for the minute.
+// StartAll starts what was not asked in its slot yet, of an organization or of all (nil), without waiting for the
+// minute.
 func (s *Schedule) StartAll(ctx context.Context, organization *uuid.UUID) (Report, error) {
 	report, err := s.start(ctx, organization, true)
 	if err == nil {
@@ -115,8 +116,8 @@ func (s *Schedule) start(ctx context.Context, organization *uuid.UUID, onDemand 
 	return report, context.Cause(ctx)
 }
 
-// startBrand starts a job of what is due of a brand's platforms. The error is of the stores: one that is the brand's alone
-// stops no other.
+// startBrand starts a job of what is due of a brand's platforms. The error is of the stores: one that is the brand's
+// alone stops no other.
 func (s *Schedule) startBrand(ctx context.Context, rows []postgres.ScheduledPlatform, now time.Time, onDemand bool, report *Report) error {
 	due, next, later := Due(now, rows, onDemand)
 	if len(later) > 0 {
@@ -186,9 +187,9 @@ func reasonOf(err error) (string, time.Duration) {
 	return public, skippedFor
 }
 
-// Due says which of a brand's platforms are due, each with its slot, and when those are due next; and when the others are
-// due. On demand a platform is due that was not asked in its slot, else only from the brand's minute on, or if it was
-// never asked.
+// Due says which of a brand's platforms are due, each with its slot, and when those are due next; and when the others
+// are due. On demand a platform is due that was not asked in its slot, else only from the brand's minute on, or if it
+// was never asked.
 func Due(now time.Time, rows []postgres.ScheduledPlatform, onDemand bool) (due []job.Due, next, later map[uuid.UUID]time.Time) {
 	next, later = map[uuid.UUID]time.Time{}, map[uuid.UUID]time.Time{}
 	for _, r := range rows {

@@ -27,7 +27,8 @@ func slotOf(frequency string, at time.Time, zone *time.Location) time.Time {
 	return startOfDay(year, month, day, zone)
 }
 
-// startOfDay is the first instant of a day, which is not midnight where the clocks change then: there may be none, or two.
+// startOfDay is the first instant of a day, which is not midnight where the clocks change then: there may be none, or
+// two.
 func startOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	if midnight.Hour() == 23 { // of the day before: the clocks go from 0 to 1 o'clock
@@ -40,8 +41,8 @@ func startOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	return midnight
 }
 
-// startOf is the time from which the runs of a slot have a day to end: the slot's own, or the start of today if it began
-// on a day before. A week's runs would otherwise be given up unasked from its second day on.
+// startOf is the time from which the runs of a slot have a day to end: the slot's own, or the start of today if it
+// began on a day before. A week's runs would otherwise be given up unasked from its second day on.
 func startOf(slot, now time.Time, zone *time.Location) time.Time {
 	if today := slotOf("daily", now, zone); today.After(slot) {
 		return today
@@ -67,7 +68,8 @@ func after(frequency string, slot time.Time, zone *time.Location) time.Time {
 // spreadOver leaves some of an hour for the look that finds a brand due.
 const spreadOver = 50 * time.Minute
 
-// spread is how long after the start of a slot a brand is asked, so that not all are asked at once: it is always the same.
+// spread is how long after the start of a slot a brand is asked, so that not all are asked at once: it is always the
+// same.
 func spread(brand uuid.UUID) time.Duration {
 	h := fnv.New32a()
 	h.Write(brand[:])

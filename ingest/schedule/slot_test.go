@@ -45,7 +45,8 @@ func TestSlotsFollowOneAnother(t *testing.T) {
 	}
 }
 
-// A brand that is looked at every ten seconds is asked once in each slot of a year, in their order, whatever its minute.
+// A brand that is looked at every ten seconds is asked once in each slot of a year, in their order, whatever its
+// minute.
 func TestEverySlotIsAskedOnce(t *testing.T) {
 	brands := []uuid.UUID{brandWaiting(time.Minute), brandWaiting(time.Hour), {7}}
 	for name, year := range years {

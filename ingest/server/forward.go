@@ -25,8 +25,8 @@ func Forward(secret, address string) fiber.Handler {
 	return func(c *fiber.Ctx) error { return forward(c, http.MethodPost, address+cronPath, secret) }
 }
 
-// MountForward adds to a prefix of the web side what the tracking server at an address has below /api for users, as the user
-// whose access token the function finds. Without an address they say what is missing.
+// MountForward adds to a prefix of the web side what the tracking server at an address has below /api for users, as the
+// user whose access token the function finds. Without an address they say what is missing.
 func MountForward(server *httpd.Server, prefix, address string, token func(*fiber.Ctx) (string, error)) {
 	for _, path := range []string{"/tracking/*", "/providers", "/providers/*"} {
 		server.App.All(prefix+path, func(c *fiber.Ctx) error {

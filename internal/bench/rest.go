@@ -29,10 +29,10 @@ type tableRequest struct{ name, method, path, body string }
 
 const onceMore = "bench-0"
 
-// restTables measures our own /rest/v1 over HTTP with a user's token: the nested select of an organization's brands, the
-// insert of one, and a patch; each beside the statements that it sends (the transaction, the caller's role and claims, the
-// same SQL with the same parameters), sent by the driver from as many clients in the same minutes, in alternation. And
-// what finding the user of an API key and of a token costs.
+// restTables measures our own /rest/v1 over HTTP with a user's token: the nested select of an organization's brands,
+// the insert of one, and a patch; each beside the statements that it sends (the transaction, the caller's role and
+// claims, the same SQL with the same parameters), sent by the driver from as many clients in the same minutes, in
+// alternation. And what finding the user of an API key and of a token costs.
 func restTables(ctx context.Context, _ Options, s *stack, r *Result) error {
 	at, err := s.serveTables(ctx, tabling.brands)
 	if err != nil {

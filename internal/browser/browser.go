@@ -1,6 +1,6 @@
-// Package browser drives real browsers, for tests, benches and the pictures of the documentation: Chromium by its DevTools
-// protocol, Firefox by WebDriver BiDi. Both are JSON over a WebSocket, and a handful of their commands is all that is
-// needed, so that there is no library between.
+// Package browser drives real browsers, for tests, benches and the pictures of the documentation: Chromium by its
+// DevTools protocol, Firefox by WebDriver BiDi. Both are JSON over a WebSocket, and a handful of their commands is all
+// that is needed, so that there is no library between.
 package browser
 
 import (

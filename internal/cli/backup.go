@@ -96,8 +96,8 @@ func (e *engines) stopSinks(ctx context.Context) (*postgres.ExclusiveSinkLock, e
 }
 
 // copyTo copies one part after the other. A record that moves on meanwhile is in two parts and never in none, and is
-// counted once: the spool goes before the log, which takes its records, and the log before the stores. An answer of a tracking job stays
-// in PostgreSQL until the sinks go on, even if the log has it.
+// counted once: the spool goes before the log, which takes its records, and the log before the stores. An answer of a
+// tracking job stays in PostgreSQL until the sinks go on, even if the log has it.
 func (e *engines) copyTo(ctx context.Context, dir string) error {
 	data := e.settings.DataDir
 	for _, part := range []struct {

@@ -74,7 +74,8 @@ func effectiveSettings(chosen *kong.Context, outside config.Outside) []setting {
 	return list
 }
 
-// asGiven is err with the names of settings as they were given: of a flag of the command line --flag, else the variable.
+// asGiven is err with the names of settings as they were given: of a flag of the command line --flag, else the
+// variable.
 func asGiven(chosen *kong.Context, err error) error {
 	if err == nil {
 		return nil

@@ -71,9 +71,9 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(text), err
 })
 
-// hasNoFindings runs every rule of axe in the first look. In the second, of the other width and theme, it runs those that
-// the looks can change. Left out, for the time they take, are the
-// rows of a table that are as the three above them, and what is behind a dialog.
+// hasNoFindings runs every rule of axe in the first look. In the second, of the other width and theme, it runs those
+// that the looks can change. Left out, for the time they take, are the rows of a table that are as the three above
+// them, and what is behind a dialog.
 func (d *dashboard) hasNoFindings(t *testing.T, what string, first, second look) {
 	t.Helper()
 	script, err := axe()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A file of a table of /api/v1 is what the API gives, all pages of it; that of another table has its columns, and a line for
-// each row.
+// A file of a table of /api/v1 is what the API gives, all pages of it; that of another table has its columns, and a
+// line for each row.
 func (d *dashboard) downloadsCSV(t *testing.T) {
 	const shown = "" // the columns of such a table are those shown
 	for path, files := range map[string]map[string]string{

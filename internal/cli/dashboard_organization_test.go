@@ -112,8 +112,8 @@ func (d *dashboard) pagesTheAuditLog(t *testing.T) {
 	d.page.Await(t, `location.search == "?tab=audit" && `+lines+`.length == 100`)
 }
 
-// Two thousand prompts are pasted at once, and then shown a hundred at a time, and saved as one file, in which none is a
-// formula.
+// Two thousand prompts are pasted at once, and then shown a hundred at a time, and saved as one file, in which none is
+// a formula.
 func (d *dashboard) keepsManyPrompts(t *testing.T) {
 	d.at(t, "/", "Brands")
 	d.click(t, "Add brand")

@@ -12,8 +12,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// The dashboard of a queryapi starts and shows jobs, keys of platforms and budgets, which another process answers, as who has
-// the cookie; a queryapi without its address says so.
+// The dashboard of a queryapi starts and shows jobs, keys of platforms and budgets, which another process answers, as
+// who has the cookie; a queryapi without its address says so.
 func TestTheDashboardBesideTheTrackingServer(t *testing.T) {
 	t.Parallel()
 	i := installed(t, secretKeys)

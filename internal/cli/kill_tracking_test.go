@@ -19,9 +19,9 @@ import (
 )
 
 // A job asks four platforms that are slow, limit rates, fail and hang, and the processes that work on it are killed: at
-// each point of a run, while Kafka is away, and in a long run at random, too. Each question is asked once, or its repeat
-// is counted, by the platforms' own count of requests; each answer is in /api/v1 once; the job goes on after each kill,
-// its progress never falls, and it ends with what became of each run.
+// each point of a run, while Kafka is away, and in a long run at random, too. Each question is asked once, or its
+// repeat is counted, by the platforms' own count of requests; each answer is in /api/v1 once; the job goes on after
+// each kill, its progress never falls, and it ends with what became of each run.
 func TestKilledTrackingAsksOnce(t *testing.T) {
 	parallelUnlessLong(t)
 	prompts, longest, commands := 25, 400*time.Millisecond, []string{"all"}
@@ -286,8 +286,8 @@ func (k *trackingKill) checkJob(t *testing.T, j shownJob) {
 	}
 }
 
-// checkRuns compares the job's runs with the requests that the platforms have counted, and returns the sum of repeats and
-// the ids of the answers.
+// checkRuns compares the job's runs with the requests that the platforms have counted, and returns the sum of repeats
+// and the ids of the answers.
 func (k *trackingKill) checkRuns(t *testing.T, j shownJob) (repeats int, answers map[string]bool) {
 	t.Helper()
 	rows, err := k.db.Query(t.Context(), `SELECT platform, model, substring(prompt->>'text' FROM 'room (\d+)'), state, attempts, repeats, answer_id

@@ -60,8 +60,8 @@ func (p *process) printJSON(v any) error {
 	return p.print(escaped(string(text)))
 }
 
-// escaped is text with an escape, that of JSON, for each control but tabs, and for what turns the direction of text. Names
-// and prompts are the clients', who could end a line, erase others, or show one text as another.
+// escaped is text with an escape, that of JSON, for each control but tabs, and for what turns the direction of text.
+// Names and prompts are the clients', who could end a line, erase others, or show one text as another.
 func escaped(text string) string {
 	if !event.HasControls(text) {
 		return text

@@ -108,8 +108,8 @@ func (s *service) resolver() *apikey.Resolver {
 	return s.keys
 }
 
-// identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns; nobody's
-// where there is neither. An anon key is what clients of /rest/v1 send beside their token.
+// identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns;
+// nobody's where there is neither. An anon key is what clients of /rest/v1 send beside their token.
 func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKeys []string, err error) {
 	issuer := s.settings.Issuer
 	audience := cmp.Or(issuer.Audience, "authenticated")

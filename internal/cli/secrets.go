@@ -38,8 +38,8 @@ func (c *secretsRotate) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// ring are the keys of what the database has encrypted. Beside an embedded database they are in a file; for one that other
-// machines use they must be given.
+// ring are the keys of what the database has encrypted. Beside an embedded database they are in a file; for one that
+// other machines use they must be given.
 func (p *process) ring() (secret.Ring, error) {
 	if p.settings.SecretKeys.IsSet() {
 		return secret.ParseRing(p.settings.SecretKeys.Reveal())

@@ -102,8 +102,8 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 	)
 }
 
-// checkEngines warns of variables that name no setting. Of a part with some engines given and others not, one of them may
-// be the misspelt address of an engine, in whose place an empty one would be started.
+// checkEngines warns of variables that name no setting. Of a part with some engines given and others not, one of them
+// may be the misspelt address of an engine, in whose place an empty one would be started.
 func (p *process) checkEngines(plan plan) error {
 	for _, unknown := range p.unknown {
 		p.log.Warn("a variable has no effect", "cause", unknown, "next", "correct its name, or remove it")

@@ -14,8 +14,8 @@ import (
 
 var secretKeys = "ANSWERSCOPE_SECRET_KEYS=k:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32))
 
-// Each route of the dashboard wants the cookie of a session, and for a write the header that no other page can send; and
-// no organization sees or changes another's rows through it.
+// Each route of the dashboard wants the cookie of a session, and for a write the header that no other page can send;
+// and no organization sees or changes another's rows through it.
 func TestEveryRouteOfTheDashboardWantsItsCookie(t *testing.T) {
 	t.Parallel()
 	i := install(t, nil)
@@ -55,7 +55,8 @@ func TestEveryRouteOfTheDashboardWantsItsCookie(t *testing.T) {
 	}
 }
 
-// ofDashboard are the routes of the dashboard, but for that of its session and descriptions, and a read and a write of each table.
+// ofDashboard are the routes of the dashboard, but for that of its session and descriptions, and a read and a write of
+// each table.
 func (s *tenancy) ofDashboard(t *testing.T) (list []route) {
 	t.Helper()
 	for _, known := range s.served.server.App.GetRoutes(true) {

@@ -27,8 +27,8 @@ var surfaces = []string{"/api/v1", "/api", "/rest/v1", "/api/tracking", "/cron",
 // scheduled are the surfaces of who knows CRON_SECRET, which is nobody's credential.
 var scheduled = []string{"/cron", "/api/cron"}
 
-// open are the routes without a credential; the script has another one, which ends in its hash. The dashboard is not served
-// beside an outside issuer: / says so.
+// open are the routes without a credential; the script has another one, which ends in its hash. The dashboard is not
+// served beside an outside issuer: / says so.
 var open = regexp.MustCompile(`^GET (/|/healthz|/t(\.[0-9a-f]+)?\.js|/api/v1/openapi\.json|/api/openapi\.json|/api/tracking/openapi\.json)$`)
 
 // brandless are the routes of /api/v1 that are not about one brand. No tenant has an answer, so that one is 404.
@@ -75,8 +75,8 @@ func (s *tenancy) settle(t *testing.T) {
 	s.ours, s.others = s.rent(t, root, "acorn"), s.rent(t, root, "birch")
 }
 
-// serveHere runs `answerscope all` in this process until the test ends, and returns it once it is ready: its parts can be
-// looked at. The settings are of who signs in.
+// serveHere runs `answerscope all` in this process until the test ends, and returns it once it is ready: its parts can
+// be looked at. The settings are of who signs in.
 func (i *installation) serveHere(t *testing.T, settings ...string) *service {
 	t.Helper()
 	env := map[string]string{}

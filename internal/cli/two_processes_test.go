@@ -96,8 +96,8 @@ func (k *twoServers) count(t *testing.T, query string) (n int) {
 	return n
 }
 
-// checkSlotAgain has both servers start a slot for a second time, twice each, while their schedule does so, too: as if a
-// process had died after it started the jobs, and before it noted when they are due next.
+// checkSlotAgain has both servers start a slot for a second time, twice each, while their schedule does so, too: as if
+// a process had died after it started the jobs, and before it noted when they are due next.
 func (k *twoServers) checkSlotAgain(t *testing.T) {
 	t.Helper()
 	k.edit(t, "UPDATE brand_platforms SET last_checked_at = NULL, next_check_at = NULL")

@@ -170,11 +170,12 @@ func (c *userRemove) Run(ctx context.Context, p *process) error {
 	})
 }
 
-// passwordTimeout is how long a password may take to come through a pipe before there is none: stdin may be open with no
-// writer at its other end.
+// passwordTimeout is how long a password may take to come through a pipe before there is none: stdin may be open with
+// no writer at its other end.
 const passwordTimeout = 10 * time.Second
 
-// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. words are of who gets it.
+// readPassword returns the first line of stdin, "" when there is none; a terminal is not asked. words are of who gets
+// it.
 func readPassword(p *process, least int, words ...string) (string, error) {
 	if file, ok := p.stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		return "", nil

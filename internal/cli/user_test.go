@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A user is added, signs in, is listed, gets another password, is disabled and enabled; whatever was open is shut at once.
+// A user is added, signs in, is listed, gets another password, is disabled and enabled; whatever was open is shut at
+// once.
 func TestAUserSignsInUntilTheyAreDisabled(t *testing.T) {
 	t.Parallel()
 	dir := migratedDir(t)

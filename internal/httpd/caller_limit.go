@@ -40,8 +40,8 @@ func (l *CallerLimit) Handle(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// Take counts a request of a caller, an API key or a user, and adds headers that say what is left. Over the limit it is a
-// problem of kind TooMany.
+// Take counts a request of a caller, an API key or a user, and adds headers that say what is left. Over the limit it is
+// a problem of kind TooMany.
 func (l *CallerLimit) Take(c *fiber.Ctx, caller uuid.UUID) error {
 	if l.perSecond == 0 {
 		return nil

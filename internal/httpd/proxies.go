@@ -51,8 +51,8 @@ func (p Proxies) Trust(remote netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(remote) })
 }
 
-// Address is that of a client: remote itself, or where remote is a trusted proxy the right-most hop of X-Forwarded-For (all
-// its headers in order, joined by commas) that is none; the zero Addr where that hop is no address.
+// Address is that of a client: remote itself, or where remote is a trusted proxy the right-most hop of X-Forwarded-For
+// (all its headers in order, joined by commas) that is none; the zero Addr where that hop is no address.
 func (p Proxies) Address(remote netip.Addr, forwardedFor string) netip.Addr {
 	remote = plainAddress(remote)
 	for p.Trust(remote) && strings.TrimSpace(forwardedFor) != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// Pages computes /api/v1/ai-pages of a brand from its readings, and from the crawls and visits of all, each once. listed
-// is as of Citations.
+// Pages computes /api/v1/ai-pages of a brand from its readings, and from the crawls and visits of all, each once.
+// listed is as of Citations.
 func Pages(readings []Reading, crawls []event.Crawl, visits []event.Visit, organization, brand uuid.UUID, f Filter, limit int, listed func(host string) string) Body {
 	type counts struct{ crawls, citations, visits, sessions, goals int }
 	pages := map[string]*counts{}

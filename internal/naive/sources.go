@@ -18,8 +18,8 @@ type citation struct {
 	kind, model        string
 }
 
-// Citations computes /api/v1/citations: what the answers cite; mentioned, unless nil, which of them count. listed says of
-// a host which source type the lists and rules of hosts give it; they are data and no definition.
+// Citations computes /api/v1/citations: what the answers cite; mentioned, unless nil, which of them count. listed says
+// of a host which source type the lists and rules of hosts give it; they are data and no definition.
 func Citations(readings []Reading, f Filter, mentioned *bool, source string, limit int, listed func(host string) string) Body {
 	all := answers(f.runs(readings))
 	if mentioned != nil {

@@ -18,8 +18,8 @@ type KeyStore interface {
 	AddKey(ctx context.Context, key Key) error
 }
 
-// How long a key signs, and verifies: a day longer than its last access token lasts. One that has signed the anon key is
-// kept and published after that, for those who verify that by themselves.
+// How long a key signs, and verifies: a day longer than its last access token lasts. One that has signed the anon key
+// is kept and published after that, for those who verify that by themselves.
 const (
 	SignFor   = 90 * 24 * time.Hour
 	VerifyFor = SignFor + 25*time.Hour

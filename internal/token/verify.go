@@ -89,8 +89,8 @@ func (a answering) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Verify returns the claims of a token. One that is not valid is a problem of kind Unauthenticated, which says why; any other
-// error is of where the keys are.
+// Verify returns the claims of a token. One that is not valid is a problem of kind Unauthenticated, which says why; any
+// other error is of where the keys are.
 func (v *Verifier) Verify(ctx context.Context, text string) (Claims, error) {
 	var claims Claims
 	_, err := v.parser.ParseWithClaims(text, &claims, v.keys(ctx))

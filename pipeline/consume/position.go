@@ -53,9 +53,9 @@ func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shard
 	return nil
 }
 
-// Positions are those of all partitions of a topic, by their numbers; none of a topic that does not exist. The ends are read
-// after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the exclusive
-// sink lock, from before this call.
+// Positions are those of all partitions of a topic, by their numbers; none of a topic that does not exist. The ends are
+// read after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the
+// exclusive sink lock, from before this call.
 func Positions(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
 	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
 		return backoff.Retry(ctx, func() ([]Position, error) {

@@ -17,7 +17,8 @@ type Span struct {
 	Expired    bool // the log begins with it: earlier records may have been of the span, and are gone
 }
 
-// LandedSince are the records of a sink, a span of each partition, that were appended at a time or later and have landed.
+// LandedSince are the records of a sink, a span of each partition, that were appended at a time or later and have
+// landed.
 func LandedSince(ctx context.Context, c producer.Connection, sink Sink, since time.Time) ([]Span, error) {
 	positions, err := Positions(ctx, c, sink.Group, sink.Topic)
 	if err != nil {

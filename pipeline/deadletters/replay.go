@@ -44,9 +44,9 @@ type Summary struct {
 	Refused  int `json:"refused"`
 }
 
-// Replay appends the dead letters that pass the filter and that were there when it began, without those that they become
-// again. It calls refuse with each that it refuses, and progress after each portion. An error leaves the rest for another
-// call.
+// Replay appends the dead letters that pass the filter and that were there when it began, without those that they
+// become again. It calls refuse with each that it refuses, and progress after each portion. An error leaves the rest
+// for another call.
 func (r *Replayer) Replay(ctx context.Context, filter clickhouse.DeadLetterFilter, refuse func(Refusal), progress func(replayed int)) (Summary, error) {
 	var done Summary
 	lastOffsets, err := r.lastOffsets(ctx)

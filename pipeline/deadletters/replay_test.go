@@ -115,8 +115,8 @@ func (e *environment) lines(t *testing.T) (all []deadletters.Line) {
 	return all
 }
 
-// On each partition an earlier build could not read an answer, and one record is garbage. The answers are appended to the
-// partitions on which they were, once; the garbage becomes a dead letter again as often as it is replayed.
+// On each partition an earlier build could not read an answer, and one record is garbage. The answers are appended to
+// the partitions on which they were, once; the garbage becomes a dead letter again as often as it is replayed.
 func TestDeadLettersAreReplayedOnce(t *testing.T) {
 	e := newEnvironment(t)
 	for partition := range 2 {

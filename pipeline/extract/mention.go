@@ -8,8 +8,8 @@ import (
 )
 
 // mentions calls found for every occurrence of an entity's name in folded text that counts as a mention, from left to
-// right, with the bytes where it starts and ends. Of one entity's names that fit at a place the longest is taken, and no
-// character is taken twice; entities do not shadow each other.
+// right, with the bytes where it starts and ends. Of one entity's names that fit at a place the longest is taken, and
+// no character is taken twice; entities do not shadow each other.
 func (n *names) mentions(text []byte, found func(entity, at, end int)) {
 	taken := make([]int, n.entities) // up to where the text is taken, by entity
 	for at := range text {

@@ -44,8 +44,8 @@ type Migrator struct {
 	Newer error // of the stores that a newer release has migrated, as far as Pending has seen
 }
 
-// Pending lists what must be done in the selected stores, in order: nothing in one that a newer release has migrated, which
-// is noted in Newer.
+// Pending lists what must be done in the selected stores, in order: nothing in one that a newer release has migrated,
+// which is noted in Newer.
 func (m *Migrator) Pending(ctx context.Context, in Stores) ([]Step, error) {
 	var steps []Step
 	add := func(store string, names ...string) {

@@ -54,9 +54,9 @@ func (r *run) reconcile(ctx context.Context, c *cell) (*Finding, error) {
 	return f, nil
 }
 
-// keeps says whether a rollup may have rows that its landing table has lost, so that only a person may have it repaired.
-// It may while the rows of a broken part are lost, even if it has fewer, and else if it has more; surplus rows, and a batch that was
-// repeated, make more, too.
+// keeps says whether a rollup may have rows that its landing table has lost, so that only a person may have it
+// repaired. It may while the rows of a broken part are lost, even if it has fewer, and else if it has more; surplus
+// rows, and a batch that was repeated, make more, too.
 func (r *run) keeps(ctx context.Context, c *cell, f *Finding) (bool, error) {
 	if r.scope.Repair == RepairAll {
 		return false, nil

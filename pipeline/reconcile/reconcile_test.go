@@ -222,9 +222,9 @@ func TestSuspectMonthsAreRepaired(t *testing.T) {
 	}
 }
 
-// A suspect month whose landing table has lost a part waits for a person, whether its rollup has more rows or fewer: they
-// may be all that is left of that part's. Where the server has the parts again that the broken one was merged from, nothing
-// is lost.
+// A suspect month whose landing table has lost a part waits for a person, whether its rollup has more rows or fewer:
+// they may be all that is left of that part's. Where the server has the parts again that the broken one was merged
+// from, nothing is lost.
 func TestWhatOnlyARollupHasIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

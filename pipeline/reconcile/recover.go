@@ -22,11 +22,11 @@ type Recovered struct {
 	LogBegins time.Time `json:"log_begins_at,omitzero"` // records that were appended before it may have expired; zero: none
 }
 
-// Recover puts back what a landing table has lost of a month with a broken part, as far as the log still has the records,
-// and calls step as it reads on. It may be run beside sinks, killed at any point, and run again.
+// Recover puts back what a landing table has lost of a month with a broken part, as far as the log still has the
+// records, and calls step as it reads on. It may be run beside sinks, killed at any point, and run again.
 //
-// The rows come back at the positions that they had, past the views: their targets have counted them. Appended once more,
-// a record would be counted twice there, and be dropped by a sink that has its id in memory.
+// The rows come back at the positions that they had, past the views: their targets have counted them. Appended once
+// more, a record would be counted twice there, and be dropped by a sink that has its id in memory.
 func Recover[R sink.Row](ctx context.Context, c *Reconciler, of *sink.Sink[R], month clickhouse.Month, step func(done, total int64)) (result Recovered, err error) {
 	lead := c.db.NewLeader("reconcile")
 	defer func() { err = errors.Join(err, lead.Close()) }()
@@ -59,7 +59,8 @@ func Recover[R sink.Row](ctx context.Context, c *Reconciler, of *sink.Sink[R], m
 	return result, nil
 }
 
-// appendedBefore is how long before the time of its fact a record may have been appended, and a day for clocks that differ.
+// appendedBefore is how long before the time of its fact a record may have been appended, and a day for clocks that
+// differ.
 const appendedBefore = 48 * time.Hour
 
 // Bounds of the records that are looked up at once.

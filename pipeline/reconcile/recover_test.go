@@ -18,9 +18,9 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// Each part of March is broken on disk in turn, among them one with the first rows of answers that were corrected since,
-// and one with the corrections. What the log has of them comes back as it was, and nothing else changes; sinks run all
-// the while.
+// Each part of March is broken on disk in turn, among them one with the first rows of answers that were corrected
+// since, and one with the corrections. What the log has of them comes back as it was, and nothing else changes; sinks
+// run all the while.
 func TestRowsOfABrokenPartComeBack(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -58,8 +58,8 @@ func TestRowsOfABrokenPartComeBack(t *testing.T) {
 	}
 }
 
-// A lost fact that came once more is there once: a sink that has the id of a visit in memory drops it, and an answer that
-// landed again is not put back beside that. Nothing comes back of a deleted brand, and a frozen month is refused.
+// A lost fact that came once more is there once: a sink that has the id of a visit in memory drops it, and an answer
+// that landed again is not put back beside that. Nothing comes back of a deleted brand, and a frozen month is refused.
 func TestWhatIsNotToComeBack(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -94,8 +94,8 @@ func TestWhatIsNotToComeBack(t *testing.T) {
 	}
 }
 
-// While a recovery waits for the sinks, one of them lands an answer once more that the recovery has found missing: it is
-// there once.
+// While a recovery waits for the sinks, one of them lands an answer once more that the recovery has found missing: it
+// is there once.
 func TestARecoveryBesideSinks(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -202,8 +202,8 @@ func TestARecoveryIsKilled(t *testing.T) {
 	}
 }
 
-// recoverUntilKilled recovers visits in a process that is killed after so many writes to the warehouse; false when it had
-// ended before.
+// recoverUntilKilled recovers visits in a process that is killed after so many writes to the warehouse; false when it
+// had ended before.
 func (p *pipeline) recoverUntilKilled(t *testing.T, writes int) (killed bool) {
 	t.Helper()
 	warehouse, control := testkit.NewProxy(t, p.warehouse.DSN), testkit.NewProxy(t, p.control.DSN)

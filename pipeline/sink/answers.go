@@ -68,9 +68,9 @@ func landedAnswers(ctx context.Context, conn *clickhouse.Conn, keys []clickhouse
 }
 
 // correct makes the two rows of a correction: the current row once more with sign -1, and the new reading with sign +1.
-// Every sum over sign × value moves by the difference, with the insert or not at all. What is long or is spent once stays
-// on the id's first row, and both rows leave it empty. Both are of the reread's record, so that a replay of it does not
-// find them.
+// Every sum over sign × value moves by the difference, with the insert or not at all. What is long or is spent once
+// stays on the id's first row, and both rows leave it empty. Both are of the reread's record, so that a replay of it
+// does not find them.
 func correct(current, reread *clickhouse.AnswerRow) []clickhouse.AnswerRow {
 	if current == nil || !versionOf(current).Older(versionOf(reread)) {
 		return nil

@@ -8,8 +8,8 @@ import (
 
 // deduplicate makes the rows of the accepted records.
 //
-// An id is counted once: a record whose id has landed, or is in the batch before it, is dropped whatever it says. A reread
-// corrects such an answer if its reading is newer than the current one, and is dropped if not.
+// An id is counted once: a record whose id has landed, or is in the batch before it, is dropped whatever it says. A
+// reread corrects such an answer if its reading is newer than the current one, and is dropped if not.
 func (in *insertion[R]) deduplicate(ctx context.Context) error {
 	known, err := in.knownIDs(ctx)
 	if err != nil {

@@ -18,8 +18,8 @@ type Missing[R Row] struct {
 // Table is the landing table.
 func (s *Sink[R]) Table() clickhouse.Table[R] { return s.topic.table }
 
-// Missing finds what is lost of items. It takes the steps of a batch that lands, but sees all rows of all partitions: an
-// id may have come once more since. What of the month was lost comes back as it was, also a correction, but for one
+// Missing finds what is lost of items. It takes the steps of a batch that lands, but sees all rows of all partitions:
+// an id may have come once more since. What of the month was lost comes back as it was, also a correction, but for one
 // between two that were kept. With a lock, deleted brands are left out; under the exclusive one the result stays true.
 func (s *Sink[R]) Missing(ctx context.Context, conn *clickhouse.Conn, items []Item[R], lock consume.SinkLock) (Missing[R], error) {
 	lookUp := *s

@@ -1,7 +1,8 @@
 // Package sink turns a batch of the log into one ClickHouse insert.
 //
-// The rows of a batch depend on its plan, its records, and landing rows below it; never on the clock or on the progress of
-// another consumer. So the replay of a batch is the same rows, of which those are inserted that the landing table lacks.
+// The rows of a batch depend on its plan, its records, and landing rows below it; never on the clock or on the progress
+// of another consumer. So the replay of a batch is the same rows, of which those are inserted that the landing table
+// lacks.
 package sink
 
 import (
@@ -41,8 +42,8 @@ type topic[R Row] struct {
 	decode   func(version int, r consume.Record) (row R, reread bool, err error)
 	landed   func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
 
-	// Of a topic with rereads: the current rows of ids; what a reread makes of one, nothing if it is outdated; and which of
-	// the ids that have landed still have their first row.
+	// Of a topic with rereads: the current rows of ids; what a reread makes of one, nothing if it is outdated; and which
+	// of the ids that have landed still have their first row.
 	current func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]*R, error)
 	correct func(current, reread *R) []R
 	counted func(context.Context, *clickhouse.Conn, []clickhouse.Key, clickhouse.Below) (map[clickhouse.Key]bool, error)
@@ -117,7 +118,8 @@ func (in *insertion[R]) position(offset int64) clickhouse.LogPosition {
 }
 
 // LastOffset is the largest offset of a partition that has landed on any shard. It is asked when a partition is begun:
-// replicas catch up first, since the lookups of its batches must find what another consumer inserted at another replica.
+// replicas catch up first, since the lookups of its batches must find what another consumer inserted at another
+// replica.
 func (s *Sink[R]) LastOffset(ctx context.Context, topic string, partition int32) (last int64, ok bool, err error) {
 	for n := range s.shards {
 		conn, err := s.conn.Shard(n)

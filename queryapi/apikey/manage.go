@@ -18,8 +18,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// A Manager answers /api/keys. Users make keys for themselves, see and revoke their own, and admins everyone's. It is safe
-// for concurrent use.
+// A Manager answers /api/keys. Users make keys for themselves, see and revoke their own, and admins everyone's. It is
+// safe for concurrent use.
 type Manager struct {
 	db  *postgres.DB
 	now func() time.Time

@@ -42,7 +42,8 @@ func New(db *postgres.DB, log *slog.Logger) *Resolver {
 }
 
 // Resolve finds the user of the key in an Authorization header. A missing, malformed, unknown, revoked or expired key,
-// or one of an inactive user, is the same problem, of kind Unauthenticated; so is an access token, which is told that it is none.
+// or one of an inactive user, is the same problem, of kind Unauthenticated; so is an access token, which is told that
+// it is none.
 func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identity, error) {
 	credential := httpd.Bearer(header)
 	if !IsKey(credential) && strings.Count(credential, ".") == 2 { // the form of a JSON Web Token

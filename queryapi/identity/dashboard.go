@@ -19,8 +19,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service, with the cookie as the
-// credential.
+// DashboardPrefix is where the dashboard's page finds what it shows: the surfaces of this service, with the cookie as
+// the credential.
 const DashboardPrefix = "/app/api"
 
 // The cookie of a session of the dashboard. Under TLS its prefix has the browser hold it to this host and to TLS.
@@ -115,8 +115,8 @@ func (p *Provider) closeDashboard(c *fiber.Ctx) error {
 	return c.SendStatus(http.StatusNoContent)
 }
 
-// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unauthenticated if no session has it. A write of
-// another origin's page is one of kind Forbidden.
+// Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unauthenticated if no session has
+// it. A write of another origin's page is one of kind Forbidden.
 func (p *Provider) Dashboard(c *fiber.Ctx) (identity.Identity, error) {
 	account, err := p.dashboardAccount(c)
 	return identity.Identity{UserID: account.ID, Email: account.Email, OrganizationID: account.OrganizationID, Role: account.Role}, err

@@ -72,8 +72,8 @@ func (s *keyStore) AddKey(ctx context.Context, key token.Key) error {
 	return s.db.AddSigningKey(ctx, postgres.SigningKey{ID: id, Public: public, Private: s.ring.Seal(private, sealedName(id))}, token.VerifyFor)
 }
 
-// Reseal encrypts every private key with the first key of ring, and returns how many there are. What ring cannot decrypt
-// is left as it is, and named in the error.
+// Reseal encrypts every private key with the first key of ring, and returns how many there are. What ring cannot
+// decrypt is left as it is, and named in the error.
 func Reseal(ctx context.Context, db *postgres.DB, ring secret.Ring) (resealed int, err error) {
 	rows, err := db.SigningKeys(ctx)
 	if err != nil {

@@ -47,8 +47,8 @@ func (l *limits) take(client netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// makeRoom forgets those who have not tried for a while, and if that is not enough others, until half are left: so it is
-// done rarely.
+// makeRoom forgets those who have not tried for a while, and if that is not enough others, until half are left: so it
+// is done rarely.
 func (l *limits) makeRoom(now time.Time) {
 	if len(l.tries) < mostAddresses {
 		return

@@ -31,8 +31,8 @@ func foreignToken(t *testing.T) string {
 	return text
 }
 
-// badTokens makes every token that must open nothing, from a good one; what it changes of the user is changed back by the
-// returned function.
+// badTokens makes every token that must open nothing, from a good one; what it changes of the user is changed back by
+// the returned function.
 func (w *environment) badTokens(t *testing.T) map[string]func() (text, code string, restore func()) {
 	t.Helper()
 	keys, err := (&keyStore{db: w.db, ring: ringOf(t, "k"), log: w.provider.log}).Keys(t.Context())

@@ -50,8 +50,8 @@ const (
 	wrongAnonKey = `{"message":"Invalid API key"}`
 )
 
-// Callers finds who asks /rest/v1, as often as limit allows: every request has an anon key in the header apikey, and that
-// of a user a token, too.
+// Callers finds who asks /rest/v1, as often as limit allows: every request has an anon key in the header apikey, and
+// that of a user a token, too.
 func (t *Tokens) Callers(anonKeys []string, limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
 		given, bearer := c.Get("apikey"), httpd.Bearer(c.Get(fiber.HeaderAuthorization))
@@ -91,7 +91,8 @@ func restRefusal(err error) error {
 	return err
 }
 
-// caller is in which role a request runs, and of which user it is; nil is nobody's. A token of the role anon is as none.
+// caller is in which role a request runs, and of which user it is; nil is nobody's. A token of the role anon is as
+// none.
 func (t *Tokens) caller(c *fiber.Ctx, anonKeys []string) (caller rest.Caller, user uuid.UUID, err error) {
 	anonymous := rest.Caller{Role: anonRole, Claims: json.RawMessage(`{"role":"anon"}`), Anonymous: true}
 	header := c.Get(fiber.HeaderAuthorization)

@@ -16,8 +16,8 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Tokens resolves access tokens to their users, who are read from the database each time: who was disabled, removed from
-// their organization or signed out is refused at once, in every process. It is safe for concurrent use.
+// Tokens resolves access tokens to their users, who are read from the database each time: who was disabled, removed
+// from their organization or signed out is refused at once, in every process. It is safe for concurrent use.
 type Tokens struct {
 	db       *postgres.DB
 	verifier *token.Verifier
@@ -39,8 +39,9 @@ var (
 	errNoSession = problem.New(problem.Unauthenticated, "invalid access token: its session has ended; sign in again")
 )
 
-// resolve finds the account that the token of an Authorization header speaks for, and its session. What is wrong with the
-// token is a problem of kind Unauthenticated; of kind Forbidden, where it is valid and of another role than a user's.
+// resolve finds the account that the token of an Authorization header speaks for, and its session. What is wrong with
+// the token is a problem of kind Unauthenticated; of kind Forbidden, where it is valid and of another role than a
+// user's.
 func (t *Tokens) resolve(ctx context.Context, header string) (account postgres.Account, session uuid.UUID, err error) {
 	text := httpd.Bearer(header)
 	switch {
@@ -122,8 +123,8 @@ const apiBody = 64 << 10
 //go:embed openapi.json
 var description []byte
 
-// Mount adds the surface /api to a server, for what takes access tokens; its description; and GET /api/health, which says
-// whether a token works and whose it is.
+// Mount adds the surface /api to a server, for what takes access tokens; its description; and GET /api/health, which
+// says whether a token works and whose it is.
 func (t *Tokens) Mount(server *httpd.Server) fiber.Router {
 	surface := server.Mount(httpd.Surface{Prefix: "/api", BodyLimit: apiBody, Error: plainRefusal})
 	surface.Get("/health", t.RequireToken, func(c *fiber.Ctx) error {

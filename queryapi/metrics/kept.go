@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// keptFor bounds how long a body is kept: what changes the warehouse and is not noted, such as a month that expires, an
-	// edit by hand or the last batch of a process that died, shows after that.
+	// keptFor bounds how long a body is kept: what changes the warehouse and is not noted, such as a month that expires,
+	// an edit by hand or the last batch of a process that died, shows after that.
 	keptFor = time.Minute
 	// keptOrganizations is of how many organizations bodies are kept at most.
 	keptOrganizations = 64

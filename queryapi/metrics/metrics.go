@@ -174,8 +174,9 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	return made.send(c)
 }
 
-// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0. With replicas nothing is kept:
-// one that lags answers with what was before a version that is already known, and its body would serve until the next.
+// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0. With replicas nothing is
+// kept: one that lags answers with what was before a version that is already known, and its body would serve until the
+// next.
 func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
 	if a.cfg.KeptBytes == 0 || e.ofControlPlane || a.warehouse.Replicated() {
 		return 0, nil

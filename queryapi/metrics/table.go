@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A table is a list of a body, as CSV has it: a line for each row, a column for each field. A field that is an object has
-// a column for each of its own, named <field>_<own>; a list of texts is one cell; a list of objects is a table of its
-// own, named <list>.<field>, which begins with the columns of the row around it, named <list>_<field>.
+// A table is a list of a body, as CSV has it: a line for each row, a column for each field. A field that is an object
+// has a column for each of its own, named <field>_<own>; a list of texts is one cell; a list of objects is a table of
+// its own, named <list>.<field>, which begins with the columns of the row around it, named <list>_<field>.
 type table struct {
 	name   string
 	header []string

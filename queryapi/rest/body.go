@@ -167,8 +167,8 @@ func keysOfAll(decoder *jsontext.Decoder) ([]string, error) {
 	return common, err
 }
 
-// maxRows bounds the JSON that is made of CSV, which repeats the columns' names in every row: of a long first line and many
-// short ones it would be thousands of times the body.
+// maxRows bounds the JSON that is made of CSV, which repeats the columns' names in every row: of a long first line and
+// many short ones it would be thousands of times the body.
 const maxRows = 8 * bodyLimit
 
 // parseCSV reads rows whose first line names the columns; NULL is null.

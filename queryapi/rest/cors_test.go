@@ -2,8 +2,8 @@ package rest
 
 import "testing"
 
-// A browser sends the dashboard's cookie from every page of its site, so an origin of the list may read /rest/v1 and not
-// the dashboard's copy of it. The copy once answered it with credentials.
+// A browser sends the dashboard's cookie from every page of its site, so an origin of the list may read /rest/v1 and
+// not the dashboard's copy of it. The copy once answered it with credentials.
 func TestThePrefixOfACookieIsForItsOwnOrigin(t *testing.T) {
 	api := New(Config{Prefix: "/rest/v1", Origins: []string{"https://reports.example"}}, nil, nil, nil)
 	for _, method := range []string{"GET", "OPTIONS"} {

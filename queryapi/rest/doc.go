@@ -13,8 +13,8 @@
 // The package knows no table by name: which schemas it serves, and to whom, is configuration.
 //
 // It has about 4,900 lines of code, where 4,000 were planned. The rest is what clients see of PostgREST beyond its
-// results, and what scenarios compare word for word: what a text that cannot be read should have been (scan.go, 350 lines
-// that follow the rules of PostgREST's parser), names that were probably meant (resolve.go, plan_call.go), the choices of
-// an ambiguous relationship (relationship.go), and relationships through views, whose columns are traced through their
-// stored definitions (view.go).
+// results, and what scenarios compare word for word: what a text that cannot be read should have been (scan.go, 350
+// lines that follow the rules of PostgREST's parser), names that were probably meant (resolve.go, plan_call.go), the
+// choices of an ambiguous relationship (relationship.go), and relationships through views, whose columns are traced
+// through their stored definitions (view.go).
 package rest

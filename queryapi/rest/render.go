@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sqlText is SQL under construction. Identifiers come from the cache, or are quoted: aliases, and keys of embeds. What else
-// a request says goes into the parameters.
+// sqlText is SQL under construction. Identifiers come from the cache, or are quoted: aliases, and keys of embeds. What
+// else a request says goes into the parameters.
 type sqlText struct {
 	strings.Builder
 	values [][]byte

@@ -1,8 +1,9 @@
-// Package web serves the dashboard: one document for all its addresses, whose script shows the screen. What it shows comes
-// from /app/api: the surfaces of this service, with the cookie as the credential (package identity, dashboard.go).
+// Package web serves the dashboard: one document for all its addresses, whose script shows the screen. What it shows
+// comes from /app/api: the surfaces of this service, with the cookie as the credential (package identity,
+// dashboard.go).
 //
-// The script is written in TypeScript with Preact and bundled by `make page`; served/ has the result, which is committed,
-// so that Go alone builds the binary. A test says when it is not of the sources. In page/:
+// The script is written in TypeScript with Preact and bundled by `make page`; served/ has the result, which is
+// committed, so that Go alone builds the binary. A test says when it is not of the sources. In page/:
 //
 //   - route.ts is the address: path and query as signals, go to change them. All state of a screen is in the address.
 //   - api.ts is the only file that asks: useAnswer for what is shown, write for changes, after which all is asked again.
@@ -15,5 +16,6 @@
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in the table of main.tsx and in screens of
 // web.go, and a line in isAccessible of internal/cli/dashboard_access_test.go. What it shows is compared with the API's
-// bodies in dashboard_screens_test.go, its tables in dashboard_rows_test.go. Texts of people and of answers are children of elements, and addresses pass through parts/link.tsx.
+// bodies in dashboard_screens_test.go, its tables in dashboard_rows_test.go. Texts of people and of answers are
+// children of elements, and addresses pass through parts/link.tsx.
 package web

@@ -68,8 +68,8 @@ func MountElsewhere(server *httpd.Server) {
 
 func (d *Dashboard) signIn(c *fiber.Ctx) error { return d.send(c, http.StatusOK) }
 
-// page sends the document with the status of the address; without a session it redirects to /signin. The document is the
-// same for all addresses: its script shows the screen.
+// page sends the document with the status of the address; without a session it redirects to /signin. The document is
+// the same for all addresses: its script shows the screen.
 func (d *Dashboard) page(c *fiber.Ctx) error {
 	caller, err := d.provider.Dashboard(c)
 	if kind, _ := problem.Of(err); err != nil && kind == problem.Unauthenticated {

@@ -12,9 +12,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings make an insert with a token safe to repeat: the landing table and every view target take only what they
-// lack. That holds while the same rows make the same blocks, so nothing here may depend on how busy the server is: one
-// thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks that are never cut.
+// insertSettings make an insert with a token safe to repeat: the landing table and every view target take only what
+// they lack. That holds while the same rows make the same blocks, so nothing here may depend on how busy the server is:
+// one thread, no asynchronous inserts, no two-level aggregation (each bucket is a block), blocks that are never cut.
 func insertSettings(token string) clickhouse.Settings {
 	return clickhouse.Settings{
 		"insert_deduplicate":                                 1,
@@ -77,8 +77,8 @@ func fillRows[R any](batch driver.Batch, rows []R) error {
 	return nil
 }
 
-// Insert sends rows, which the server takes as one block. The same token must come with the same rows in the same order: a
-// repeated insert adds only what the server lacks. Inserting no rows does nothing.
+// Insert sends rows, which the server takes as one block. The same token must come with the same rows in the same
+// order: a repeated insert adds only what the server lacks. Inserting no rows does nothing.
 //
 // Of a cluster, rows of facts go to one shard, whose conn must be given, and rows of dimensions to every shard.
 func (t Table[R]) Insert(ctx context.Context, conn *Conn, token string, rows []R) (err error) {

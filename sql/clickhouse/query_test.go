@@ -46,8 +46,8 @@ func TestQueriesAndTheirTypesAgree(t *testing.T) {
 	}
 }
 
-// The view of citations has a copy of the function, since functions are made after migrations, and a question has a copy
-// of the types in their order.
+// The view of citations has a copy of the function, since functions are made after migrations, and a question has a
+// copy of the types in their order.
 func TestSourceTypesAreDefinedOnce(t *testing.T) {
 	_, function, _ := strings.Cut(mustRead("function/answerscope_source_type.sql"), "multiIf")
 	if view := mustRead("migrate/0005_citation_daily.up.sql"); !strings.Contains(view, "multiIf"+strings.TrimSpace(function)) {

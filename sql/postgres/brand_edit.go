@@ -31,7 +31,8 @@ var (
 	removeCompetitor   = query[uuid.UUID]("remove_competitor")
 )
 
-// EditBrand changes a brand with its domains, all or nothing. ErrConflict if another brand of the organization has the slug.
+// EditBrand changes a brand with its domains, all or nothing. ErrConflict if another brand of the organization has the
+// slug.
 func (db *DB) EditBrand(ctx context.Context, brand uuid.UUID, e BrandEdit) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		_, err := editBrand.run(ctx, tx, brand, e.Name, e.Slug, e.Industry, e.Region, e.Language, e.IsActive, e.Aliases.Add, e.Aliases.Remove)
@@ -60,7 +61,8 @@ func (db *DB) AddCompetitor(ctx context.Context, brand uuid.UUID, c NewCompetito
 	return wrap(err, "add competitor %q", c.Name)
 }
 
-// EditCompetitor changes the competitor of that name. ErrNotFound if the brand has none, ErrConflict if it has the new name.
+// EditCompetitor changes the competitor of that name. ErrNotFound if the brand has none, ErrConflict if it has the new
+// name.
 func (db *DB) EditCompetitor(ctx context.Context, brand uuid.UUID, name string, e CompetitorEdit) error {
 	_, err := editCompetitor.one(ctx, db, brand, name, e.Name, e.Aliases.Add, e.Aliases.Remove, e.Domains.Add, e.Domains.Remove)
 	return wrap(err, "edit competitor %q", name)

@@ -43,8 +43,8 @@ func (db *DB) Budgets(ctx context.Context, organization uuid.UUID) ([]Budget, er
 	return budgets.all(ctx, db, organization)
 }
 
-// SetBudget sets the budget of an organization for a platform, or for all. user did it, as the audit log says; nil is the
-// command line.
+// SetBudget sets the budget of an organization for a platform, or for all. user did it, as the audit log says; nil is
+// the command line.
 func (db *DB) SetBudget(ctx context.Context, user, organization uuid.UUID, b Budget) error {
 	return db.byUserOrCommand(ctx, user, func(on querier) error {
 		_, err := setBudget.run(ctx, on, organization, b.Platform, b.RunsPerDay, b.RunsPerMonth, b.CostPerDay, b.CostPerMonth)
@@ -63,8 +63,8 @@ type Budgeted struct {
 	Spent Spent `json:"spent"`
 }
 
-// Budgeted returns what an organization may spend, and has spent in the day and the month of an instant: of all platforms
-// together first, then of each platform that has a budget or was asked.
+// Budgeted returns what an organization may spend, and has spent in the day and the month of an instant: of all
+// platforms together first, then of each platform that has a budget or was asked.
 func (db *DB) Budgeted(ctx context.Context, organization uuid.UUID, at time.Time) ([]Budgeted, error) {
 	limits, err := db.Budgets(ctx, organization)
 	if err != nil {

@@ -16,7 +16,8 @@ type beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// asCaller runs fn in one transaction as /rest/v1 does: the login authenticator takes a role, and has the claims of a token.
+// asCaller runs fn in one transaction as /rest/v1 does: the login authenticator takes a role, and has the claims of a
+// token.
 func asCaller(t *testing.T, conn beginner, role, claims string, fn func(tx pgx.Tx) error) error {
 	t.Helper()
 	return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {

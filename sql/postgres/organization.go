@@ -29,7 +29,8 @@ func (db *DB) AddOrganization(ctx context.Context, name, slug string) (Organizat
 	return o, wrap(err, "add organization %q", name)
 }
 
-// EditOrganization changes the name and the time zone of the organization of a slug; nil stays. ErrNotFound if there is none.
+// EditOrganization changes the name and the time zone of the organization of a slug; nil stays. ErrNotFound if there is
+// none.
 func (db *DB) EditOrganization(ctx context.Context, slug string, name, timeZone *string) error {
 	_, err := editOrganization.one(ctx, db, slug, name, timeZone)
 	return wrap(err, "edit organization %q", slug)

@@ -36,7 +36,8 @@ func (db *DB) LeasePlatform(ctx context.Context, account string, holder uuid.UUI
 	return part, wrap(err, "lease limits of %s", account)
 }
 
-// BeatWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its environment.
+// BeatWorker says that a process works on tracking jobs for some time, and which platforms' keys are in its
+// environment.
 func (db *DB) BeatWorker(ctx context.Context, id uuid.UUID, platforms []string, lasts time.Duration) error {
 	_, err := beatWorker.run(ctx, db, id, platforms, lasts.Seconds())
 	return err

@@ -57,8 +57,8 @@ func (db *DB) AddPrompt(ctx context.Context, brand uuid.UUID, p TrackedPrompt) (
 	return id, wrap(err, "add prompt to brand %s", brand)
 }
 
-// EditPrompt changes a prompt of a brand, and adds its set and topic where they are missing. ErrNotFound if the brand has no such
-// prompt.
+// EditPrompt changes a prompt of a brand, and adds its set and topic where they are missing. ErrNotFound if the brand
+// has no such prompt.
 func (db *DB) EditPrompt(ctx context.Context, brand, prompt uuid.UUID, e PromptEdit) error {
 	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		if e.Topic != nil {

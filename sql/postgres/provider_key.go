@@ -31,8 +31,8 @@ func (db *DB) AllProviderKeys(ctx context.Context) ([]ProviderKey, error) {
 	return providerKeys.all(ctx, db, uuid.NullUUID{})
 }
 
-// SetProviderKey gives an organization a key, in place of one that it has. user did it, as the audit log says; nil is the
-// command line.
+// SetProviderKey gives an organization a key, in place of one that it has. user did it, as the audit log says; nil is
+// the command line.
 func (db *DB) SetProviderKey(ctx context.Context, user uuid.UUID, k ProviderKey) error {
 	return db.byUserOrCommand(ctx, user, func(on querier) error {
 		_, err := setProviderKey.run(ctx, on, k.OrganizationID, k.Platform, k.Sealed, k.LastCharacters)

@@ -33,8 +33,8 @@ func (db *DB) ScheduledPlatforms(ctx context.Context, organization *uuid.UUID, a
 	return scheduledPlatforms.all(ctx, db, organization, all, now)
 }
 
-// SetChecked sets when each of some platforms is to be asked next, and that they were asked at an instant (nil: they were
-// not).
+// SetChecked sets when each of some platforms is to be asked next, and that they were asked at an instant (nil: they
+// were not).
 func (db *DB) SetChecked(ctx context.Context, next map[uuid.UUID]time.Time, checked *time.Time) error {
 	var ids []uuid.UUID
 	var times []time.Time

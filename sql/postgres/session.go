@@ -60,23 +60,24 @@ var (
 	accountByCookie      = query[DashboardAccount]("account_by_cookie")
 )
 
-// Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is no
-// such user, or they are disabled or in no organization.
+// Account finds a user who may use the service, and says whether a session of theirs goes on; ErrNotFound if there is
+// no such user, or they are disabled or in no organization.
 func (db *DB) Account(ctx context.Context, user, session uuid.UUID) (Account, error) {
 	a, err := account.one(ctx, db, user, session)
 	return a, wrap(err, "find account %s", user)
 }
 
-// OpenSession signs a user in and returns the session. hash is SHA-256 of its first refresh token. ErrNotFound if the user
-// is disabled.
+// OpenSession signs a user in and returns the session. hash is SHA-256 of its first refresh token. ErrNotFound if the
+// user is disabled.
 func (db *DB) OpenSession(ctx context.Context, user uuid.UUID, hash [32]byte) (session uuid.UUID, err error) {
 	session, err = openSession.one(ctx, db, user, hash[:])
 	return session, wrap(err, "open session of %s", user)
 }
 
-// RefreshSession replaces a refresh token by the next one; both are SHA-256 of it. ErrNotFound if there is no such token,
-// it is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. That ends the session, because
-// one of those who had it is a thief, unless the two requests overlapped, as those of two pages of one browser may.
+// RefreshSession replaces a refresh token by the next one; both are SHA-256 of it. ErrNotFound if there is no such
+// token, it is older than 30 days, or its session has ended; ErrTokenUsed if it was used before. That ends the session,
+// because one of those who had it is a thief, unless the two requests overlapped, as those of two pages of one browser
+// may.
 func (db *DB) RefreshSession(ctx context.Context, hash, next [32]byte) (user, session uuid.UUID, err error) {
 	var old refreshToken
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
@@ -106,15 +107,15 @@ func (db *DB) EndSessions(ctx context.Context, user, session uuid.UUID, scope st
 	return wrap(err, "end sessions of %s", user)
 }
 
-// OpenDashboardSession signs a user in to the dashboard. hash is SHA-256 of the session's cookie. ErrNotFound if the user is
-// disabled.
+// OpenDashboardSession signs a user in to the dashboard. hash is SHA-256 of the session's cookie. ErrNotFound if the
+// user is disabled.
 func (db *DB) OpenDashboardSession(ctx context.Context, user uuid.UUID, hash [32]byte) error {
 	_, err := openDashboardSession.one(ctx, db, user, hash[:])
 	return wrap(err, "open session of %s", user)
 }
 
-// AccountByCookie finds the user who may use the service by the hash of a cookie, which works for 30 days from its last use;
-// ErrNotFound if there is none, or its session has ended.
+// AccountByCookie finds the user who may use the service by the hash of a cookie, which works for 30 days from its last
+// use; ErrNotFound if there is none, or its session has ended.
 func (db *DB) AccountByCookie(ctx context.Context, hash [32]byte) (DashboardAccount, error) {
 	a, err := accountByCookie.one(ctx, db, hash[:])
 	return a, wrap(err, "find account of a cookie")

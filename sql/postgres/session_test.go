@@ -235,7 +235,8 @@ func TestSigningKeysAreKeptWhileTheyVerify(t *testing.T) {
 	}
 }
 
-// The signing key of the anon key is kept. If it is deleted, another anon key is made, and clients may still have the old one.
+// The signing key of the anon key is kept. If it is deleted, another anon key is made, and clients may still have the
+// old one.
 func TestTheAnonKeyHasItsSigningKey(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)

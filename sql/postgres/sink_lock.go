@@ -114,7 +114,8 @@ func set(ids []uuid.UUID) map[uuid.UUID]bool {
 	return all
 }
 
-// Release notes that the warehouse may have changed, and releases the lock. If the server does not confirm it, the connection is closed, and the lock ends with it.
+// Release notes that the warehouse may have changed, and releases the lock. If the server does not confirm it, the
+// connection is closed, and the lock ends with it.
 func (l *SharedSinkLock) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

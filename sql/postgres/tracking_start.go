@@ -59,8 +59,8 @@ func (db *DB) TrackingByKey(ctx context.Context, organization uuid.UUID, key str
 }
 
 // StartTracking starts a job, all or nothing; or returns one that has begun with the same key, or that is running with
-// the same plan. Starts of an organization take a lock, one at a time, so that each sees what others have spent. enqueue
-// is called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
+// the same plan. Starts of an organization take a lock, one at a time, so that each sees what others have spent.
+// enqueue is called in the same transaction. The errors are *BudgetError, ErrAsked and those of enqueue.
 func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx Tx, job uuid.UUID) error) (job uuid.UUID, err error) {
 	runs, err := json.Marshal(n.Runs)
 	if err != nil {

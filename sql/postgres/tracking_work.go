@@ -228,8 +228,8 @@ func (c *TrackingClaim) Finish(ctx context.Context) error {
 	return wrap(err, "finish tracking job %s", c.ID)
 }
 
-// Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it is
-// another worker's, or gone.
+// Beat says that the worker of the queue's job is there, and returns whether the job was cancelled. ErrNotFound if it
+// is another worker's, or gone.
 func (c *TrackingClaim) Beat(ctx context.Context, queued int64) (cancelled bool, err error) {
 	b, err := beatTrackingJob.one(ctx, c.db, c.ID, c.Claim, queued)
 	if err == nil && !b.IsOurs {

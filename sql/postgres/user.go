@@ -38,8 +38,8 @@ var (
 	removeUser  = query[uuid.UUID]("remove_user")
 )
 
-// AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a missing organization
-// ErrNotFound.
+// AddUser adds a user to their organization. An email or an id in use, the former in whatever case, is ErrConflict; a
+// missing organization ErrNotFound.
 func (db *DB) AddUser(ctx context.Context, u NewUser) (User, error) {
 	id := uuid.NullUUID{UUID: u.ID, Valid: !u.ID.IsNil()}
 	user, err := addUser.one(ctx, db, u.Email, u.PasswordHash, u.OrganizationID, u.Role, id)
@@ -88,8 +88,8 @@ func (db *DB) SetUserActive(ctx context.Context, address string, active bool) er
 	return wrap(err, "change user %s", address)
 }
 
-// SetPassword gives a user another password, by its PHC string, and ends their sessions. ErrNotFound if there is no such
-// user.
+// SetPassword gives a user another password, by its PHC string, and ends their sessions. ErrNotFound if there is no
+// such user.
 func (db *DB) SetPassword(ctx context.Context, address, hash string) error {
 	_, err := setPassword.one(ctx, db, address, hash)
 	return wrap(err, "set password of %s", address)

@@ -30,8 +30,8 @@ const (
 	maxContinuations = 5
 )
 
-// Ask puts the question to the model, which has to search the web, if it can be made to. An answer that pauses goes on with one request more
-// for each pause, at most five.
+// Ask puts the question to the model, which has to search the web, if it can be made to. An answer that pauses goes on
+// with one request more for each pause, at most five.
 func (a *Anthropic) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	var r reader
 	params := request(q)

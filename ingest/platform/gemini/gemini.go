@@ -21,7 +21,8 @@ func New(key, baseURL string) (*Gemini, error) {
 	return &Gemini{account}, err
 }
 
-// Ask puts the question to the model, which may search, and resolves the addresses that Google hides its sources behind.
+// Ask puts the question to the model, which may search, and resolves the addresses that Google hides its sources
+// behind.
 func (g *Gemini) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	raw, err := g.account.Send(ctx, func(client *http.Client) error {
 		models, err := genai.NewClient(ctx, &genai.ClientConfig{

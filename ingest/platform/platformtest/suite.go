@@ -31,8 +31,8 @@ type Suite struct {
 	Request     func(t *testing.T, body map[string]any, region string)
 
 	// Optional and Unseen list fields that the platform may leave out, as paths without the places in lists: an answer in
-	// which one is missing or null cannot be distinguished from one that never had it. Nor can one in which a field of Unseen was
-	// renamed.
+	// which one is missing or null cannot be distinguished from one that never had it. Nor can one in which a field of
+	// Unseen was renamed.
 	Optional, Unseen []string
 }
 

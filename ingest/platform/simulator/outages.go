@@ -23,7 +23,8 @@ const (
 	anyFailures      = 0.008
 )
 
-// failure returns the error of a question that fails, nil for all others. It has passed when the question is asked again.
+// failure returns the error of a question that fails, nil for all others. It has passed when the question is asked
+// again.
 func (s *Simulator) failure(q platform.Question) error {
 	if err := s.firstFailure(q); err != nil && q.Attempt <= 1 {
 		return err

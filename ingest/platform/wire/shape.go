@@ -13,9 +13,9 @@ import (
 // Object is a JSON object whose type decides which fields it has.
 type Object = jsontext.Value
 
-// Decode reads JSON into a value. A field of a struct whose tag says `need:"true"` is a pointer or a slice and has to be there;
-// `need:"null"` is one that may be null. Unknown fields are passed over; names match by case. Its errors are of class
-// changed_shape and name the field; at is where the JSON stands in the answer.
+// Decode reads JSON into a value. A field of a struct whose tag says `need:"true"` is a pointer or a slice and has to
+// be there; `need:"null"` is one that may be null. Unknown fields are passed over; names match by case. Its errors are
+// of class changed_shape and name the field; at is where the JSON stands in the answer.
 func Decode(text []byte, into any, at string) error {
 	if err := json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Changed("%s is no JSON of the known form: %w", where(at), err)
@@ -86,8 +86,8 @@ func Items(items []Object, at string, read func(kind string, item Object, at str
 	return nil
 }
 
-// Lenient reads what an answer can do without, such as its usage; false if it is not there, has another form, or has not
-// what it needs.
+// Lenient reads what an answer can do without, such as its usage; false if it is not there, has another form, or has
+// not what it needs.
 func Lenient(text Object, into any) bool {
 	return len(text) > 0 && string(text) != "null" && Decode(text, into, "") == nil
 }

@@ -41,8 +41,8 @@ func (r Request) Send(ctx context.Context, address string) (Answer, error) {
 	return Answer{response.StatusCode, response.Header, string(body)}, err
 }
 
-// Failed is whether an answer says that the server is at fault. Of what PostgreSQL refuses, PostgREST calls some so: a view
-// that takes no rows, rows that conflict with each other, and more columns than there may be.
+// Failed is whether an answer says that the server is at fault. Of what PostgreSQL refuses, PostgREST calls some so: a
+// view that takes no rows, rows that conflict with each other, and more columns than there may be.
 func (a Answer) Failed() bool {
 	if a.Status < http.StatusInternalServerError {
 		return false

@@ -1,5 +1,5 @@
-// Command bundle makes served/app.js and served/app.css of the sources in page/, with what package-lock.json pins. It prints
-// their sizes. Run by `make page`.
+// Command bundle makes served/app.js and served/app.css of the sources in page/, with what package-lock.json pins. It
+// prints their sizes. Run by `make page`.
 package main
 
 import (

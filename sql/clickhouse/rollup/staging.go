@@ -7,8 +7,8 @@ import (
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
 
-// A Staging takes rows that a landing table has lost, in a shadow schema, and attaches them to it. So no view counts them
-// once more, and all of them come or none.
+// A Staging takes rows that a landing table has lost, in a shadow schema, and attaches them to it. So no view counts
+// them once more, and all of them come or none.
 type Staging struct {
 	shadow *shadow
 	table  string // quoted
