@@ -24,7 +24,7 @@ export function SetUp({ session, brands }: { session: Session; brands: Brand[] }
   const first = useRef(true)
   useEffect(() => {
     const control = part.current?.querySelector<HTMLElement>(":is(input, button):enabled") ?? document.getElementById("main")
-    if (!first.current) control?.focus({ preventScroll: true })
+    if (!first.current) control?.focus({ preventScroll: true, focusVisible: true } as FocusOptions) // Firefox may show no ring otherwise
     first.current = false
   }, [step])
   const next = () => go(withParameters({ step: String(step + 1) }))
