@@ -194,7 +194,7 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 }
 
 // A worker that was paused, and taken for dead, ends when it wakes up and hears that its job is another worker's. The
-// queue took that for the end of the other one's job, which nobody went on with once its process had stopped.
+// queue took that for the end of the other one's job, which no worker went on with once its process had stopped.
 func TestAPausedWorkerEndsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, numbered(3)...)

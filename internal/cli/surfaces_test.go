@@ -123,7 +123,7 @@ func (i *installation) serveHere(t *testing.T, settings ...string) *service {
 	return nil
 }
 
-// everyCaller is of our tenant, or of nobody.
+// everyCaller is of our tenant, or anonymous.
 func (s *tenancy) everyCaller(t *testing.T) []caller {
 	t.Helper()
 	member, viewer := s.ours.users["member"], s.ours.users["viewer"]

@@ -95,7 +95,7 @@ func TestAnOrganizationHasItsSlots(t *testing.T) {
 	}
 }
 
-// A request that gets no slot is told when to ask again, and a store that is too slow is not the server's own fault.
+// A request that gets no slot learns when to ask again, and a store that is too slow is not the server's own fault.
 func TestARequestDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	s := aBrand(t, newService(t))

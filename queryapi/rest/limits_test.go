@@ -56,7 +56,7 @@ func TestAClientThatGoes(t *testing.T) {
 	wait.For(t, "its end", func() bool { return sleeping() == 0 })
 }
 
-// A request that gets no connection is told so, and the next one gets one.
+// A request that gets no connection is refused with that reason, and the next one gets one.
 func TestNoConnectionLeft(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(cfg *Config) { cfg.AcquireTimeout = 100 * time.Millisecond })

@@ -78,7 +78,7 @@ func TestStaleBrandsAreReadFromTheProjection(t *testing.T) {
 }
 
 // Of an answer whose first row was lost with a broken part its correction is left, without the text: read again, it
-// would name nobody.
+// would name no user.
 func TestAnAnswerWithoutItsFirstRowIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	conn := warehouse.Migrated(t)

@@ -230,7 +230,7 @@ func (r *reader) pages(items []wire.Object, seen map[string]int) ([]page, error)
 var host = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // shown is a page whose address is hidden: at its target, or, where that is not known, at the host that its title
-// names, or else where it is, but not as a citation, since nobody could say whose it is.
+// names, or else where it is, but not as a citation, since its owner is unknown.
 func shown(p page, target string) page {
 	switch {
 	case target != "":

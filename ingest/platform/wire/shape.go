@@ -20,7 +20,7 @@ func Decode(text []byte, into any, at string) error {
 	if err := json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Changed("%s is no JSON of the known form: %w", where(at), err)
 	}
-	var present map[string]jsontext.Value // read only where null has to be told from missing
+	var present map[string]jsontext.Value // read only where null has to be distinguished from missing
 	return needed(reflect.ValueOf(into).Elem(), at, func(name string) bool {
 		if present == nil {
 			_ = json.Unmarshal(text, &present, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it was read before
@@ -93,7 +93,7 @@ func Lenient(text Object, into any) bool {
 }
 
 // Tally counts the names of fields anywhere in JSON, and, as "type:…", the types of objects. What a reader saw fewer of
-// than there are stands where nobody looks: its list was renamed.
+// than there are stands in a field that is not read: its list was renamed.
 func Tally(text []byte) map[string]int {
 	counts := map[string]int{}
 	decoder := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
