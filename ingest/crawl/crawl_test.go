@@ -246,6 +246,43 @@ func TestALogIsFollowed(t *testing.T) {
 	}
 }
 
+// Equal lines are numbered anew in each file that takes the name. So a log that is replaced by its longer copy, as rsync
+// does it, adds only what is new; the price is that equal lines on both sides of a rotation are one crawl.
+func TestAFollowedLogThatIsReplacedByItsLongerCopyIsCountedOnce(t *testing.T) {
+	w := newEnvironment(t)
+	name := filepath.Join(t.TempDir(), "access.log")
+	stop, end := context.WithCancel(t.Context())
+	defer end()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.importer().Limit(0, 10*time.Millisecond).Follow(stop, name, w.of, func(int64) {}, func(error, time.Duration) {})
+		ended <- err
+	}()
+	before := line("192.0.2.7", 1, "/a", gptbot)
+	appendTo(t, name, before)
+	appended := func(n int) map[uuid.UUID]int {
+		t.Helper()
+		ids := map[uuid.UUID]int{}
+		wait.For(t, fmt.Sprintf("%d records on the log", n), func() bool {
+			all, _, _ := w.onLog(t)
+			clear(ids)
+			for _, c := range all {
+				ids[c.ID]++
+			}
+			return len(all) == n
+		})
+		return ids
+	}
+	appended(1)
+	appendTo(t, name+".copy", before+line("192.0.2.7", 2, "/b", gptbot))
+	must(t, os.Rename(name+".copy", name))
+	if ids := appended(3); len(ids) != 2 {
+		t.Errorf("crawls by id: %v, want 2", ids)
+	}
+	end()
+	must(t, <-ended)
+}
+
 // A follower that is stopped does not read a long log to its end, and has returned whole lines only.
 func TestAStoppedFollowerEndsBeforeItsFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
