@@ -45,6 +45,9 @@ type Reply struct {
 	Usage         *event.Usage
 	Finish        event.Finish
 	Raw           []byte // payload as received; no record has it
+
+	// Unknown names the kinds of items that the reader passed over because it does not know them, one for each item.
+	Unknown []string
 }
 
 // Citation is a URL that the platform lists, with the part of the text that it supports: bytes Start to End of

@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) {
 		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
 		Optional: []string{"content.citations"},
 		Request:  sent,
+		Lists:    []string{"content", "content.citations", "content.content"},
 	}.Run(t)
 }
 

@@ -76,6 +76,9 @@ func (r *reader) block(kind string, item wire.Object, at string) error {
 		if err := r.results(item, at); err != nil {
 			return err
 		}
+	case "thinking", "redacted_thinking":
+	default:
+		r.draft.PassOver(kind)
 	}
 	r.draft.Separate()
 	return nil
@@ -93,6 +96,7 @@ func (r *reader) text(item wire.Object, at string) error {
 	end := len(r.draft.Text())
 	return wire.Items(block.Citations, at+".citations", func(kind string, item wire.Object, at string) error {
 		if kind != "web_search_result_location" {
+			r.draft.PassOver(kind)
 			return nil
 		}
 		source, err := r.source(kind, item, at)
@@ -155,6 +159,7 @@ func (r *reader) results(item wire.Object, at string) error {
 	}
 	return wire.Items(found, at+".content", func(kind string, item wire.Object, at string) error {
 		if kind != "web_search_result" {
+			r.draft.PassOver(kind)
 			return nil
 		}
 		source, err := r.source(kind, item, at)

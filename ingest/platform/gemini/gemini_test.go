@@ -16,8 +16,10 @@ func TestConformance(t *testing.T) {
 		Description: Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
 		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
 		Optional: []string{"candidates.groundingMetadata", "candidates.groundingMetadata.groundingSupports"},
-		Unseen:   []string{"candidates.content.parts.thought"},
+		Unseen:   []string{"candidates.content.parts.thought", "candidates.groundingMetadata.groundingChunks.web.title", "candidates.groundingMetadata.groundingChunks.web.domain"},
 		Request:  sent,
+		Lists:    []string{"candidates.content.parts", "candidates.groundingMetadata.groundingChunks"},
+		Sole:     []string{"candidates.content.parts.text", "candidates.groundingMetadata.groundingChunks.web"},
 	}.Run(t)
 }
 

@@ -1,10 +1,12 @@
 package gemini
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
@@ -44,8 +46,9 @@ type grounding struct {
 // chunk is a source. Those of other kinds are no pages of the web.
 type chunk struct {
 	Web *struct {
-		URI   *string `json:"uri" need:"true"`
-		Title *string `json:"title" need:"true"`
+		URI    *string `json:"uri" need:"true"`
+		Title  string  `json:"title"`  // usually the host
+		Domain string  `json:"domain"` // of Vertex AI alone
 	} `json:"web"`
 	Image     wire.Object `json:"image"`
 	Maps      wire.Object `json:"maps"`
@@ -138,13 +141,20 @@ func (r *reader) part(item wire.Object, at string) error {
 		r.parts = append(r.parts, r.draft.Write(*part.Text))
 		return nil
 	}
-	names := wire.Tally(item)
-	if !slices.ContainsFunc(kinds, func(kind string) bool { return names[kind] > 0 }) {
-		return wire.Changed("%s is neither text nor another known kind of part", at)
+	names := fieldsOf(item)
+	if !slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(names, kind) }) {
+		r.draft.PassOver(strings.Join(names, "+"))
 	}
 	r.parts = append(r.parts, len(r.draft.Text()))
 	r.draft.Separate()
 	return nil
+}
+
+// fieldsOf names the fields of an object in order.
+func fieldsOf(item wire.Object) []string {
+	var fields map[string]wire.Object
+	wire.Lenient(item, &fields)
+	return slices.Sorted(maps.Keys(fields))
 }
 
 // ground cites the chunks that supports rest on, in the order of the chunks, and consults the others.
@@ -190,14 +200,15 @@ func (r *reader) segment(part, start, end int) [2]int {
 }
 
 type page struct {
-	address, title string
-	consulted      bool // whatever rests on it
+	address, title, domain string
+	consulted              bool // whatever rests on it
 }
 
 // pages are the pages of the chunks, with "" as the address of what is no page.
 func (r *reader) pages(items []wire.Object, seen map[string]int) ([]page, error) {
 	pages := make([]page, len(items))
 	var hidden []string
+	unknown := 0
 	for i, item := range items {
 		at := "groundingChunks[" + strconv.Itoa(i) + "]"
 		var of chunk
@@ -207,13 +218,17 @@ func (r *reader) pages(items []wire.Object, seen map[string]int) ([]page, error)
 		switch {
 		case of.Web != nil:
 			seen["web"]++
-			pages[i] = page{*of.Web.URI, *of.Web.Title, isGoogleSearch(*of.Web.URI)}
+			pages[i] = page{*of.Web.URI, of.Web.Title, of.Web.Domain, isGoogleSearch(*of.Web.URI)}
 			if r.isRedirect(*of.Web.URI) {
 				hidden = append(hidden, *of.Web.URI)
 			}
 		case of.Image == nil && of.Maps == nil && of.Retrieved == nil:
-			return nil, wire.Changed("%s is no known kind of source", at)
+			unknown++
+			r.draft.PassOver(strings.Join(fieldsOf(item), "+"))
 		}
+	}
+	if unknown > 0 && unknown == len(items) {
+		return nil, wire.Changed("groundingChunks has no source of a known kind")
 	}
 	if len(hidden) == 0 {
 		return pages, nil
@@ -237,6 +252,8 @@ func shown(p page, target string) page {
 		p.address = target
 	case host.MatchString(p.title):
 		p.address = "https://" + p.title + "/"
+	case host.MatchString(p.domain):
+		p.address = "https://" + p.domain + "/"
 	default:
 		p.consulted = true
 	}

@@ -82,6 +82,8 @@ func (r *reader) output(kind string, item wire.Object, at string) error {
 		return r.message(item, at)
 	case "tool.execution":
 		r.search(item)
+	default:
+		r.draft.PassOver(kind)
 	}
 	return nil
 }
@@ -137,6 +139,9 @@ func (r *reader) chunk(kind string, item wire.Object, at string) error {
 		if reference.URL != "" { // a reference to what is no page has none
 			r.draft.Cite(reference.URL, *reference.Title, 0, 0)
 		}
+	case "thinking":
+	default:
+		r.draft.PassOver(kind)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ func TestConformance(t *testing.T) {
 		Open:    func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
 		Request: sent,
 		Unseen:  []string{"outputs.content.url"},
+		Lists:   []string{"outputs", "outputs.content"},
 	}.Run(t)
 }
 

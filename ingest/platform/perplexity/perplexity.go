@@ -72,7 +72,12 @@ type result struct {
 // item reads the results of a search. Markers count on over all searches; should the ids of a search begin anew, they
 // are counted on.
 func (f *findings) item(a *responses.Answer, kind string, item wire.Object, at string) error {
-	if kind != "search_results" {
+	switch kind {
+	case "search_results":
+	case "skill_loaded", "finance_results":
+		return nil
+	default:
+		a.PassOver(kind)
 		return nil
 	}
 	var search struct {

@@ -14,6 +14,7 @@ func TestConformance(t *testing.T) {
 		Description: Description, Path: "/v1/agent", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
 		Open:    func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
 		Request: sent,
+		Lists:   []string{"output", "output.content"},
 	}.Run(t)
 }
 

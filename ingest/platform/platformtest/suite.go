@@ -34,6 +34,13 @@ type Suite struct {
 	// which one is missing or null cannot be distinguished from one that never had it. Nor can one in which a field of
 	// Unseen was renamed.
 	Optional, Unseen []string
+
+	// Lists names the lists of items that are read, as paths without the places in lists, that of the text first.
+	Lists []string
+
+	// Sole lists fields that are the only sign of their item's kind. An item that lacks one is of an unknown kind, which
+	// is counted; where all items lack it the answer is of a changed shape.
+	Sole []string
 }
 
 // Key is the key that the suite asks with. No error may show it.
@@ -62,6 +69,7 @@ type Want struct {
 	Usage     event.Usage `json:"usage"`
 	Finish    string      `json:"finish"`    // "" is complete
 	Supported []string    `json:"supported"` // the text that each citation supports, where the platform says it
+	Unknown   []string    `json:"unknown"`   // kinds of items that are passed over
 }
 
 // Cases reads testdata. {base} of a response is the address of the server.
@@ -106,6 +114,7 @@ func (s Suite) Run(t *testing.T) {
 		if c.Want.Class == "" {
 			t.Run(c.Name+" with a field changed", func(t *testing.T) { s.mutants(t, c) })
 			t.Run(c.Name+" with unknown fields", func(t *testing.T) { s.unknown(t, c) })
+			t.Run(c.Name+" with unknown items", func(t *testing.T) { s.unknownItems(t, c) })
 			t.Run(c.Name+" cut", func(t *testing.T) { s.cut(t, c) })
 		}
 	}
@@ -238,7 +247,7 @@ func (s Suite) read(t *testing.T, c Case) {
 
 // wanted is a reply in the form of a case.
 func wanted(r platform.Reply) Want {
-	w := Want{Text: r.Text, Queries: r.SearchQueries, Model: r.ServedModel}
+	w := Want{Text: r.Text, Queries: r.SearchQueries, Model: r.ServedModel, Unknown: r.Unknown}
 	if r.Usage != nil {
 		w.Usage = *r.Usage
 	}

@@ -104,10 +104,13 @@ func (a *Answer) item(kind string, item wire.Object, at string) error {
 		return a.message(item, at)
 	case "web_search_call":
 		return a.search(item, at)
+	case "reasoning":
+		return nil
 	}
 	if a.reader.Item != nil {
 		return a.reader.Item(a, kind, item, at)
 	}
+	a.PassOver(kind)
 	return nil
 }
 
@@ -136,6 +139,8 @@ func (a *Answer) part(kind string, item wire.Object, at string) error {
 		}
 		a.Write(*part.Refusal)
 		a.Refused = true
+	default:
+		a.PassOver(kind)
 	}
 	return nil
 }
@@ -153,11 +158,15 @@ func (a *Answer) text(item wire.Object, at string) error {
 	}
 	start := a.Write(*part.Text)
 	return wire.Items(part.Annotations, at+".annotations", func(kind string, item wire.Object, at string) error {
-		if kind != "url_citation" {
-			return nil
+		switch kind {
+		case "url_citation":
+			a.seen[kind]++
+			return a.cite(item, at, *part.Text, start)
+		case "file_citation", "container_file_citation", "file_path": // of files, which no question has
+		default:
+			a.PassOver(kind)
 		}
-		a.seen[kind]++
-		return a.cite(item, at, *part.Text, start)
+		return nil
 	})
 }
 
@@ -244,7 +253,12 @@ func (a *Answer) called(arguments string) {
 
 func (a *Answer) source(kind string, item wire.Object, at string) error {
 	a.seen[kind]++
-	if kind != "url" {
+	switch kind {
+	case "url":
+	case "api": // data that has no page
+		return nil
+	default:
+		a.PassOver(kind)
 		return nil
 	}
 	var source struct {

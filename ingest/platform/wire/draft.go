@@ -17,6 +17,7 @@ type Draft struct {
 	cited     []platform.Citation
 	consulted []platform.Citation
 	queries   []string
+	unknown   []string
 }
 
 // Separate makes the next text a message of its own, set off by a blank line.
@@ -52,6 +53,9 @@ func (d *Draft) Cite(address, title string, start, end int) {
 func (d *Draft) Consult(address, title string) {
 	d.consulted = add(d.consulted, platform.Citation{Citation: event.Citation{URL: address, Title: title}})
 }
+
+// PassOver counts an item of an unknown kind. It may be new, and the answer without it is still an answer.
+func (d *Draft) PassOver(kind string) { d.unknown = append(d.unknown, kind) }
 
 // Search adds a search query.
 func (d *Draft) Search(query string) {
@@ -109,7 +113,7 @@ func (d *Draft) Reply(finish event.Finish, servedModel string, usage *event.Usag
 	}
 	return platform.Reply{
 		ServedModel: servedModel, Surface: event.SurfaceAPI, Text: text, Citations: citations, SearchQueries: d.queries,
-		Usage: usage, Finish: finish, Raw: raw,
+		Usage: usage, Finish: finish, Raw: raw, Unknown: d.unknown,
 	}, nil
 }
 

@@ -16,6 +16,7 @@ func TestConformance(t *testing.T) {
 		Request:  sent,
 		Optional: []string{"output.action.sources"},
 		Unseen:   []string{"output.action.url", "citations"},
+		Lists:    []string{"output", "output.content", "output.content.annotations", "output.action.sources"},
 	}.Run(t)
 }
 
