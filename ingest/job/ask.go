@@ -86,7 +86,7 @@ func (a *asker) askOnce(ctx, requests context.Context, r *run, expected int) {
 		return // the process stops, and does not know what becomes of the request
 	}
 	failure := failureOf(limited, err)
-	a.metrics.observe(a.description.Slug, took, failure)
+	a.metrics.observe(a.description.Slug, took, reply, failure)
 	if failure == nil {
 		failure = a.answered(ctx, r, reply, took)
 	}
@@ -255,11 +255,12 @@ func causeOf(failure *platform.Error) string {
 	return text
 }
 
-func (m *metrics) observe(slug string, took time.Duration, failure *platform.Error) {
+func (m *metrics) observe(slug string, took time.Duration, reply platform.Reply, failure *platform.Error) {
 	outcome := outcomeAnswered
 	if failure != nil {
 		outcome = string(failure.Class)
 	}
 	m.requests.WithLabelValues(slug, outcome).Inc()
 	m.seconds.WithLabelValues(slug).Observe(took.Seconds())
+	m.unknown.WithLabelValues(slug).Add(float64(len(reply.Unknown)))
 }

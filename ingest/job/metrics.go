@@ -17,6 +17,7 @@ const (
 type metrics struct {
 	requests *prometheus.CounterVec   // by platform and outcome
 	seconds  *prometheus.HistogramVec // by platform
+	unknown  *prometheus.CounterVec   // by platform
 	refused  *prometheus.CounterVec   // by reason
 	working  prometheus.Gauge
 }
@@ -32,6 +33,9 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Name: "answerscope_tracking_request_seconds", Help: "How long requests to AI platforms took.",
 			Buckets: []float64{0.5, 1, 2, 5, 10, 20, 40, 80, 120},
 		}, []string{"platform"}),
+		unknown: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "answerscope_tracking_unknown_items_total", Help: "Items of answers that were passed over because their kind is unknown, by platform.",
+		}, []string{"platform"}),
 		refused: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "answerscope_tracking_refused_total", Help: "Starts of tracking jobs that were refused, by reason.",
 		}, []string{"reason"}),
@@ -42,6 +46,7 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	// An alert sees how much a series rises, and not the value that it begins with.
 	m.refused.WithLabelValues(refusedForBudget)
 	for _, p := range catalog.All() {
+		m.unknown.WithLabelValues(p.Slug)
 		m.requests.WithLabelValues(p.Slug, outcomeAnswered)
 		for _, class := range platform.Classes {
 			m.requests.WithLabelValues(p.Slug, string(class))
