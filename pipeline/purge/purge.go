@@ -101,16 +101,13 @@ func (p *Purger) purge(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// deleteRows holds the sink lock shared, so that no month is rebuilt meanwhile: rows that a rebuild read before they
-// are deleted would come back with it.
+// deleteRows excludes rebuilds meanwhile: rows that a rebuild read before they are deleted would come back with it.
 func (p *Purger) deleteRows(ctx context.Context, due []postgres.Tombstone) (rows map[string]uint64, err error) {
-	for shard := range p.warehouse.Shards() {
-		lock, err := p.db.LockSinksShared(ctx, shard)
-		if err != nil {
-			return nil, err
-		}
-		defer lock.Release()
+	release, err := p.db.LockPurge(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, release()) }()
 	deleted := make([]clickhouse.Deleted, len(due))
 	for i, t := range due {
 		deleted[i].Organization = clickhouse.UUID(t.OrganizationID)

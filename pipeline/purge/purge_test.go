@@ -273,3 +273,45 @@ func TestMetricsShowAPurgeThatHangs(t *testing.T) {
 	})
 	e.wantRowsOf(t, e.brands[1:]...)
 }
+
+// A purge may take minutes. Meanwhile a rebuild asks for the exclusive sink lock and waits: answers of other brands are
+// inserted, as before the request, and the rebuild has its turn after the purge.
+func TestAPurgeAndARebuildThatWaitsForItLeaveTheSinksAlone(t *testing.T) {
+	e := newEnvironment(t)
+	e.append(t, 10)
+	defer e.consume(t, e.sink(t))()
+	wait.For(t, "the log to be read", func() bool { return e.consumed(t) })
+	must(t, e.warehouse.Exec(t.Context(), "SYSTEM STOP MERGES answers"))
+	_, err := e.db.Exec(t.Context(), "DELETE FROM public.brands WHERE slug = 'gone'")
+	must(t, err)
+	defer e.purging(t)()
+	wait.For(t, "the purge to hang", func() bool {
+		return e.number(t, "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done") > 0
+	})
+	rebuilt := make(chan error, 1)
+	go func() {
+		lock, err := e.db.LockSinksExclusive(t.Context(), 0, 10*time.Minute)
+		if err == nil {
+			err = lock.Release()
+		}
+		rebuilt <- err
+	}()
+	wait.For(t, "the rebuild to wait", func() bool {
+		var waiting int
+		must(t, e.db.QueryRow(t.Context(), "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&waiting))
+		return waiting > 0
+	})
+	for range 3 {
+		e.append(t, 10)
+		wait.For(t, "answers to be inserted beside the purge", func() bool { return e.consumed(t) })
+	}
+	select {
+	case err := <-rebuilt:
+		t.Fatal("the rebuild had its turn beside the purge: ", err)
+	default:
+	}
+	must(t, e.warehouse.Exec(t.Context(), "SYSTEM START MERGES answers"))
+	must(t, <-rebuilt)
+	wait.For(t, "the purge", func() bool { return e.purgedSince(t) })
+	e.wantRowsOf(t, e.brands[1:]...)
+}

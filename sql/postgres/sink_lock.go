@@ -16,6 +16,10 @@ import (
 // planned until after it is committed; a process that rebuilds a table or freezes a month holds it exclusively, so
 // that no batch is half done meanwhile.
 //
+// Before it the exclusive holder takes the rebuild lock, which a purge holds while it deletes rows: rows that a rebuild
+// read before they were deleted would come back with it. A purge may take minutes and leaves the sink lock alone. Else
+// an exclusive request would queue behind the purge, and every sink behind the request.
+//
 // The lock ends with its connection, but a plan stays. So the holder of the exclusive lock must also check that no
 // partition has an open plan, and release the lock at once if one has.
 //
@@ -33,6 +37,7 @@ var (
 	lockSinksShared    = query[none]("lock_sinks_shared")
 	unlockSinksShared  = query[bool]("unlock_sinks_shared")
 	lockSinksExclusive = query[none]("lock_sinks_exclusive")
+	lockRebuild        = query[none]("lock_rebuild")
 	sinksAtWork        = query[int]("sinks_at_work")
 	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
 )
@@ -143,16 +148,22 @@ type ExclusiveSinkLock struct {
 	timeout time.Duration
 }
 
-// LockSinksExclusive waits until no sink of a shard has a batch under way; after timeout it returns ErrSinksBusy. From
-// its call on sinks begin no batch, because polling would never find all partitions of a busy log between two batches.
-// If a batch hangs, records wait in the log for all of timeout: allow seconds, and more time between two tries.
+// LockSinksExclusive waits until no purge is under way, then until no sink of a shard has a batch under way; after
+// timeout for either it returns ErrSinksBusy. While it waits for sinks they begin no batch, because polling would never
+// find all partitions of a busy log between two batches. If a batch hangs, records wait in the log for all of timeout:
+// allow seconds, and more time between two tries.
 func (db *DB) LockSinksExclusive(ctx context.Context, shard int, timeout time.Duration) (*ExclusiveSinkLock, error) {
 	conn, err := db.openConn(ctx, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("lock sinks of shard %d: %w", shard, err)
 	}
 	l := &ExclusiveSinkLock{conn, shard, db.sinkLockTimeout}
-	if err := l.AddShard(ctx, shard); err != nil {
+	if _, err = lockRebuild.run(ctx, conn); err != nil {
+		err = fmt.Errorf("wait for purges: %w", busy(err))
+	} else {
+		err = l.AddShard(ctx, shard)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil
@@ -182,6 +193,20 @@ func (l *ExclusiveSinkLock) Release() error {
 	defer cancel()
 	_, _ = warehouseChanged.one(ctx, l.conn)
 	return closeConn(l.conn)
+}
+
+// LockPurge waits until no process holds a sink lock exclusively; after 15 s it returns ErrSinksBusy. Until release is
+// called none gets one, and sinks go on.
+func (db *DB) LockPurge(ctx context.Context) (release func() error, err error) {
+	conn, err := db.openConn(ctx, sharedLockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("lock for a purge: %w", err)
+	}
+	l := &ExclusiveSinkLock{conn: conn}
+	if _, err := lockRebuild.run(ctx, conn); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock for a purge: %w", busy(err)), closeConn(conn))
+	}
+	return l.Release, nil
 }
 
 // busy is ErrSinksBusy if err is a lock timeout of the server.

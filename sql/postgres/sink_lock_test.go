@@ -61,6 +61,55 @@ func TestSinksAreStoppedOnlyBetweenBatches(t *testing.T) {
 	}
 }
 
+// A purge and a rebuild exclude each other. While the purge is under way, a request for the exclusive lock keeps no sink
+// from its next batch; that the purge has changed the warehouse is noted as a version.
+func TestAPurgeStopsRebuildsAndNoSink(t *testing.T) {
+	t.Parallel()
+	db, dsn := migrated(t)
+	other := open(t, dsn)
+	before, err := db.WarehouseVersion(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := db.LockPurge(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shard := range 2 {
+		if stopped(t, other, shard) {
+			t.Errorf("the sinks of shard %d were stopped beside a purge", shard)
+		}
+	}
+	granted := make(chan error, 1)
+	go func() {
+		lock, err := other.LockSinksExclusive(t.Context(), 0, time.Minute)
+		if err == nil {
+			err = lock.Release()
+		}
+		granted <- err
+	}()
+	const waiting = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	root := connected(t, dsn)
+	for one[int](t, root, waiting) == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("the rebuild does not wait")
+		}
+	}
+	lockShared(t, db, 0).Release()
+	if one[int](t, root, waiting) == 0 {
+		t.Error("the rebuild got the lock beside a purge")
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	if err := <-granted; err != nil {
+		t.Error(err)
+	}
+	if after, err := db.WarehouseVersion(t.Context()); err != nil || after == before {
+		t.Errorf("version %v after the purge and %v before: %v", after, before, err)
+	}
+}
+
 // Partitions take batch after batch, so that there is hardly a moment without one.
 // The exclusive lock gets its turn all the same, and they get theirs.
 func TestBusySinksAreStopped(t *testing.T) {
@@ -120,7 +169,7 @@ func TestALostLockIsNoticed(t *testing.T) {
 	}
 	kill := func() {
 		t.Helper()
-		if n := one[int](t, root, "SELECT count(pg_terminate_backend(pid, 10000))::int FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"); n != 1 {
+		if n := one[int](t, root, "SELECT count(pg_terminate_backend(pid, 10000))::int FROM (SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held"); n != 1 {
 			t.Fatalf("ended %d connections with the lock, want 1", n)
 		}
 	}
