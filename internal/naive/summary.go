@@ -3,6 +3,7 @@ package naive
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/uuid/v5"
 )
@@ -56,9 +57,10 @@ func top(answers []Reading, competitors []Live) []Body {
 func degraded(runs []Reading) []string {
 	all, lost := map[string]int{}, map[string]int{}
 	for _, r := range runs {
-		all[r.Answer.Platform]++
+		platform := strings.ToLower(r.Answer.Platform)
+		all[platform]++
 		if r.givenUp() {
-			lost[r.Answer.Platform]++
+			lost[platform]++
 		}
 	}
 	platforms := []string{}

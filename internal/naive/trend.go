@@ -3,6 +3,7 @@ package naive
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -67,7 +68,7 @@ func served(answers []Reading) map[string][]string {
 	models := map[string][]string{}
 	for _, r := range answers {
 		a := r.Answer
-		who := a.Platform + "\x00" + a.Model
+		who := strings.ToLower(a.Platform + "\x00" + a.Model)
 		if a.ServedModel != "" && !slices.Contains(models[who], a.ServedModel) {
 			models[who] = append(models[who], a.ServedModel)
 		}

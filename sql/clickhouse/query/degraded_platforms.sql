@@ -2,7 +2,7 @@
 SELECT
     answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
     answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
-    platform,
+    lower(platform)            AS platform,
     sum(answer_daily.runs)     AS runs,
     sum(answer_daily.given_up) AS given_up
 FROM answer_daily

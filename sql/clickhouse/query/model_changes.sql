@@ -6,8 +6,8 @@ WITH
         SELECT
             answerscope_group({group_by:String}, platform, model, region, topic_id) AS group_key,
             answerscope_bucket({granularity:String}, day, {date_from:Date}) AS bucket,
-            platform,
-            model,
+            lower(platform) AS platform,
+            lower(model) AS model,
             served_model
         FROM answer_daily
         WHERE organization_id = {organization_id:UUID}
