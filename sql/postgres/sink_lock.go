@@ -16,8 +16,8 @@ import (
 // planned until after it is committed; a process that rebuilds a table or freezes a month holds it exclusively, so
 // that no batch is half done meanwhile.
 //
-// Before it the exclusive holder takes the rebuild lock, which a purge holds while it deletes rows: rows that a rebuild
-// read before they were deleted would come back with it. A purge may take minutes and leaves the sink lock alone. Else
+// Before it the exclusive holder takes the rebuild lock, which purges hold shared while they delete rows: rows that a
+// rebuild read before they were deleted would come back with it. A purge may take minutes and leaves the sink lock alone. Else
 // an exclusive request would queue behind the purge, and every sink behind the request.
 //
 // The lock ends with its connection, but a plan stays. So the holder of the exclusive lock must also check that no
@@ -38,6 +38,7 @@ var (
 	unlockSinksShared  = query[bool]("unlock_sinks_shared")
 	lockSinksExclusive = query[none]("lock_sinks_exclusive")
 	lockRebuild        = query[none]("lock_rebuild")
+	lockPurge          = query[none]("lock_purge")
 	sinksAtWork        = query[int]("sinks_at_work")
 	tombstonesOfBatch  = query[tombstonesRow]("tombstones_of_batch")
 )
@@ -196,14 +197,14 @@ func (l *ExclusiveSinkLock) Release() error {
 }
 
 // LockPurge waits until no process holds a sink lock exclusively; after 15 s it returns ErrSinksBusy. Until release is
-// called none gets one, and sinks go on.
+// called none gets one; sinks and other purges go on.
 func (db *DB) LockPurge(ctx context.Context) (release func() error, err error) {
 	conn, err := db.openConn(ctx, sharedLockTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("lock for a purge: %w", err)
 	}
 	l := &ExclusiveSinkLock{conn: conn}
-	if _, err := lockRebuild.run(ctx, conn); err != nil {
+	if _, err := lockPurge.run(ctx, conn); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock for a purge: %w", busy(err)), closeConn(conn))
 	}
 	return l.Release, nil

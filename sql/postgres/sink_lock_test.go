@@ -75,6 +75,13 @@ func TestAPurgeStopsRebuildsAndNoSink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alsoRelease, err := other.LockPurge(t.Context()) // as the nightly purge, beside one of a deletion
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alsoRelease(); err != nil {
+		t.Error(err)
+	}
 	for shard := range 2 {
 		if stopped(t, other, shard) {
 			t.Errorf("the sinks of shard %d were stopped beside a purge", shard)
