@@ -2,11 +2,13 @@ package httpd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -34,6 +36,18 @@ var plain = Surface{ETag: true, Compress: true}
 func (s *Server) Mount(surface Surface) fiber.Router {
 	s.surfaces = append(s.surfaces, surface)
 	return s.App.Group(surface.Prefix)
+}
+
+// Within bounds the context of a handler, whose error is then one of context.DeadlineExceeded.
+func Within(timeout time.Duration, handle fiber.Handler) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		ctx := c.UserContext()
+		limited, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		c.SetUserContext(limited)
+		defer c.SetUserContext(ctx) // the edge takes a context that ended for a client that has gone
+		return handle(c)
+	}
 }
 
 // surfaceOf is the surface with the longest prefix of path.

@@ -5,9 +5,14 @@ package identity
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gofrs/uuid/v5"
+
+	"github.com/answerscope/answerscope/internal/problem"
 )
 
 // Identity is the caller of a request.
@@ -55,3 +60,21 @@ func NewContext(ctx context.Context, caller Identity) context.Context {
 // FromContext is the caller that ctx carries. It panics where there is none: a handler without its middleware is a
 // mistake in the source.
 func FromContext(ctx context.Context) Identity { return ctx.Value(contextKey{}).(Identity) }
+
+// findTimeout bounds the look-up of a caller. PostgreSQL may be silent: while its packets are dropped a statement ends
+// only when TCP gives up, after a quarter of an hour.
+const findTimeout = 3 * time.Second
+
+var errSlow = problem.New(problem.Unavailable, "a database of this service did not answer in time; ask again in a moment")
+
+// Find looks a caller up, whatever their credential. It is where every surface gets its deadline: a look-up that takes
+// longer than three seconds is a problem of kind Unavailable.
+func Find[T any](ctx context.Context, lookUp func(context.Context) (T, error)) (T, error) {
+	limited, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	found, err := lookUp(limited)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("find caller: %w: %w", errSlow, err)
+	}
+	return found, err
+}

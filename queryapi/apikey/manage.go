@@ -13,10 +13,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/identity"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
+
+// answerTimeout bounds a handler that asks PostgreSQL, which may be silent.
+const answerTimeout = 4 * time.Second
 
 // A Manager answers /api/keys. Users make keys for themselves, see and revoke their own, and admins everyone's. It is
 // safe for concurrent use.
@@ -30,9 +34,9 @@ func NewManager(db *postgres.DB, now func() time.Time) *Manager { return &Manage
 
 // Mount adds the paths to a router. The handlers before them find who asks, by whatever credential.
 func (m *Manager) Mount(router fiber.Router, before ...fiber.Handler) {
-	router.Get("", append(slices.Clone(before), m.list)...)
-	router.Post("", append(slices.Clone(before), m.create)...)
-	router.Delete("/:id", append(slices.Clone(before), m.revoke)...)
+	router.Get("", append(slices.Clone(before), httpd.Within(answerTimeout, m.list))...)
+	router.Post("", append(slices.Clone(before), httpd.Within(answerTimeout, m.create))...)
+	router.Delete("/:id", append(slices.Clone(before), httpd.Within(answerTimeout, m.revoke))...)
 }
 
 // create makes a key. Its text is in the answer, and nowhere else.

@@ -53,7 +53,7 @@ func (r *Resolver) Resolve(ctx context.Context, header string) (identity.Identit
 	if !ok {
 		return identity.Identity{}, refused
 	}
-	holder, err := r.db.ResolveKey(ctx, hash)
+	holder, err := identity.Find(ctx, func(ctx context.Context) (postgres.KeyHolder, error) { return r.db.ResolveKey(ctx, hash) })
 	if errors.Is(err, postgres.ErrNotFound) {
 		return identity.Identity{}, refused
 	}

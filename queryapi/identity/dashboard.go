@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -38,8 +39,8 @@ var (
 	errForeign   = problem.New(problem.Forbidden, "a write needs the header X-Answerscope: 1 and comes from a page of this origin")
 )
 
-// signedIn is the user of the page.
-type signedIn struct {
+// pageUser is the user of the page.
+type pageUser struct {
 	UserID         uuid.UUID `json:"userId"`
 	Email          string    `json:"email"`
 	OrganizationID uuid.UUID `json:"organizationId"`
@@ -54,23 +55,25 @@ func (p *Provider) MountDashboard(server *httpd.Server) fiber.Router {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Next()
 	})
-	surface.Post("/session", p.openDashboard)
+	surface.Post("/session", httpd.Within(answerTimeout, p.openDashboard))
 	surface.Get("/session", func(c *fiber.Ctx) error {
 		caller, err := p.Dashboard(c)
 		if err != nil {
 			return err
 		}
-		return c.JSON(signedIn{caller.UserID, caller.Email, caller.OrganizationID, caller.Role})
+		return c.JSON(pageUser{caller.UserID, caller.Email, caller.OrganizationID, caller.Role})
 	})
-	surface.Delete("/session", p.closeDashboard)
-	surface.Get("/members", p.RequireDashboard, func(c *fiber.Ctx) error {
-		members, err := p.db.ListUsers(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID)
-		if err != nil {
-			return err
-		}
-		return c.JSON(members)
-	})
+	surface.Delete("/session", httpd.Within(answerTimeout, p.closeDashboard))
+	surface.Get("/members", p.RequireDashboard, httpd.Within(answerTimeout, p.members))
 	return surface
+}
+
+func (p *Provider) members(c *fiber.Ctx) error {
+	members, err := p.db.ListUsers(c.UserContext(), identity.FromContext(c.UserContext()).OrganizationID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(members)
 }
 
 // openDashboard signs in with an address and a password, as /auth/v1/token does, and sets the cookie.
@@ -130,7 +133,9 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 	if cookie == "" {
 		return account, errSignedOut
 	}
-	account, err = p.db.AccountByCookie(c.UserContext(), sha256.Sum256([]byte(cookie)))
+	account, err = identity.Find(c.UserContext(), func(ctx context.Context) (postgres.DashboardAccount, error) {
+		return p.db.AccountByCookie(ctx, sha256.Sum256([]byte(cookie)))
+	})
 	if errors.Is(err, postgres.ErrNotFound) {
 		return account, errSignedOut
 	}
@@ -159,7 +164,9 @@ func (p *Provider) DashboardToken(c *fiber.Ctx) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.sign(c.UserContext(), account.Account, account.SessionID, time.Now().Add(handedLife))
+	return identity.Find(c.UserContext(), func(ctx context.Context) (string, error) {
+		return p.sign(ctx, account.Account, account.SessionID, time.Now().Add(handedLife))
+	})
 }
 
 // DashboardCallers finds who asks the dashboard's /rest/v1.

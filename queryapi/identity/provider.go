@@ -26,6 +26,9 @@ const (
 	issuer       = "answerscope"   // of the provider's tokens
 	audience     = "authenticated" // whom they are for
 	loggedInRole = "authenticated" // the role of PostgreSQL of every token of a user
+
+	answerTimeout = 4 * time.Second // for a handler to ask PostgreSQL, which may be silent, and to answer
+	hashWait      = 3 * time.Second // for a turn to compute a hash; the rest of answerTimeout is for PostgreSQL
 )
 
 // Config is what an operator decides of the provider.
@@ -52,7 +55,7 @@ func New(cfg Config, db *postgres.DB, ring secret.Ring, log *slog.Logger) *Provi
 	keys := token.NewKeys(&keyStore{db: db, ring: ring, log: log})
 	return &Provider{
 		cfg: cfg, db: db, keys: keys, tokens: &Tokens{db: db, verifier: keys.NewVerifier(issuer, audience), sessions: true},
-		limits: newLimits(), hashing: semaphore.NewWeighted(mostHashes), wait: 5 * time.Second, log: log,
+		limits: newLimits(), hashing: semaphore.NewWeighted(mostHashes), wait: hashWait, log: log,
 		dummyHash: sync.OnceValue(func() string { return password.Hash(password.Generate()) }),
 	}
 }
@@ -67,11 +70,11 @@ func (p *Provider) Mount(server *httpd.Server) {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Next()
 	})
-	surface.Post("/token", p.token)
+	surface.Post("/token", httpd.Within(answerTimeout, p.token))
 	surface.Get("/user", p.user)
 	surface.Put("/user", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // and not 405: it is no method that is missing
-	surface.Post("/logout", p.logout)
-	surface.Get("/.well-known/jwks.json", p.jwks)
+	surface.Post("/logout", httpd.Within(answerTimeout, p.logout))
+	surface.Get("/.well-known/jwks.json", httpd.Within(answerTimeout, p.jwks))
 }
 
 // shared lets pages of other origins ask, as on /rest/v1, with whatever headers they like.

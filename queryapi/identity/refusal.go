@@ -2,6 +2,7 @@ package identity
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -51,7 +52,7 @@ func failureOf(err error) *failure {
 	}
 	kind, message := problem.Of(err)
 	switch {
-	case postgres.Unreached(err):
+	case isAway(err):
 		return &failure{http.StatusServiceUnavailable, "unavailable", errUnavailable.Public}
 	case errors.Is(err, errNoToken):
 		return &failure{http.StatusUnauthorized, "no_authorization", message}
@@ -59,6 +60,8 @@ func failureOf(err error) *failure {
 		return &failure{http.StatusForbidden, "user_not_found", message}
 	case errors.Is(err, errNoSession):
 		return &failure{http.StatusForbidden, "session_not_found", message}
+	case kind == problem.Unavailable:
+		return &failure{http.StatusServiceUnavailable, "unavailable", message}
 	case kind == problem.Unauthenticated, kind == problem.Forbidden:
 		return &failure{http.StatusForbidden, "bad_jwt", message}
 	}
@@ -71,9 +74,15 @@ func failureOf(err error) *failure {
 
 var errUnavailable = problem.New(problem.Unavailable, "the database of this service cannot be reached; ask again in a moment")
 
+// isAway reports whether an error is of a database that cannot be reached, or does not answer in time.
+func isAway(err error) bool {
+	kind, _ := problem.Of(err)
+	return postgres.Unreached(err) || kind == problem.Internal && errors.Is(err, context.DeadlineExceeded)
+}
+
 // plainRefusal answers 503 while the database cannot be reached.
 func plainRefusal(c *fiber.Ctx, err error) (status int, body any) {
-	if postgres.Unreached(err) {
+	if isAway(err) {
 		err = errUnavailable
 	}
 	return httpd.PlainError(c, err)

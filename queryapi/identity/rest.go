@@ -73,7 +73,7 @@ func (t *Tokens) Callers(anonKeys []string, limit *httpd.CallerLimit) rest.Authe
 
 // restRefusal is a problem of a caller in the dialect of /rest/v1.
 func restRefusal(err error) error {
-	if postgres.Unreached(err) {
+	if isAway(err) {
 		err = errUnavailable
 	}
 	switch kind, message := problem.Of(err); {
@@ -99,15 +99,15 @@ func (t *Tokens) caller(c *fiber.Ctx, anonKeys []string) (caller rest.Caller, us
 	if header == "" || isAmong(anonKeys, httpd.Bearer(header)) {
 		return anonymous, uuid.Nil, nil
 	}
-	account, _, err := t.resolve(c.UserContext(), header)
+	found, err := t.resolve(c.UserContext(), header)
 	if errors.Is(err, errAnonymous) {
 		return anonymous, uuid.Nil, nil
 	}
 	if err != nil {
 		return rest.Caller{}, uuid.Nil, err
 	}
-	caller, err = callerOf(account)
-	return caller, account.ID, err
+	caller, err = callerOf(found.Account)
+	return caller, found.ID, err
 }
 
 // callerOf is a user as row-level security sees them.

@@ -39,10 +39,22 @@ var (
 	errNoSession = problem.New(problem.Unauthenticated, "invalid access token: its session has ended; sign in again")
 )
 
-// resolve finds the account that the token of an Authorization header speaks for, and its session. What is wrong with
-// the token is a problem of kind Unauthenticated; of kind Forbidden, where it is valid and of another role than a
-// user's.
-func (t *Tokens) resolve(ctx context.Context, header string) (account postgres.Account, session uuid.UUID, err error) {
+// A signedIn account is that of an access token, with its session.
+type signedIn struct {
+	postgres.Account
+	session uuid.UUID
+}
+
+// resolve finds the account of the token of an Authorization header. What is wrong with the token is a problem of kind
+// Unauthenticated, or of kind Forbidden, where it is valid and of another role than a user's.
+func (t *Tokens) resolve(ctx context.Context, header string) (signedIn, error) {
+	return identity.Find(ctx, func(ctx context.Context) (found signedIn, err error) {
+		found.Account, found.session, err = t.find(ctx, header)
+		return found, err
+	})
+}
+
+func (t *Tokens) find(ctx context.Context, header string) (account postgres.Account, session uuid.UUID, err error) {
 	text := httpd.Bearer(header)
 	switch {
 	case text == "":
@@ -82,7 +94,7 @@ func (t *Tokens) resolve(ctx context.Context, header string) (account postgres.A
 
 // Resolve finds the user of the token in an Authorization header, as RequireToken does.
 func (t *Tokens) Resolve(ctx context.Context, header string) (identity.Identity, error) {
-	account, _, err := t.resolve(ctx, header)
+	account, err := t.resolve(ctx, header)
 	if err != nil {
 		return identity.Identity{}, err
 	}

@@ -44,16 +44,16 @@ func userBodyOf(a postgres.Account) userBody {
 }
 
 func (p *Provider) user(c *fiber.Ctx) error {
-	account, _, err := p.tokens.resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
+	found, err := p.tokens.resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
 	if err != nil {
 		return err
 	}
-	return c.JSON(userBodyOf(account))
+	return c.JSON(userBodyOf(found.Account))
 }
 
 // logout ends sessions of the caller: all, this one (local), or all others. It takes no body, and ignores one.
 func (p *Provider) logout(c *fiber.Ctx) error {
-	account, session, err := p.tokens.resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
+	found, err := p.tokens.resolve(c.UserContext(), c.Get(fiber.HeaderAuthorization))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p *Provider) logout(c *fiber.Ctx) error {
 	default:
 		return &failure{http.StatusBadRequest, "validation_failed", "scope: want global, local or others"}
 	}
-	if err := p.db.EndSessions(c.UserContext(), account.ID, session, scope); err != nil {
+	if err := p.db.EndSessions(c.UserContext(), found.ID, found.session, scope); err != nil {
 		return err
 	}
 	return c.SendStatus(http.StatusNoContent)

@@ -47,6 +47,8 @@ func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() tim
 }
 
 const (
+	// versionTimeout bounds the look-up of the warehouse version.
+	versionTimeout = 3 * time.Second
 	// slotTimeout bounds how long a request waits for one of its organization's slots.
 	slotTimeout = 10 * time.Second
 	// queryTimeout bounds the request from then on, so that a store that hangs does not keep its connections for ever.
@@ -138,7 +140,8 @@ func (a *API) shared() fiber.Handler {
 
 // refusal answers 503 while a store cannot be reached, or is too slow.
 func refusal(c *fiber.Ctx, err error) (status int, body any) {
-	switch {
+	switch kind, _ := problem.Of(err); {
+	case kind != problem.Internal:
 	case postgres.Unreached(err), clickhouse.Unreached(err):
 		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -181,7 +184,7 @@ func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
 	if a.cfg.KeptBytes == 0 || e.ofControlPlane || a.warehouse.Replicated() {
 		return 0, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.queryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	return a.db.WarehouseVersion(ctx)
 }

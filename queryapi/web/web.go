@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
@@ -37,6 +38,9 @@ var screens = []string{"", "competitors", "prompts", "answers", "sources", "traf
 // policy lets the document load what this host serves, and nothing else: no script of its own, no other host, no frame.
 const policy = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
+// pageTimeout bounds what a page asks before the document is sent. A database may be silent.
+const pageTimeout = 4 * time.Second
+
 // A Dashboard is the pages. It is safe for concurrent use.
 type Dashboard struct {
 	db        *postgres.DB
@@ -55,7 +59,7 @@ func (d *Dashboard) Mount(server *httpd.Server) {
 	mountAssets(server)
 	server.App.Get("/signin", d.signIn)
 	for _, page := range []string{"/", "/settings", "/brands/:slug", "/brands/:slug/*"} {
-		server.App.Get(page, d.page)
+		server.App.Get(page, httpd.Within(pageTimeout, d.page))
 	}
 }
 
@@ -113,7 +117,8 @@ func (d *Dashboard) exists(ctx context.Context, organization uuid.UUID, slug, re
 
 // away shows the page, which says what is wrong, while a database cannot be reached.
 func (d *Dashboard) away(c *fiber.Ctx, err error) error {
-	if !postgres.Unreached(err) && !clickhouse.Unreached(err) {
+	kind, _ := problem.Of(err)
+	if !postgres.Unreached(err) && !clickhouse.Unreached(err) && kind != problem.Unavailable && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return d.send(c, http.StatusServiceUnavailable)
