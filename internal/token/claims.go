@@ -8,6 +8,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// A single audience is a string, as GoTrue writes it; some libraries of its clients read no list. Lists are still read.
+func init() { jwt.MarshalSingleStringAsArray = false }
+
 // Claims are what a token says of its user.
 type Claims struct {
 	jwt.RegisteredClaims // iss, sub (the user's id), aud, exp, nbf, iat

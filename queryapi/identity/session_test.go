@@ -40,7 +40,7 @@ func TestASessionIsWhatClientsOfGoTrueKnow(t *testing.T) {
 		t.Fatalf("%v %v", unverified, err)
 	}
 	if claims["iss"] != "answerscope" || claims["sub"] != w.ann.ID.String() || claims["role"] != "authenticated" || claims["email"] != "ann@example.com" ||
-		int64(claims["exp"].(float64)) != expires || claims["iat"] == nil || claims["session_id"] == nil || claims["aud"].([]any)[0] != "authenticated" ||
+		int64(claims["exp"].(float64)) != expires || claims["iat"] == nil || claims["session_id"] == nil || claims["aud"] != "authenticated" ||
 		claims["app_metadata"].(map[string]any)["organization_id"] != w.ann.OrganizationID.String() {
 		t.Errorf("claims %v", claims)
 	}
