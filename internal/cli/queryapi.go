@@ -125,7 +125,7 @@ func (s *service) identity(ctx context.Context) (provider *identity.Provider, an
 		s.tokens = identity.NewTokens(s.db, token.NewSecretVerifier(issuer.Name, audience, []byte(issuer.Secret.Reveal())))
 		return nil, anonKeys, nil
 	}
-	provider, err = s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins})
+	provider, err = s.provider(identity.Config{Proxies: s.proxies, CORSOrigins: s.answers.CORSOrigins, PublicURL: s.settings.PublicURL})
 	if err != nil {
 		return nil, nil, err
 	}

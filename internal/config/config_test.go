@@ -100,6 +100,20 @@ ANSWERSCOPE_PLATFORM_OPENAI_BASE_URL is "****": want http://… or https://…`
 	}
 }
 
+func TestAPublicURLIsAnOrigin(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:8080": true, "https://answers.example": true, "https://[::1]:8443": true,
+		"answers.example": false, "//answers.example": false, "ftp://answers.example": false, "https://": false, "https:///app": false,
+		"https://answers.example/": false, "https://answers.example/app": false, "https://answers.example?a": false,
+		"https://answers.example#a": false, "https://ann:" + hidden + "@answers.example": false,
+	} {
+		s := Settings{DataDir: "./var", MinFree: 256 << 20, LogLevel: "info", LogFormat: "text", Kafka: Kafka{Partitions: 6, Replicas: 1, Retention: 168 * time.Hour}, PublicURL: address}
+		if err := s.Validate(); (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), "ANSWERSCOPE_PUBLIC_URL is ") || strings.Contains(err.Error(), hidden)) {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 func TestAddressesNameAPort(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"127.0.0.1:8080": true, ":8080": true, "[::1]:0": true, "db.example:9000": true,

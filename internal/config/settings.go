@@ -26,6 +26,7 @@ const LevelAuto = "auto"
 type Settings struct {
 	DataDir         string    `default:"./var" placeholder:"DIR" help:"Where the embedded engines keep what they hold (default ./var)."`
 	MinFree         int64     `default:"268435456" placeholder:"BYTES" help:"Free space on the disk of the data directory below which nothing new is accepted: beacons get 503, imports wait (default 268435456, 256 MiB)."`
+	PublicURL       string    `name:"public-url" placeholder:"URL" help:"Address at which browsers reach this installation, such as https://answers.example; with https the dashboard's cookie is held to TLS."`
 	LogLevel        string    `default:"auto" placeholder:"LEVEL" help:"debug, info, warn, error, or auto: info for what serves, warn for the rest."`
 	LogFormat       string    `default:"text" placeholder:"FORMAT" help:"text or json (default text)."`
 	Kafka           Kafka     `embed:"" prefix:"kafka-"`
@@ -76,6 +77,8 @@ func (s Settings) Validate() error {
 	var m mistakes
 	m.want(s.DataDir != "", "DATA_DIR", s.DataDir, "a directory, such as ./var")
 	m.want(s.MinFree >= leastMinFree, "MIN_FREE", strconv.FormatInt(s.MinFree, 10), "bytes, at least 16777216")
+	m.want(s.PublicURL == "" || isOrigin(s.PublicURL), "PUBLIC_URL", NewDSN(s.PublicURL).Masked(),
+		"the address at which browsers reach this installation, such as https://answers.example, without user, path and query")
 	m.want(slices.Contains([]string{LevelAuto, "debug", "info", "warn", "error"}, s.LogLevel), "LOG_LEVEL", s.LogLevel, "debug, info, warn, error or auto")
 	m.want(s.LogFormat == "text" || s.LogFormat == "json", "LOG_FORMAT", s.LogFormat, "text or json")
 	s.Kafka.validate(&m, s.Outside)
@@ -143,6 +146,12 @@ func Address(address string) error {
 		}
 	}
 	return nil
+}
+
+// isOrigin reports whether an address is one of HTTP with a host alone.
+func isOrigin(address string) bool {
+	base, err := url.Parse(address)
+	return err == nil && isWeb(address) && base.Scheme+"://"+base.Host == address
 }
 
 // isWeb reports whether an address is one of HTTP.

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +26,8 @@ import (
 // the credential.
 const DashboardPrefix = "/app/api"
 
-// The cookie of a session of the dashboard. Under TLS its prefix has the browser hold it to this host and to TLS.
+// The cookie of a session of the dashboard. An installation has one name for it. Behind TLS the prefix has the browser
+// hold the cookie to this host and to TLS, so that no page of a sibling host can set another one.
 const (
 	cookieName   = "answerscope"
 	secureCookie = "__Host-answerscope"
@@ -78,7 +81,7 @@ func (p *Provider) members(c *fiber.Ctx) error {
 
 // openDashboard signs in with an address and a password, as /auth/v1/token does, and sets the cookie.
 func (p *Provider) openDashboard(c *fiber.Ctx) error {
-	if err := ownPage(c); err != nil {
+	if err := errors.Join(ownPage(c), p.checkTLS(c)); err != nil {
 		return err
 	}
 	user, err := p.authenticate(c)
@@ -93,29 +96,42 @@ func (p *Provider) openDashboard(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	name := cookieName
-	if strings.HasPrefix(c.Get(fiber.HeaderOrigin), "https://") || c.Get(fiber.HeaderXForwardedProto) == "https" {
-		name = secureCookie
-	}
-	setCookie(c, name, cookie, cookieLife)
+	setCookie(c, p.cookieName(), cookie, cookieLife)
 	return c.SendStatus(http.StatusNoContent)
 }
 
-// closeDashboard ends the session and forgets the cookie, also of a session that has ended.
-func (p *Provider) closeDashboard(c *fiber.Ctx) error {
+// closeDashboard ends the session of every cookie of a request and removes the cookies. A browser that used this host
+// with and without TLS has one of each name; if one session went on, signing out would leave its user signed in.
+func (p *Provider) closeDashboard(c *fiber.Ctx) (err error) {
 	if err := ownPage(c); err != nil {
 		return err
 	}
-	name, cookie := cookieOf(c)
-	account, err := p.db.AccountByCookie(c.UserContext(), sha256.Sum256([]byte(cookie)))
-	if err == nil {
-		err = p.db.EndSessions(c.UserContext(), account.ID, account.SessionID, postgres.ThisSession)
-	}
-	if err != nil && !errors.Is(err, postgres.ErrNotFound) {
+	names := map[string]bool{p.cookieName(): true}
+	c.Request().Header.VisitAllCookie(func(name, value []byte) {
+		if name := string(name); name == cookieName || name == secureCookie {
+			names[name] = true
+			err = errors.Join(err, p.endSession(c.UserContext(), string(value)))
+		}
+	})
+	if err != nil {
 		return err
 	}
-	setCookie(c, name, "", -time.Second)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		setCookie(c, name, "", -time.Second)
+	}
 	return c.SendStatus(http.StatusNoContent)
+}
+
+// endSession ends the session of a cookie, if it has not ended.
+func (p *Provider) endSession(ctx context.Context, cookie string) error {
+	account, err := p.db.AccountByCookie(ctx, sha256.Sum256([]byte(cookie)))
+	if errors.Is(err, postgres.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.db.EndSessions(ctx, account.ID, account.SessionID, postgres.ThisSession)
 }
 
 // Dashboard finds who has the cookie of a request, and renews it; a problem of kind Unauthenticated if no session has
@@ -129,7 +145,7 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 	if err := ownPage(c); err != nil {
 		return account, err
 	}
-	name, cookie := cookieOf(c)
+	cookie := c.Cookies(p.cookieName())
 	if cookie == "" {
 		return account, errSignedOut
 	}
@@ -140,7 +156,7 @@ func (p *Provider) dashboardAccount(c *fiber.Ctx) (account postgres.DashboardAcc
 		return account, errSignedOut
 	}
 	if err == nil && account.Renewed {
-		setCookie(c, name, cookie, cookieLife)
+		setCookie(c, p.cookieName(), cookie, cookieLife)
 	}
 	return account, err
 }
@@ -200,12 +216,28 @@ func ownPage(c *fiber.Ctx) error {
 	return nil
 }
 
-// cookieOf is the session's cookie, and what it is called.
-func cookieOf(c *fiber.Ctx) (name, value string) {
-	if value = c.Cookies(secureCookie); value != "" {
-		return secureCookie, value
+// behindTLS reports whether browsers reach the dashboard through TLS, which ends at a proxy.
+func (p *Provider) behindTLS() bool { return strings.HasPrefix(p.cfg.PublicURL, "https://") }
+
+func (p *Provider) cookieName() string {
+	if p.behindTLS() {
+		return secureCookie
 	}
-	return cookieName, c.Cookies(cookieName)
+	return cookieName
+}
+
+// checkTLS refuses a sign-in whose cookie the browser would not keep, and warns of a TLS that is not known here.
+func (p *Provider) checkTLS(c *fiber.Ctx) error {
+	switch scheme, _, _ := strings.Cut(c.Get(fiber.HeaderOrigin), "://"); {
+	case p.behindTLS() && scheme == "http":
+		return problem.New(problem.Forbidden, "this page came without TLS: sign in at %s", p.cfg.PublicURL)
+	case !p.behindTLS() && scheme == "https":
+		p.warnTLS.Do(func() {
+			p.log.Warn("dashboard used through TLS, and its cookie is not held to TLS", "origin", c.Get(fiber.HeaderOrigin),
+				"next", "set ANSWERSCOPE_PUBLIC_URL to the address that browsers use")
+		})
+	}
+	return nil
 }
 
 func setCookie(c *fiber.Ctx, name, value string, life time.Duration) {

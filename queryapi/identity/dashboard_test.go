@@ -12,11 +12,17 @@ import (
 func newDashboard(t *testing.T) *environment {
 	t.Helper()
 	w := newEnvironment(t)
-	w.url = w.serve(t, func(server *httpd.Server) {
-		w.provider.Mount(server)
-		w.provider.MountDashboard(server)
-	})
+	w.url = w.serveDashboard(t, w.config())
 	return w
+}
+
+func (w *environment) serveDashboard(t *testing.T, cfg Config) (url string) {
+	t.Helper()
+	provider := New(cfg, w.db, ringOf(t, "k"), newLog(w))
+	return w.serve(t, func(server *httpd.Server) {
+		provider.Mount(server)
+		provider.MountDashboard(server)
+	})
 }
 
 // page sends a request as the dashboard's page does, whose cookie is that header, and more headers.
@@ -66,14 +72,7 @@ func TestTheDashboardHasASessionInACookie(t *testing.T) {
 		t.Errorf("%d sessions are kept by the hash of the cookie, %v", kept, err)
 	}
 
-	secure, attributes := w.enter(t, "Origin", "https://dashboard.example")
-	if !strings.HasPrefix(secure, "__Host-answerscope=") || !strings.Contains(attributes, "secure") {
-		t.Errorf("under TLS the cookie is %s", attributes)
-	}
-	if a := w.page(t, "GET", "/app/api/session", "", secure); a.status != http.StatusOK {
-		t.Errorf("under TLS: %d %s", a.status, a.text)
-	}
-
+	another, _ := w.enter(t)
 	out := w.page(t, "DELETE", "/app/api/session", "", cookie)
 	if out.status != http.StatusNoContent || !strings.HasPrefix(out.header.Get("Set-Cookie"), "answerscope=;") {
 		t.Errorf("sign out: %d %v", out.status, out.header)
@@ -81,11 +80,72 @@ func TestTheDashboardHasASessionInACookie(t *testing.T) {
 	if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusUnauthorized {
 		t.Errorf("signed out, the cookie still works: %d", a.status)
 	}
-	if a := w.page(t, "GET", "/app/api/session", "", secure); a.status != http.StatusOK {
+	if a := w.page(t, "GET", "/app/api/session", "", another); a.status != http.StatusOK {
 		t.Errorf("another session of hers ended too: %d", a.status)
 	}
 	if a := w.page(t, "DELETE", "/app/api/session", "", cookie); a.status != http.StatusNoContent {
 		t.Errorf("signed out twice: %d %s", a.status, a.text)
+	}
+}
+
+const publicURL = "https://dashboard.example"
+
+// Behind TLS only the cookie with the prefix __Host- is set and taken.
+func TestBehindTLSTheCookieIsHeldToTheHost(t *testing.T) {
+	t.Parallel()
+	w := newDashboard(t)
+	plain, _ := w.enter(t)
+	cfg := w.config()
+	cfg.PublicURL = publicURL
+	w.url = w.serveDashboard(t, cfg)
+	secure, attributes := w.enter(t, "Origin", publicURL)
+	if !strings.HasPrefix(secure, "__Host-answerscope=") || !strings.Contains(attributes, "secure") || !strings.Contains(attributes, "path=/") || strings.Contains(attributes, "domain") {
+		t.Errorf("the cookie is %s; %s", secure, attributes)
+	}
+	if a := w.page(t, "GET", "/app/api/session", "", secure); a.status != http.StatusOK {
+		t.Errorf("signed in: %d %s", a.status, a.text)
+	}
+	// A page on a sibling host sets a cookie without the prefix for the whole domain, with a session of its author.
+	if a := w.page(t, "GET", "/app/api/session", "", plain); a.status != http.StatusUnauthorized {
+		t.Errorf("a cookie that another host may have set: %d %s", a.status, a.text)
+	}
+	if a := w.page(t, "POST", "/app/api/session", annSignsIn, "", "Origin", "http://dashboard.example"); a.status != http.StatusForbidden || !strings.Contains(a.text, publicURL) || a.header.Get("Set-Cookie") != "" {
+		t.Errorf("a sign-in without TLS, whose cookie the browser would drop: %d %s", a.status, a.text)
+	}
+}
+
+// The dashboard was used without TLS first, then TLS was added: the browser has a cookie of each name, and sends both.
+func TestSignOutEndsEverySessionThatTheRequestShows(t *testing.T) {
+	t.Parallel()
+	w := newDashboard(t)
+	plain, _ := w.enter(t)
+	without := w.url
+	cfg := w.config()
+	cfg.PublicURL = publicURL
+	w.url = w.serveDashboard(t, cfg)
+	secure, _ := w.enter(t, "Origin", publicURL)
+	out := w.page(t, "DELETE", "/app/api/session", "", plain+"; "+secure+"; answerscope=unknown; other=x")
+	removed := out.header.Values("Set-Cookie")
+	if out.status != http.StatusNoContent || len(removed) != 2 || !strings.HasPrefix(removed[0], "__Host-answerscope=;") || !strings.HasPrefix(removed[1], "answerscope=;") {
+		t.Errorf("sign out: %d %q", out.status, removed)
+	}
+	for url, cookie := range map[string]string{w.url: secure, without: plain} {
+		w.url = url
+		if a := w.page(t, "GET", "/app/api/session", "", cookie); a.status != http.StatusUnauthorized {
+			t.Errorf("signed out, %s still works: %d", cookie, a.status)
+		}
+	}
+}
+
+// Where TLS ends at a proxy and the public URL is not set, the log says so, once.
+func TestAnUnknownTLSIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	w := newDashboard(t)
+	for range 2 {
+		w.enter(t, "Origin", publicURL)
+	}
+	if n := strings.Count(w.log.String(), "set ANSWERSCOPE_PUBLIC_URL"); n != 1 {
+		t.Errorf("%d warnings: %s", n, w.log.String())
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 type Config struct {
 	Proxies     httpd.Proxies // whose word for a client's address is taken
 	CORSOrigins []string      // of pages that may sign in; none lets all pages, without cookies
+	PublicURL   string        // at which browsers reach the dashboard; with https its cookie is held to TLS
 }
 
 // A Provider signs users in. It is safe for concurrent use.
@@ -48,6 +49,7 @@ type Provider struct {
 	wait      time.Duration       // for one's turn to compute one
 	dummyHash func() string       // the hash for an address that is not known, so that it takes as long as a known one
 	log       *slog.Logger
+	warnTLS   sync.Once
 }
 
 // New returns a provider whose signing keys are encrypted with ring.
