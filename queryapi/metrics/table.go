@@ -174,7 +174,7 @@ func cellOf(value reflect.Value) string {
 		}
 		text = value.String()
 	}
-	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}
 	return text

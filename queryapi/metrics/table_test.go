@@ -165,6 +165,22 @@ func TestCSVIsWhatAReaderTakesItFor(t *testing.T) {
 	}
 }
 
+// A spreadsheet drops white space before a formula, so a text that begins with it is a text too.
+func TestNoCellBeginsWithATabOrALineBreak(t *testing.T) {
+	t.Parallel()
+	s := newService(t).stage(t)
+	s.addRivals(t, nil)
+	for _, text := range []string{"\t=1+1", "\r=1+1", "\n=1+1"} {
+		s.addFacts(t, answerFact{On: "2026-03-30", Prompt: text, Text: "Lumen"})
+	}
+	r := s.ask(t, http.MethodGet, "/api/v1/prompt-performance?brand_id="+s.ids["lumen"], s.bearer("acme"), wantCSV)
+	for _, text := range []string{`,'` + "\t=1+1,", `,"'` + "\r=1+1\",", `,"'` + "\n=1+1\","} {
+		if !strings.Contains(r.body, text) {
+			t.Errorf("no cell %q in %q", text, r.body)
+		}
+	}
+}
+
 func afterHeader(text string) string {
 	_, rest, _ := strings.Cut(text, "\r\n")
 	return rest
