@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -42,10 +43,13 @@ func (a *API) answers(ctx context.Context, caller identity.Identity, q *query) (
 	limit := q.limit(50, 200)
 	filters := digest("answers", filter.Filter, filter.Prompts, filter.Mentioned, filter.Cited, filter.Competitors, filter.Domains, filter.URLs, filter.Pages, filter.Categories)
 	q.cursor(filters, answerPosition, func(b []byte) (ok bool) { filter.FoundCursor, ok = answerAfter(b); return ok })
-	if _, err := a.brand(ctx, caller, asked.brandID, q); err != nil {
+	if err := q.err(); err != nil {
 		return nil, err
 	}
-	names, err := a.db.Snapshot(ctx, asked.brandID)
+	names, err := a.db.Snapshot(ctx, asked.brandID) // one look-up: between two the brand may be deleted
+	if errors.Is(err, postgres.ErrNotFound) || err == nil && names.OrganizationID != caller.OrganizationID {
+		return nil, errNoBrand
+	}
 	if err != nil {
 		return nil, err
 	}

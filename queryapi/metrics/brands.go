@@ -40,6 +40,9 @@ func (a *API) brands(ctx context.Context, caller identity.Identity, q *query) (a
 	return body, nil
 }
 
+// errNoBrand is of another organization's brand, too.
+var errNoBrand = problem.New(problem.Missing, "brand_id: no such brand in your organization; GET /api/v1/brands lists them")
+
 // brand finds the brand of a question, after its parameters were checked. Another organization's brand and one that
 // does not exist get the same answer.
 func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID, q *query) (postgres.Brand, error) {
@@ -48,7 +51,7 @@ func (a *API) brand(ctx context.Context, caller identity.Identity, id uuid.UUID,
 	}
 	brand, err := a.db.Brand(ctx, caller.OrganizationID, id)
 	if errors.Is(err, postgres.ErrNotFound) {
-		return postgres.Brand{}, problem.New(problem.Missing, "brand_id: no such brand in your organization; GET /api/v1/brands lists them")
+		return postgres.Brand{}, errNoBrand
 	}
 	return brand, err
 }
