@@ -18,14 +18,18 @@ import (
 type answerBody struct {
 	answerRow
 	Text          string           `json:"text"`
-	Mentions      []mentionBody    `json:"mentions"`
-	Citations     []answerCitation `json:"citations"` // in the order of the answer
+	Mentions      []mentionBody    `json:"mentions"`         // the first maxMentions of the text
+	Omitted       int              `json:"mentions_omitted"` // mentions after those
+	Citations     []answerCitation `json:"citations"`        // in the order of the answer
 	SearchQueries []string         `json:"search_queries"`
 	Products      []answerProduct  `json:"products"`
 	Usage         *answerUsage     `json:"usage"` // null: unknown, as the cost
 	Cost          *json.Number     `json:"cost"`  // US dollars
 	JobID         *string          `json:"job_id"`
 }
+
+// maxMentions bounds the body: of a text of 4 MB that is all names it would have 100 MB.
+const maxMentions = 1000
 
 // mentionBody is where the text names the brand or a competitor.
 type mentionBody struct {
@@ -99,8 +103,9 @@ func (a *API) answer(ctx context.Context, caller identity.Identity, q *query) (a
 }
 
 func answerOf(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody {
+	mentions, omitted := mentionsOf(&a.ListedAnswer, names)
 	body := answerBody{
-		answerRow: answerRowOf(&a.ListedAnswer, names), Text: a.Text, Mentions: mentionsOf(&a.ListedAnswer, names),
+		answerRow: answerRowOf(&a.ListedAnswer, names), Text: a.Text, Mentions: mentions, Omitted: omitted,
 		Citations: make([]answerCitation, len(a.CitationURLs)), SearchQueries: append([]string{}, a.SearchQueries...),
 		Products: make([]answerProduct, len(a.CardTitles)), JobID: idUnlessNil(a.JobID),
 	}
@@ -117,9 +122,9 @@ func answerOf(a *clickhouse.OneAnswer, names postgres.Snapshot) answerBody {
 	return body
 }
 
-// mentionsOf reads the text with the names of now. While an edit of names is being read again, for some seconds, the
+// mentionsOf reads the text with the names of now, and counts the mentions that it omits. While an edit of names is being read again, for some seconds, the
 // reading may still count by those before it.
-func mentionsOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) []mentionBody {
+func mentionsOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) (mentions []mentionBody, omitted int) {
 	brand := brandOf(names)
 	who := []mentionBody{{EntityID: names.BrandID.String(), Name: names.Name, Role: "brand"}}
 	var rivals []extract.Entity
@@ -127,13 +132,13 @@ func mentionsOf(a *clickhouse.ListedAnswer, names postgres.Snapshot) []mentionBo
 		rivals = append(rivals, extract.Entity(c))
 		who = append(who, mentionBody{EntityID: c.ID.String(), Name: c.Name, Role: "competitor"})
 	}
-	mentions := []mentionBody{}
-	for _, m := range extract.Locate(int(a.ExtractVersion), a.Text, &brand, rivals) {
-		mention := who[m.Entity]
-		mention.Start, mention.End = m.Start, m.End
-		mentions = append(mentions, mention)
+	located := extract.Locate(int(a.ExtractVersion), a.Text, &brand, rivals)
+	mentions = make([]mentionBody, min(len(located), maxMentions))
+	for i := range mentions {
+		mentions[i] = who[located[i].Entity]
+		mentions[i].Start, mentions[i].End = located[i].Start, located[i].End
 	}
-	return mentions
+	return mentions, len(located) - len(mentions)
 }
 
 func productOf(a *clickhouse.OneAnswer, i int) answerProduct {

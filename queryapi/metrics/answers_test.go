@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"
 )
@@ -129,6 +131,61 @@ func TestAnAnswerShowsItsMentions(t *testing.T) {
 	want := []string{"competitor Glow", "brand Lumen", "brand Mueller  Licht", "brand lumen.example"}
 	if !slices.Equal(named, want) || shown.Text != text {
 		t.Errorf("%q, want %q in %s", named, want, body)
+	}
+}
+
+// A text of 4 MB that is all names has 800,000 mentions; a body of all of them would have 100 MB.
+func TestTheMentionsOfAnAnswerAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newService(t).stage(t)
+	s.addRivals(t, nil)
+	const repeated = 4 << 20 / len("Lumen ")
+	s.addFacts(t, answerFact{On: "2026-03-30", Text: strings.Repeat("Lumen ", repeated)})
+	status, body := s.get(t, "acme", "/api/v1/answers/"+s.answered["lumen"].String())
+	var shown struct {
+		Text     string
+		Mentions []mentionBody
+		Omitted  int `json:"mentions_omitted"`
+	}
+	if err := json.Unmarshal([]byte(body), &shown); err != nil || status != 200 {
+		t.Fatal(status, err)
+	}
+	last := shown.Mentions[len(shown.Mentions)-1]
+	if len(shown.Mentions) != 1000 || last.Start != 999*len("Lumen ") || shown.Omitted != repeated-1000 || len(body) > len(shown.Text)+200_000 {
+		t.Errorf("%d mentions, the last at %d, %d omitted, in %d bytes", len(shown.Mentions), last.Start, shown.Omitted, len(body))
+	}
+}
+
+// A brand may be deleted while its answers are asked for.
+func TestADeletedBrandIsMissing(t *testing.T) {
+	t.Parallel()
+	s := aBrand(t, newService(t))
+	tx, err := s.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	for _, statement := range []string{
+		"LOCK TABLE public.competitors", // the look-up of the names waits for it, that of the brand does not
+		"DELETE FROM public.brands WHERE id = '" + s.ids["lumen"] + "'",
+	} {
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		replies <- s.ask(t, http.MethodGet, "/api/v1/answers?brand_id="+s.ids["lumen"], s.bearer("acme"))
+	}()
+	wait.For(t, "the look-up of the names", func() (waiting bool) {
+		err := s.db.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'public.competitors'::regclass").Scan(&waiting)
+		return err == nil && waiting
+	})
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-replies; r.StatusCode != 404 || !strings.Contains(r.body, "no such brand") {
+		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
 

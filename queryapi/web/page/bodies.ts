@@ -159,6 +159,7 @@ export interface Mention { entity_id: string; name: string; role: string; start:
 export interface Answer extends AnswerRow {
   text: string
   mentions: Mention[]
+  mentions_omitted: number
   citations: { url: string; title: string; domain: string; category: string; cited: boolean }[]
   search_queries: string[]
   products: { position: number; product_title: string; product_brand: string; price_amount: number | null; price_currency: string; merchant_url: string; merchant_domain: string; matched_brand_role: string }[]

@@ -128,6 +128,7 @@ function Whole({ answer }: { answer: Answer }) {
           <Named answer={answer} />
         </header>
         <div class="inside text">
+          {answer.mentions_omitted > 0 && <p>Only the first {number(answer.mentions.length)} mentions are marked.</p>}
           <Marked text={answer.text} mentions={answer.mentions} />
         </div>
       </article>
@@ -150,11 +151,11 @@ function Whole({ answer }: { answer: Answer }) {
 }
 
 function About({ answer }: { answer: Answer }) {
-  const mentions = answer.mentions.filter((m) => m.role === "brand").length
+  const mentions = number(answer.mentions.filter((m) => m.role === "brand").length)
   return (
     <section class="card" aria-label="About this answer">
       <dl class="inside parts about">
-        <Fact name="Mentions of the brand" value={number(mentions)} />
+        <Fact name="Mentions of the brand" value={answer.mentions_omitted > 0 ? `at least ${mentions}` : mentions} />
         <Fact name="Position" value={number(answer.position)} />
         <Fact name="Sentiment" value={answer.sentiment} />
         <Fact name="Model" value={answer.model || "not given"} />
