@@ -20,10 +20,10 @@ var law = map[string][]string{
 	"queryapi":              {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
 	"queryapi/rest":         {"internal"},                                             // it knows no table of ours, and serves any schema
 	"sql/clickhouse":        {},                                                       // connections, rows and questions
-	"sql/clickhouse/schema": {"sql/clickhouse", "sql/clickhouse/rollup"},              // migrations, cluster layout, analysts
+	"sql/clickhouse/schema": {"sql/clickhouse", "internal/disk"},                      // migrations, cluster layout, analysts, whose files survive a loss of power
 	"sql/clickhouse/rollup": {"sql/clickhouse"},                                       // rollups compared and rebuilt
 	"sql/postgres":          {},                                                       // the same
-	"deploy/engine":         {},                                                       // engines know nothing of what they hold
+	"deploy/engine":         {"internal/disk"},                                        // engines know nothing of what they hold; their own files survive a loss of power
 	"docs/pictures":         {"internal"},                                             // a tool of make
 	"deploy/sbom":           {},                                                       // a tool of make
 	"internal":              {},                                                       // small shared pieces lean on each other only

@@ -274,19 +274,18 @@ func TestADamagedFileIsLoggedAndNotTaken(t *testing.T) {
 	}
 }
 
-// What a killed process left half written is no obstacle, and a disk that does not take
-// the list is logged and tried again with the next change.
+// What a killed process left half written is no obstacle, and a disk that does not take the list is logged and tried
+// again with the next change.
 func TestADiskThatRefusesTheListIsLogged(t *testing.T) {
 	w := newEnvironment(t)
 	acme := w.brand(t, "Acme", "acme.example")
-	obstacle := w.file + ".new"
-	if err := os.MkdirAll(obstacle, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.file, "obstacle"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	d, _ := w.directory(t, w.db)
 	ready(t, d)
 	within(t, "the failure to be logged", func() bool { return strings.Contains(w.log.String(), "list of sites not kept on disk") })
-	if err := errors.Join(os.Remove(obstacle), os.WriteFile(obstacle, []byte("half a li"), 0o644)); err != nil {
+	if err := errors.Join(os.RemoveAll(w.file), os.WriteFile(w.file+".new", []byte("half a li"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	w.exec(t, "INSERT INTO public.brand_domains (brand_id, domain) VALUES ($1, 'new.example')", acme)

@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -90,23 +91,14 @@ func same(a, b []postgres.Site) bool {
 // not pass for one of fewer domains.
 const fileTitle = "answerscope sites 1 "
 
-// save replaces the file; after a crash it is the old one or the new one.
+// save replaces the file; after a crash or a loss of power it is the old one or the new one.
 func save(path string, rows []postgres.Site) error {
 	body, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("encode sites: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("save sites: %w", err)
-	}
-	next := path + ".new" // one name: a process that is killed here leaves one file, however often
-	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "%s%x\n%s\n", fileTitle, sha256.Sum256(body), body)
-		err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+		err = disk.MakeDir(filepath.Dir(path))
 	}
 	if err == nil {
-		err = os.Rename(next, path)
+		err = disk.ReplaceFile(path, fmt.Appendf(nil, "%s%x\n%s\n", fileTitle, sha256.Sum256(body), body), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("save sites: %w", err)

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"text/template"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // Database is the one that StartClickHouse and StartPostgres create.
@@ -126,7 +128,7 @@ func startClickHouse(ctx context.Context, cfg ClickHouseConfig) (*ClickHouse, er
 	if err != nil {
 		return nil, err
 	}
-	if err := replaceFile(acceptedUsers(cfg.Dir), []byte(c.users), 0o600); err != nil {
+	if err := disk.ReplaceFile(acceptedUsers(cfg.Dir), []byte(c.users), 0o600); err != nil {
 		c.Kill()
 		return nil, err
 	}
@@ -221,7 +223,7 @@ func (c *ClickHouse) writeConfig() error {
 			return err
 		}
 		file := filepath.Join(dir, t.Name())
-		if err := errors.Join(replaceFile(file, text.Bytes(), 0o600), c.account.share(file)); err != nil {
+		if err := errors.Join(disk.ReplaceFile(file, text.Bytes(), 0o600), c.account.share(file)); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // removeLostTokens drops the tokens of parts that are not there from the deduplication logs of every table below data,
@@ -93,7 +95,7 @@ func removeTokensIn(path string, parts []part) (removed []string, err error) {
 	if len(removed) == 0 {
 		return nil, nil
 	}
-	return removed, replaceFile(path, kept.Bytes(), 0o640)
+	return removed, disk.ReplaceFile(path, kept.Bytes(), 0o640)
 }
 
 func (p part) within(other part) bool {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // lock is an exclusive lock on a file. The kernel releases it with the last process that holds the file open.
@@ -89,30 +91,10 @@ func keptPassword(dir, file string) (string, error) {
 	random := make([]byte, 16)
 	rand.Read(random)
 	password := hex.EncodeToString(random)
-	if err := replaceFile(path, []byte(password+"\n"), 0o600); err != nil {
+	if err := disk.ReplaceFile(path, []byte(password+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("keep password: %w", err)
 	}
 	return password, nil
-}
-
-// replaceFile writes a file atomically: a reader, also after a crash, sees either the old content or the new.
-func replaceFile(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if info, err := os.Stat(path); err == nil && os.Getuid() == 0 { // an engine's own file stays that
-		owner := info.Sys().(*syscall.Stat_t)
-		if err := f.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
-			return errors.Join(err, f.Close())
-		}
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 const host = "127.0.0.1"

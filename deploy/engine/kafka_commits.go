@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // repairCommits drops from the embedded broker's file of commits what is no whole entry. A full disk cuts an entry off,
@@ -28,7 +30,7 @@ func repairCommits(path string) error {
 	if len(whole) == len(raw) {
 		return nil
 	}
-	return replaceFile(path, whole, 0o600)
+	return disk.ReplaceFile(path, whole, 0o600)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // owner is the file engines.json of a data directory: which process runs the engines, and where they are, for those who
@@ -79,7 +81,7 @@ func readOwner(dir string) (owner, error) {
 func (o owner) write(dir string) error {
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err == nil {
-		err = replaceFile(ownerPath(dir), append(text, '\n'), 0o600)
+		err = disk.ReplaceFile(ownerPath(dir), append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", ownerPath(dir), err)

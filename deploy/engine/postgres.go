@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // The superuser, who makes the schema, the login of services, who has what the schema grants it, and that of a gateway,
@@ -211,7 +213,7 @@ func (c *postgresCluster) make() error {
 			return err
 		}
 	}
-	return errors.Join(c.user.give(fresh), os.Rename(fresh, c.data))
+	return errors.Join(c.user.give(fresh), os.Rename(fresh, c.data), disk.SyncDir(filepath.Dir(c.data)))
 }
 
 // tool runs one of the package's programs on the cluster in dir to its end.

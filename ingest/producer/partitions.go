@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
@@ -160,18 +161,14 @@ func loadPartitions(file, topic string) (int, error) {
 	return kept.Partitions, nil
 }
 
-// savePartitions replaces the file; after a crash it is the old one or the new one.
+// savePartitions replaces the file; after a crash or a loss of power it is the old one or the new one.
 func savePartitions(file, topic string, n int) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("save partitions: %w", err)
-	}
-	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	text, err := json.Marshal(partitionCount{topic, n})
 	if err == nil {
-		err = json.NewEncoder(f).Encode(partitionCount{topic, n})
-		err = errors.Join(err, f.Sync(), f.Close())
+		err = disk.MakeDir(filepath.Dir(file))
 	}
 	if err == nil {
-		err = os.Rename(file+".new", file)
+		err = disk.ReplaceFile(file, append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("save partitions: %w", err)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
@@ -91,15 +92,6 @@ func (s *Spool) markRemoved(r Ref) {
 	}
 	fault.Pass(fault.Removed)
 	s.release(g)
-}
-
-func syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // recover finds what is in the directory. s is not shared yet, so that no lock is taken.
@@ -219,7 +211,7 @@ func (s *Spool) quarantine(name string, text []byte) (string, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(text)
-		err = errors.Join(err, f.Sync(), f.Close(), syncDir(s.path("quarantine")))
+		err = errors.Join(err, f.Sync(), f.Close(), disk.SyncDir(s.path("quarantine")))
 	}
 	if err != nil {
 		return "", fmt.Errorf("quarantine %d bytes: %w", len(text), err)

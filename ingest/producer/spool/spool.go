@@ -23,6 +23,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/fault"
 )
 
@@ -62,7 +63,7 @@ type Spool struct {
 func Open(cfg Config, log *slog.Logger) (*Spool, error) {
 	s := &Spool{cfg: cfg, log: log, changed: make(chan struct{}, 1), segments: map[uint32]*segment{}, streams: map[int32][]Ref{}}
 	s.synced = sync.NewCond(&s.mu)
-	if err := os.MkdirAll(s.path("quarantine"), 0o700); err != nil {
+	if err := disk.MakeDir(s.path("quarantine")); err != nil {
 		return nil, fmt.Errorf("make spool %s: %w", cfg.Dir, err)
 	}
 	lock, err := os.OpenFile(s.path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -199,7 +200,7 @@ func (s *Spool) sync(g *segment, end int64) error {
 		begin := time.Now()
 		err := g.file.Sync()
 		if err == nil && isNew {
-			err = syncDir(s.cfg.Dir)
+			err = disk.SyncDir(s.cfg.Dir)
 		}
 		if s.cfg.Synced != nil {
 			s.cfg.Synced(time.Since(begin))

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/answerscope/answerscope/internal/disk"
 )
 
 // Errors of AddAnalyst and RemoveAnalyst.
@@ -107,17 +109,8 @@ func RenewAnalysts(dir string) ([]string, error) {
 
 func analystPath(dir string, a Analyst) string { return filepath.Join(dir, a.Login()+".xml") }
 
-// writeAnalyst writes a file in one step, since the server may read it at any time.
+// writeAnalyst writes a file in one step, since the server may read it at any time. A server of another system user must
+// read it too: only long random passwords are used, whose hash is of no use.
 func writeAnalyst(dir string, a Analyst, text []byte) error {
-	f, err := os.CreateTemp(dir, ".analyst-*") // no name that a server reads
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	// A server of another system user must read it. Only long random passwords are used, whose hash is of no use.
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), analystPath(dir, a))
+	return disk.ReplaceFile(analystPath(dir, a), text, 0o644)
 }
