@@ -108,7 +108,8 @@ func visitIDOf(key clickhouse.Key) visitID {
 }
 
 // readVisitIDs reads the last visits of a partition below an offset. What that leaves out, of this partition and of
-// others, is no later than the newest visit of all.
+// others, is no later than the newest visit of all. That bound is not limited to the present: a collector's clock may be
+// ahead, and its visits may come again. Until the bound has passed, every visit is looked up.
 func readVisitIDs(ctx context.Context, conn *clickhouse.Conn, size int, below clickhouse.Below) (*visitIDs, error) {
 	last, err := clickhouse.LastVisits(ctx, conn, int64(size), below)
 	if err != nil {

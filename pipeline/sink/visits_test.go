@@ -186,6 +186,21 @@ func TestEachVisitOnce(t *testing.T) {
 	w.wantVisits(t, uint64(10*tests))
 }
 
+// A collector's clock is an hour ahead. Its visits come again, as from its spool, when newer ones have taken their place in
+// memory: had the sink looked up only visits up to its own time, each would be there twice.
+func TestAVisitOfAClockThatIsAheadIsThereOnce(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t, nil, 0)
+	ahead := int(time.Until(day.Add(-time.Hour)).Abs() / time.Second)
+	for _, b := range []visitBatch{{visits: upTo(ahead, ahead+5)}, {first: 5, visits: upTo(0, 10)}, {first: 15, visits: upTo(ahead, ahead+5)}} {
+		b.brand = lumen
+		if err := w.land(t, w.visitSink(t, 3), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantVisits(t, 15)
+}
+
 // An insert that failed half-way is repeated as it was, by the same consumer, by another, and by the first again after
 // the other went on: its cache was that of a batch that had not landed.
 func TestABatchOfVisitsThatFailedIsLandedAsItWas(t *testing.T) { //nolint:tparallel // its parts share a warehouse
