@@ -142,10 +142,10 @@ func (a *API) shared() fiber.Handler {
 func refusal(c *fiber.Ctx, err error) (status int, body any) {
 	switch kind, _ := problem.Of(err); {
 	case kind != problem.Internal:
-	case postgres.Unreached(err), clickhouse.Unreached(err):
-		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
 		err = problem.New(problem.Unavailable, "a database of this service did not answer in time; ask again in a moment, or for fewer days")
+	case postgres.Unreached(err), clickhouse.Unreached(err):
+		err = problem.New(problem.Unavailable, "a database of this service cannot be reached; ask again in a moment")
 	}
 	return httpd.PlainError(c, err)
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,12 +70,26 @@ type refusedValue struct{ cause *pgconn.PgError }
 func (e refusedValue) Error() string { return e.cause.Message }
 func (e refusedValue) Unwrap() error { return e.cause }
 
-// Unreached reports whether an error is of the connection, or of a server that is starting or stopping.
+// Unreached reports whether a statement may succeed if it is sent again: the connection failed, no connection was free
+// or no answer came in time, the server is starting, stopping, read-only or out of a resource, or it cancelled the
+// statement or its transaction, as after a deadlock.
 func Unreached(err error) bool {
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return slices.Contains([]string{"57P01", "57P02", "57P03"}, refused.Code)
+	if errors.Is(err, context.Canceled) {
+		return false // by the caller
 	}
-	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+	if _, unconnected := errors.AsType[*pgconn.ConnectError](err); unconnected {
+		return true
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refused.Code == readOnly || slices.Contains(passing, refused.Code[:min(2, len(refused.Code))])
+	}
 	_, lost := errors.AsType[*net.OpError](err)
-	return unconnected || lost || errors.Is(err, io.ErrUnexpectedEOF)
+	return lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }
+
+// passing are the classes of SQLSTATE whose cause passes: connection, rollback of a transaction, resources, and operator
+// intervention.
+var passing = []string{"08", "40", "53", "57"}
+
+// readOnly is the SQLSTATE of a write on a server that takes none, as a primary that has become a standby.
+const readOnly = "25006"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -75,6 +76,11 @@ type waitingRun struct {
 	IsFree bool      `db:"is_free"`
 }
 
+type lockedJob struct {
+	IsOurs    bool `db:"is_ours"`
+	HasOthers bool `db:"has_others"`
+}
+
 type beat struct {
 	IsOurs      bool `db:"is_ours"`
 	IsCancelled bool `db:"is_cancelled"`
@@ -87,7 +93,7 @@ var (
 	trackingJobPrompts  = query[runPrompt]("tracking_job_prompts")
 	askTrackingRuns     = query[uuid.UUID]("ask_tracking_runs")
 	freeTrackingRuns    = query[waitingRun]("free_tracking_runs")
-	lockTrackingJob     = query[bool]("lock_tracking_job")
+	lockTrackingJob     = query[lockedJob]("lock_tracking_job")
 	endTrackingRuns     = query[none]("end_tracking_runs")
 	sameTrackingRuns    = query[SameRun]("same_tracking_runs")
 	lockTrackingRuns    = query[uuid.UUID]("lock_tracking_runs")
@@ -129,13 +135,14 @@ func (c *TrackingClaim) Runs(ctx context.Context) ([]TrackingRun, map[uuid.UUID]
 	return runs, prompts, err
 }
 
-// Ask marks runs as being asked, and returns which may be.
+// Ask marks runs as being asked, and returns which may be asked. A call whose reply was lost may be repeated.
 func (c *TrackingClaim) Ask(ctx context.Context, runs []uuid.UUID) ([]uuid.UUID, error) {
-	asking, err := askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
-	if _, conflict := errors.AsType[ErrConflict](err); conflict { // another job has just begun to ask the same
-		asking, err = askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
+	for {
+		granted, err := askTrackingRuns.all(ctx, c.db, c.ID, c.Claim, runs)
+		if _, conflict := errors.AsType[ErrConflict](err); !conflict {
+			return granted, wrap(err, "mark runs of tracking job %s", c.ID)
+		} // another job has just begun to ask one of these questions, which the next try sees
 	}
-	return asking, wrap(err, "mark runs of tracking job %s", c.ID)
 }
 
 // Free returns which of runs are still to be asked, and whether no other job asks their questions any more.
@@ -148,15 +155,24 @@ func (c *TrackingClaim) Free(ctx context.Context, runs []uuid.UUID) (free map[uu
 	return free, err
 }
 
-// End stores how requests ended, counts the runs that are over, and reports whether the brand has other running jobs.
+// End stores how requests ended, counts the runs that are over, and reports whether the brand has other running jobs. A
+// call whose reply was lost may be repeated. If the job is another worker's, the error is ErrNotFound, and answers are
+// stored all the same where that worker has none yet: they were paid for.
 func (c *TrackingClaim) End(ctx context.Context, outcomes []RunOutcome) (others bool, err error) {
+	var job lockedJob
 	err = pgx.BeginFunc(ctx, c.db, func(tx pgx.Tx) error {
-		if others, err = lockTrackingJob.one(ctx, tx, c.ID, c.Claim); err != nil {
+		if job, err = lockTrackingJob.one(ctx, tx, c.ID, c.Claim); err != nil {
 			return err
+		}
+		if !job.IsOurs {
+			outcomes = slices.DeleteFunc(slices.Clone(outcomes), func(o RunOutcome) bool { return o.State != "answered" })
 		}
 		return endRuns(ctx, tx, c.ID, outcomes)
 	})
-	return others, wrap(err, "end runs of tracking job %s", c.ID)
+	if err == nil && !job.IsOurs {
+		err = ErrNotFound
+	}
+	return job.HasOthers, wrap(err, "end runs of tracking job %s", c.ID)
 }
 
 func endRuns(ctx context.Context, tx pgx.Tx, job uuid.UUID, outcomes []RunOutcome) error {

@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,13 +18,7 @@ import (
 // been started: it read all of the job's runs for each write.
 func TestWritesOfSomeRunsReadNoOthers(t *testing.T) {
 	t.Parallel()
-	cfg := DefaultConfig()
-	cfg.DSN = migratedDSN(t)
-	db, err := Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openMigrated(t)
 	claim := claimedJob(t, db, 20_000)
 	runs, _, err := claim.Runs(t.Context())
 	if err != nil || len(runs) != 20_000 {
@@ -71,6 +68,140 @@ func rowsRead(t *testing.T, tx pgx.Tx) (read int) {
 	return read
 }
 
+// Two jobs of an organization with the same questions, asked in opposite orders, waited for each other's entries in the
+// index of questions that are being asked, until PostgreSQL ended one of them as a deadlock.
+func TestJobsWithTheSameQuestionsDoNotDeadlock(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	one := claimedJob(t, db, 300)
+	two := startedJob(t, db, one.OrganizationID, one.BrandID, 300)
+	for id, order := range map[uuid.UUID]string{one.ID: "ASC", two.ID: "DESC"} { // rows are found in the order of their ids
+		_, err := db.Exec(t.Context(), `UPDATE public.tracking_runs AS r SET prompt_id = '00000000-0000-0000-0000-000000000001', id = n.id
+			FROM (SELECT id AS old, (substr(job_id::text, 1, 24) || lpad(to_hex(row_number() OVER (ORDER BY model `+order+`)), 12, '0'))::uuid AS id
+				FROM public.tracking_runs WHERE job_id = $1) AS n WHERE r.id = n.old`, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		var together sync.WaitGroup
+		granted := make([]int, 2)
+		for i, claim := range []TrackingClaim{one, two} {
+			runs, _, err := claim.Runs(t.Context())
+			if err != nil || len(runs) != 300 {
+				t.Fatal(len(runs), err)
+			}
+			var ids []uuid.UUID
+			for _, r := range runs {
+				ids = append(ids, r.ID)
+			}
+			together.Go(func() {
+				asking, err := claim.Ask(t.Context(), ids)
+				if err != nil {
+					t.Error(err)
+				}
+				granted[i] = len(asking)
+			})
+		}
+		together.Wait()
+		if granted[0]+granted[1] != 300 {
+			t.Fatalf("%v runs of two jobs may be asked, want 300", granted)
+		}
+		if _, err := db.Exec(t.Context(), "UPDATE public.tracking_runs SET state = 'queued'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An answer of a worker whose job was taken over is stored, if it comes first: it was paid for. Nothing else of that
+// worker is.
+func TestALateAnswerIsStoredIfItComesFirst(t *testing.T) {
+	t.Parallel()
+	db := openMigrated(t)
+	late := claimedJob(t, db, 3)
+	runs := askAll(t, &late)
+	claim, err := db.ClaimTracking(t.Context(), late.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	askAgain := []uuid.UUID{runs[1]}
+	if granted, err := claim.Ask(t.Context(), askAgain); err != nil || len(granted) != 1 {
+		t.Fatal(granted, err)
+	}
+	answered := func(run uuid.UUID, text string) RunOutcome {
+		return RunOutcome{ID: run, State: "answered", Answer: `"` + text + `"`}
+	}
+	outcomes := []RunOutcome{answered(runs[0], "late"), answered(runs[1], "late"), {ID: runs[2], State: "gave_up", Answer: `"late"`, ErrorClass: "auth"}}
+	for range 2 { // the reply to the first call may be lost
+		if _, err := late.End(t.Context(), outcomes); !errors.Is(err, ErrNotFound) {
+			t.Errorf("End() of another worker's job = %v", err)
+		}
+	}
+	if _, err := claim.End(t.Context(), []RunOutcome{answered(runs[1], "second")}); err != nil {
+		t.Fatal(err)
+	}
+	if granted, err := claim.Ask(t.Context(), runs); err != nil || len(granted) != 1 || granted[0] != runs[2] {
+		t.Errorf("%v may be asked, want %s alone: %v", granted, runs[2], err)
+	}
+	answers, err := claim.Unappended(t.Context())
+	for _, a := range answers {
+		if a.Answer != `"late"` {
+			t.Errorf("%s is stored of a run that was answered before", a.Answer)
+		}
+	}
+	job, jobErr := db.TrackingJob(t.Context(), late.OrganizationID, late.ID)
+	if err != nil || jobErr != nil || len(answers) != 2 || job.Completed != 2 {
+		t.Errorf("%d answers and %d completed runs, want 2 and 2: %v, %v", len(answers), job.Completed, err, jobErr)
+	}
+}
+
+// A worker that lost the reply to its first statement asks again whether it may ask. It was refused, since its own run
+// was being asked; the run was forgotten, and then counted as a repeat that was never sent.
+func TestALostReplyKeepsTheRuns(t *testing.T) {
+	t.Parallel()
+	claim := claimedJob(t, openMigrated(t), 3)
+	first := askAll(t, &claim)
+	if second := askAll(t, &claim); !slices.Equal(first, second) {
+		t.Errorf("%v may be asked after %v", second, first)
+	}
+	var attempts, repeats int
+	row := claim.db.QueryRow(t.Context(), "SELECT sum(attempts), sum(repeats) FROM public.tracking_runs WHERE job_id = $1", claim.ID)
+	if err := row.Scan(&attempts, &repeats); err != nil || attempts != 3 || repeats != 0 {
+		t.Errorf("%d requests and %d repeats are counted, want 3 and 0: %v", attempts, repeats, err)
+	}
+}
+
+// askAll marks all runs of a job as being asked.
+func askAll(t *testing.T, claim *TrackingClaim) []uuid.UUID {
+	t.Helper()
+	var runs []uuid.UUID
+	rows, err := claim.db.Query(t.Context(), "SELECT id FROM public.tracking_runs WHERE job_id = $1 ORDER BY id", claim.ID)
+	if err == nil {
+		runs, err = pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := claim.Ask(t.Context(), runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(granted, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	return granted
+}
+
+func openMigrated(t *testing.T) *DB {
+	t.Helper()
+	cfg := DefaultConfig()
+	cfg.DSN = migratedDSN(t)
+	db, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
 // claimedJob is a job of so many runs that was just started and claimed.
 func claimedJob(t *testing.T, db *DB, runs int) TrackingClaim {
 	t.Helper()
@@ -82,9 +213,15 @@ func claimedJob(t *testing.T, db *DB, runs int) TrackingClaim {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startedJob(t, db, organization.ID, brand.ID, runs)
+}
+
+// startedJob is a job of a brand that was just started and claimed.
+func startedJob(t *testing.T, db *DB, organization, brand uuid.UUID, runs int) TrackingClaim {
+	t.Helper()
 	prompt := uuid.Must(uuid.NewV4())
 	started := NewTracking{
-		OrganizationID: organization.ID, BrandID: brand.ID, Request: json.RawMessage("{}"), CreatedAt: time.Now(),
+		OrganizationID: organization, BrandID: brand, Request: json.RawMessage("{}"), CreatedAt: time.Now(),
 		Prompts: []NewRunPrompt{{PromptID: prompt, Prompt: json.RawMessage("{}")}},
 	}
 	for i := range runs {

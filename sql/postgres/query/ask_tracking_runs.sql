@@ -1,5 +1,6 @@
--- ask_tracking_runs: marks runs of a job as being asked, and returns which: not those that have ended meanwhile, those
--- whose question another job is asking, and none if the job was cancelled or is another worker's.
+-- ask_tracking_runs: marks runs of a job as being asked, and returns which may be asked: not those that have ended meanwhile,
+-- those whose question another job is asking, and none if the job was cancelled or is another worker's. A run that this
+-- worker has marked already is returned again: the reply to the first statement was lost.
 WITH job AS (
     SELECT id
     FROM public.tracking_jobs
@@ -12,23 +13,32 @@ WITH job AS (
     FROM public.tracking_runs
     WHERE id = ANY ($3::uuid[])
       AND EXISTS (SELECT FROM job)
+    ORDER BY prompt_id, platform, model, region, sample -- jobs with the same questions enter them in one order
     FOR NO KEY UPDATE
+), marked AS (
+    UPDATE public.tracking_runs AS r
+    SET
+        state = 'asking',
+        attempts = r.attempts + 1,
+        repeats = r.repeats + r.is_unknown::int,
+        is_unknown = false,
+        next_attempt_at = NULL
+    FROM picked AS p
+    WHERE r.id = p.id
+      AND p.job_id = $1
+      AND p.state = 'queued'
+      AND NOT EXISTS (
+          SELECT FROM public.tracking_runs AS o
+          WHERE (o.organization_id, o.prompt_id, o.platform, o.model, o.region, o.sample)
+                = (p.organization_id, p.prompt_id, p.platform, p.model, p.region, p.sample)
+            AND o.state = 'asking'
+      )
+    RETURNING r.id
 )
-UPDATE public.tracking_runs AS r
-SET
-    state = 'asking',
-    attempts = r.attempts + 1,
-    repeats = r.repeats + r.is_unknown::int,
-    is_unknown = false,
-    next_attempt_at = NULL
-FROM picked AS p
-WHERE r.id = p.id
-  AND p.job_id = $1
-  AND p.state = 'queued'
-  AND NOT EXISTS (
-      SELECT FROM public.tracking_runs AS o
-      WHERE (o.organization_id, o.prompt_id, o.platform, o.model, o.region, o.sample)
-            = (p.organization_id, p.prompt_id, p.platform, p.model, p.region, p.sample)
-        AND o.state = 'asking'
-  )
-RETURNING r.id
+SELECT id
+FROM marked
+UNION ALL
+SELECT id
+FROM picked
+WHERE job_id = $1
+  AND state = 'asking' -- by this worker: taking the job up queues what another one was asking

@@ -1,11 +1,16 @@
 -- cancel_tracking_runs: ends the runs of a job that are not being asked, gives back what was reserved for them, and
--- counts them.
-WITH cancelled AS (
+-- counts them. It locks the job before its runs, as other statements do.
+WITH job AS (
+    SELECT id
+    FROM public.tracking_jobs
+    WHERE id = $1
+    FOR NO KEY UPDATE
+), cancelled AS (
     UPDATE public.tracking_runs
     SET
         state = 'cancelled',
         next_attempt_at = NULL
-    WHERE job_id = $1
+    WHERE job_id = (SELECT id FROM job)
       AND state = 'queued'
     RETURNING platform, attempts, estimate
 ), locked AS ( -- in one order
