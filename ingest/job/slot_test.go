@@ -66,6 +66,32 @@ func TestASlotIsAskedOnce(t *testing.T) {
 	}
 }
 
+// A slot that is started twice near a budget needs none of it: it is refused as asked, and what of it is new alone has to
+// fit. It was refused for the budget, by all of its runs.
+func TestASlotTwiceNeedsNoBudget(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, numbered(3)...)
+	if err := e.db.SetBudget(t.Context(), uuid.Nil, e.brand.OrganizationID, postgres.Budget{RunsPerDay: new(int64(7)), CostPerMonth: new("0.07")}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, _ := e.jobs(t)
+	slot := time.Now().UTC().Truncate(time.Hour)
+	alpha, beta := job.Due{Platform: "alpha", Slot: slot}, job.Due{Platform: "beta", Slot: slot}
+	for _, c := range []struct {
+		due  []job.Due
+		want error
+	}{{[]job.Due{alpha}, nil}, {[]job.Due{alpha, beta}, nil}, {[]job.Due{alpha, beta}, postgres.ErrAsked}} {
+		if _, _, err := jobs.StartDue(t.Context(), e.brand, c.due); !errors.Is(err, c.want) {
+			t.Errorf("start of %+v: %v, want %v", c.due, err, c.want)
+		}
+	}
+	_, _, err := jobs.StartDue(t.Context(), e.brand, []job.Due{{Platform: "alpha", Slot: slot.Add(time.Hour)}})
+	over, refused := errors.AsType[*postgres.BudgetError](err)
+	if !refused || over.What != "runs" || over.Period != "day" || over.Limit != "7" || over.Spent != "6" || over.Wanted != "3" {
+		t.Errorf("the next slot: %v", err)
+	}
+}
+
 // Runs whose slot began over a day ago, because no process was there, are given up unasked. Their records, of which the
 // sink takes none that ended later than a day after its slot, are on the log.
 func TestAnOldSlotIsGivenUp(t *testing.T) {

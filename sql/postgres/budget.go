@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -33,9 +34,10 @@ type Spent struct {
 }
 
 var (
-	budgets   = query[Budget]("budgets")
-	setBudget = query[none]("set_budget")
-	spent     = query[Spent]("spent")
+	budgets    = query[Budget]("budgets")
+	setBudget  = query[none]("set_budget")
+	spent      = query[Spent]("spent")
+	overBudget = query[BudgetError]("over_budget")
 )
 
 // Budgets returns the budgets of an organization, that of all platforms first.
@@ -101,12 +103,13 @@ func (db *DB) Budgeted(ctx context.Context, organization uuid.UUID, at time.Time
 
 // BudgetError says which budget has no room for a job.
 type BudgetError struct {
-	Platform     string // "": all together
-	What         string // runs or cost
-	Period       string // day or month
-	Limit, Spent string
-	Wanted       string
-	Resets       time.Time
+	Platform string    `db:"platform"` // "": all together
+	What     string    `db:"what"`     // runs or cost
+	Period   string    `db:"period"`   // day or month
+	Limit    string    `db:"budget"`
+	Spent    string    `db:"spent"`
+	Wanted   string    `db:"wanted"`
+	Resets   time.Time `db:"resets"`
 }
 
 func (e *BudgetError) Error() string {
@@ -149,68 +152,17 @@ func (a *amounts) add(runs int64, cost string) {
 	}
 }
 
-// checkBudgets returns a *BudgetError if a job does not fit into a budget. It is right as long as the caller holds the
-// lock of the organization's spending.
-func checkBudgets(ctx context.Context, on querier, n NewTracking) error {
-	limits, err := budgets.all(ctx, on, n.OrganizationID)
-	if err != nil || len(limits) == 0 {
+// checkBudgets returns a *BudgetError if some runs, encoded, do not fit into a budget. It is right as long as the caller
+// holds the lock of the organization's spending.
+func checkBudgets(ctx context.Context, on querier, n NewTracking, runs string) error {
+	over, err := overBudget.one(ctx, on, n.OrganizationID, n.CreatedAt, runs)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
 		return err
 	}
-	already, err := spent.all(ctx, on, n.OrganizationID, n.CreatedAt)
-	if err != nil {
-		return err
-	}
-	at := n.CreatedAt.UTC()
-	tomorrow := time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, time.UTC)
-	nextMonth := time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	for _, b := range limits {
-		var day, month, wanted amounts
-		for _, s := range already {
-			if b.Platform == "" || b.Platform == s.Platform {
-				day.add(s.RunsDay, s.CostDay)
-				month.add(s.RunsMonth, s.CostMonth)
-			}
-		}
-		for _, r := range n.Runs {
-			if b.Platform == "" || b.Platform == r.Platform {
-				wanted.add(1, value(r.Estimate))
-			}
-		}
-		if wanted.runs == 0 {
-			continue
-		}
-		for _, p := range []struct {
-			period string
-			spent  amounts
-			runs   *int64
-			cost   *string
-			resets time.Time
-		}{{"day", day, b.RunsPerDay, b.CostPerDay, tomorrow}, {"month", month, b.RunsPerMonth, b.CostPerMonth, nextMonth}} {
-			p.spent.add(0, "0")
-			if p.runs != nil && p.spent.runs+wanted.runs > *p.runs {
-				return &BudgetError{b.Platform, "runs", p.period, fmt.Sprint(*p.runs), fmt.Sprint(p.spent.runs), fmt.Sprint(wanted.runs), p.resets}
-			}
-			if over(p.cost, p.spent.cost, wanted.cost) {
-				return &BudgetError{b.Platform, "cost", p.period, *p.cost, dollars(p.spent.cost), dollars(wanted.cost), p.resets}
-			}
-		}
-	}
-	return nil
-}
-
-func over(limit *string, spent, wanted *big.Rat) bool {
-	if limit == nil {
-		return false
-	}
-	most, ok := new(big.Rat).SetString(*limit)
-	return !ok || new(big.Rat).Add(spent, wanted).Cmp(most) > 0
+	return &over
 }
 
 func dollars(r *big.Rat) string { return r.FloatString(6) }
-
-func value(s *string) string {
-	if s == nil {
-		return "0"
-	}
-	return *s
-}

@@ -77,7 +77,7 @@ func (db *DB) StartTracking(ctx context.Context, n NewTracking, enqueue func(tx 
 		if job, err = startedTracking(ctx, tx, n); !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		if err := checkBudgets(ctx, tx, n); err != nil {
+		if err := checkBudgets(ctx, tx, n, string(runs)); err != nil {
 			return err
 		}
 		job, err = addTrackingJob.one(ctx, tx, n.OrganizationID, n.BrandID, n.RequestedBy, len(n.Runs), n.Request, n.Plan, n.IdempotencyKey, n.CreatedAt)
