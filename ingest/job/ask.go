@@ -27,6 +27,10 @@ type asker struct {
 
 // ask asks until every run has ended, or asking has; then it waits for the requests in flight.
 func (a *asker) ask(ctx, asking, requests context.Context) {
+	if a.unusable != nil {
+		a.giveUpAll(asking)
+		return
+	}
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	for {
@@ -34,15 +38,10 @@ func (a *asker) ask(ctx, asking, requests context.Context) {
 		if !ok {
 			return
 		}
-		if a.unusable != nil {
-			a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Inc()
-			a.giveUp(ctx, r, a.unusable)
-			continue
-		}
 		expected, err := a.enter(asking, r)
 		if err != nil {
 			if asking.Err() == nil { // its time is over
-				a.giveUp(ctx, r, lastFailure(r))
+				a.giveUp(r, lastFailure(r))
 			}
 			continue
 		}
@@ -67,7 +66,7 @@ func (a *asker) enter(asking context.Context, r *run) (expected int, err error) 
 
 // askOnce sends a request of a run, of which so many tokens are expected, leaves the gate, and stores what comes of it.
 func (a *asker) askOnce(ctx, requests context.Context, r *run, expected int) {
-	may, err := a.ledger.ask(ctx, r.ID)
+	may, err := a.ledger.ask(r.ID)
 	if err != nil || !may {
 		a.gate.leave(expected, 0)
 		a.notAsked(r, err)
@@ -141,7 +140,7 @@ func (a *asker) answered(ctx context.Context, r *run, reply platform.Reply, took
 		return &platform.Error{Class: platform.ChangedShape, Cause: err}
 	}
 	outcome := postgres.RunOutcome{ID: r.ID, State: "answered", Answer: string(encoded.Value), Cost: cost}
-	others, err := a.ledger.end(ctx, outcome)
+	others, err := a.ledger.end(outcome)
 	if err != nil {
 		a.fail(err)
 		return nil
@@ -183,12 +182,12 @@ func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
 	}
 	at, ok := again(failure, r.Failures, r.RateLimited, a.Now(), r.deadline())
 	if !ok {
-		a.giveUp(ctx, r, failure)
+		a.giveUp(r, failure)
 		return
 	}
 	r.at, r.ErrorClass, r.Error = at, string(failure.Class), causeOf(failure)
 	outcome := postgres.RunOutcome{ID: r.ID, State: "queued", ErrorClass: r.ErrorClass, Error: r.Error, NextAttemptAt: &at}
-	if _, err := a.ledger.end(ctx, outcome); err != nil {
+	if _, err := a.ledger.end(outcome); err != nil {
 		a.fail(err)
 		return
 	}
@@ -196,15 +195,10 @@ func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
 }
 
 // giveUp stores the record of a run that ends without an answer.
-func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
-	failure = &platform.Error{Class: failure.Class, Cause: errors.New(causeOf(failure))}
-	ended := a.runOf(r)
-	ended.EndedAt = a.endOf(r)
-	record := ended.GaveUp(failure)
-	encoded, err := answer.Record(&record, a.Now())
+func (a *asker) giveUp(r *run, failure *platform.Error) {
+	outcome, err := a.gaveUp(r, failure)
 	if err == nil {
-		outcome := postgres.RunOutcome{ID: r.ID, State: "gave_up", Answer: string(encoded.Value), ErrorClass: string(failure.Class), Error: causeOf(failure)}
-		_, err = a.ledger.end(ctx, outcome)
+		_, err = a.ledger.end(outcome)
 	}
 	if err != nil {
 		a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
@@ -212,6 +206,44 @@ func (a *asker) giveUp(ctx context.Context, r *run, failure *platform.Error) {
 	}
 	a.runs.done()
 	a.signal()
+}
+
+// giveUpAll gives up every run, hundreds a transaction.
+func (a *asker) giveUpAll(asking context.Context) {
+	for asking.Err() == nil {
+		var outcomes []postgres.RunOutcome
+		for size := 0; len(outcomes) < 500 && size < maxBatch; size += len(outcomes[len(outcomes)-1].Answer) {
+			r := a.runs.takeAny()
+			if r == nil {
+				break
+			}
+			outcome, err := a.gaveUp(r, a.unusable)
+			if err != nil {
+				a.fail(fmt.Errorf("give up run %s: %w", r.ID, err))
+				return
+			}
+			outcomes = append(outcomes, outcome)
+		}
+		if len(outcomes) == 0 {
+			return
+		}
+		if err := a.ledger.endAll(outcomes); err != nil {
+			a.fail(fmt.Errorf("give up runs of %s: %w", a.description.Slug, err))
+			return
+		}
+		a.metrics.requests.WithLabelValues(a.description.Slug, string(a.unusable.Class)).Add(float64(len(outcomes)))
+		a.signal()
+	}
+}
+
+// gaveUp is how a run ends without an answer.
+func (a *asker) gaveUp(r *run, failure *platform.Error) (postgres.RunOutcome, error) {
+	failure = &platform.Error{Class: failure.Class, Cause: errors.New(causeOf(failure))}
+	ended := a.runOf(r)
+	ended.EndedAt = a.endOf(r)
+	record := ended.GaveUp(failure)
+	encoded, err := answer.Record(&record, a.Now())
+	return postgres.RunOutcome{ID: r.ID, State: "gave_up", Answer: string(encoded.Value), ErrorClass: string(failure.Class), Error: causeOf(failure)}, err
 }
 
 // runOf is a run as its record is made of.

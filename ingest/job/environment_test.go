@@ -27,6 +27,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
 	"github.com/answerscope/answerscope/ingest/provider"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
@@ -47,16 +48,19 @@ type surroundings struct {
 	Limits               platform.Limits
 	Accounts             map[uuid.UUID]string // by organization
 	Lacks                string               // a platform whose key this process has not
+	Unusable             string               // a platform that this process cannot open
 	Breaks               uuid.UUID            // the organization whose platforms cannot be listed
 	Stumbles             *atomic.Int64        `json:"-"` // how often opening a platform fails
 	Loses                bool                 // whether the log loses every record
 	Late                 time.Duration        // by how much its clock is ahead
+	Silence              time.Duration        // after which a worker's job is given to another one, where it is not the default
 }
 
 // environment is an organization with a brand, a log, and a service that is asked.
 type environment struct {
 	surroundings
 	db      *postgres.DB
+	through *testkit.Proxy // between workers and PostgreSQL; nil: they reach it directly
 	brand   postgres.Brand
 	service *service
 }
@@ -119,7 +123,13 @@ func (e *environment) run(t *testing.T) (jobs *job.Jobs, stop func()) {
 // jobs are not worked on yet.
 func (e *environment) jobs(t *testing.T) (*job.Jobs, *producer.Producer) {
 	t.Helper()
-	jobs, log, err := e.surroundings.jobs(e.db, testkit.Log(t))
+	db := e.db
+	if e.through != nil {
+		cfg := postgres.DefaultConfig()
+		cfg.DSN = e.through.DSN
+		db = store.OpenControlPlane(t, cfg)
+	}
+	jobs, log, err := e.surroundings.jobs(db, testkit.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +156,9 @@ func (s surroundings) jobs(db *postgres.DB, log *slog.Logger) (*job.Jobs, *produ
 			return landed, nil
 		},
 	}, prometheus.NewRegistry(), log)
+	if err == nil && s.Silence > 0 {
+		jobs.SetSilence(s.Silence)
+	}
 	return jobs, appends, err
 }
 
@@ -350,6 +363,9 @@ func (p platforms) List(_ context.Context, organization uuid.UUID) ([]provider.P
 func (p platforms) Open(_ context.Context, _ uuid.UUID, slug string, _ simulator.Cast) (platform.Platform, error) {
 	if p.Stumbles != nil && p.Stumbles.Add(-1) >= 0 {
 		return nil, errors.New("the connection is lost")
+	}
+	if slug == p.Unusable {
+		return nil, problem.New(problem.Missing, "its key is gone")
 	}
 	return asks{slug, p.Service}, nil
 }

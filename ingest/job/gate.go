@@ -195,7 +195,9 @@ func (g *gate) signal() {
 func (g *gates) run(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
-		soon, err := g.renew(ctx)
+		limited, done := context.WithTimeout(ctx, leaseRenew) // a connection may be lost without a sign
+		soon, err := g.renew(limited)
+		done()
 		if err != nil && !failing && ctx.Err() == nil {
 			g.log.Warn("limits of platforms not leased; nothing is asked without", "cause", err, "next", "check that postgres answers")
 		}

@@ -10,7 +10,8 @@
 //  5. marked: it is stored no more, and the run is done.
 //
 // A crash after 3 repeats step 4, which is harmless, since the record has one id. A crash between 2 and 3 leaves a
-// request of unknown outcome: it is sent again, and counted as a repeat.
+// request of unknown outcome: it is sent again, and counted as a repeat. While PostgreSQL is away the worker goes on:
+// nobody else can take its job.
 package job
 
 import (
@@ -40,8 +41,8 @@ const (
 	queueName = "tracking"
 	maxJobs   = 1000 // that a process drives at once: a waiting one costs next to nothing
 
-	beatInterval     = 2 * time.Second  // between two signs of life of a worker
-	heartbeatTimeout = 15 * time.Second // after which its job is given to another one
+	beatInterval     = 2 * time.Second  // between two heartbeats of a worker
+	heartbeatTimeout = 15 * time.Second // without one, its job is given to another worker
 	finishing        = 10 * time.Second // for requests in flight to end when the process stops
 	retryJob         = 5 * time.Second  // after a worker failed
 )
@@ -77,13 +78,15 @@ type Jobs struct {
 	queue   *river.Client[postgres.Tx]
 	gates   *gates
 
+	beatInterval, silence time.Duration // heartbeatTimeout, but in tests
+
 	stopping context.Context // ends when nothing more is to be asked
 	stop     context.CancelFunc
 }
 
 // New makes jobs that are not worked on yet.
 func New(parts Parts, registerer prometheus.Registerer, log *slog.Logger) (*Jobs, error) {
-	j := &Jobs{Parts: parts, log: log, metrics: newMetrics(registerer), gates: newGates(parts.DB, log)}
+	j := &Jobs{Parts: parts, log: log, metrics: newMetrics(registerer), gates: newGates(parts.DB, log), beatInterval: beatInterval, silence: heartbeatTimeout}
 	j.stopping, j.stop = context.WithCancel(context.Background())
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &riverWorker{jobs: j})
@@ -115,9 +118,14 @@ func (j *Jobs) Run(ctx context.Context) error {
 	renewing, stopRenewing := context.WithCancel(context.WithoutCancel(ctx))
 	renewed := make(chan struct{})
 	go func() { defer close(renewed); j.gates.run(renewing) }()
-	for ctx.Err() == nil {
-		j.resume(ctx)
-		_ = lifecycle.Pause(ctx, beatInterval)
+	var last, since time.Time // PostgreSQL answered, each time since
+	for ; ctx.Err() == nil; _ = lifecycle.Pause(ctx, j.beatInterval) {
+		if time.Since(last) > j.silence/3 {
+			since = time.Now() // PostgreSQL was away, or this process was paused
+		}
+		if j.resume(ctx, time.Since(since) > j.silence) {
+			last = time.Now()
+		}
 	}
 	j.stop()
 	err := j.queue.Stop(working)
@@ -134,19 +142,24 @@ func (j *Jobs) Run(ctx context.Context) error {
 	return nil
 }
 
-// resume says that this process works on jobs, and has those taken up again whose worker is gone.
-func (j *Jobs) resume(ctx context.Context) {
-	ctx, done := context.WithTimeout(ctx, heartbeatTimeout)
+// resume announces this process as a worker and, if it may, has jobs taken up again whose worker is silent. It may once
+// PostgreSQL has answered for as long as a worker may be silent: before, it was away for all workers, and their requests
+// are in flight. It reports whether PostgreSQL answered.
+func (j *Jobs) resume(ctx context.Context, may bool) bool {
+	ctx, done := context.WithTimeout(ctx, j.silence/3)
 	defer done()
 	err := j.announce(ctx)
-	resumed, resuming := j.DB.ResumeTracking(ctx, heartbeatTimeout)
-	err = errors.Join(err, resuming)
+	var resumed int64
+	if err == nil && may {
+		resumed, err = j.DB.ResumeTracking(ctx, j.silence)
+	}
 	switch {
-	case err != nil && ctx.Err() == nil:
+	case err != nil && !errors.Is(err, context.Canceled):
 		j.log.Warn("interrupted tracking jobs are not looked for", "cause", err, "next", "check that postgres answers")
 	case resumed > 0:
-		j.log.Info("tracking jobs of a worker that is gone are taken up again", "jobs", resumed)
+		j.log.Info("tracking jobs of a silent worker are taken up again", "jobs", resumed)
 	}
+	return err == nil
 }
 
 // args are what River keeps of a job.

@@ -57,7 +57,7 @@ func (w *worker) appendAnswers(ctx context.Context, asked <-chan struct{}) error
 
 // appendSome appends some of the stored records, and reports whether there were any.
 func (w *worker) appendSome(ctx context.Context) (bool, error) {
-	stored, err := w.claim.Unappended(ctx)
+	stored, err := retryRead(ctx, w.claim.Unappended)
 	if err != nil || len(stored) == 0 {
 		return false, err
 	}
@@ -80,7 +80,7 @@ func (w *worker) appendSome(ctx context.Context) (bool, error) {
 	}
 	fault.Pass(fault.Appended)
 	for marked := false; !marked; {
-		if marked, err = w.claim.Appended(ctx, ids); err != nil {
+		if marked, err = retryRead(ctx, func(ctx context.Context) (bool, error) { return w.claim.Appended(ctx, ids) }); err != nil {
 			return false, err
 		}
 		if !marked { // a backup is made
@@ -96,13 +96,13 @@ func (w *worker) appendSome(ctx context.Context) (bool, error) {
 // land waits until the warehouse has every answer of the job, and finishes it. It does not wait for ever: what the log
 // has lost does not land.
 func (w *worker) land(ctx, asking context.Context) error {
-	if all, err := w.claim.Land(ctx); err != nil || !all {
+	if all, err := retryRead(ctx, w.claim.Land); err != nil || !all {
 		if err == nil {
 			err = errUnfinished
 		}
 		return err
 	}
-	missing, err := w.claim.AnswerIDs(ctx)
+	missing, err := retryRead(ctx, w.claim.AnswerIDs)
 	if err != nil {
 		return err
 	}
@@ -134,20 +134,20 @@ func (w *worker) land(ctx, asking context.Context) error {
 	if err := w.settle(ctx); err != nil {
 		return err
 	}
-	return w.claim.Finish(ctx)
+	return retry(ctx, w.claim.Finish)
 }
 
 // settle waits for the batches that are being inserted: an insert writes an answer's row and its rollups in no known
 // order.
 func (w *worker) settle(ctx context.Context) error {
 	began := time.Now()
-	atWork, err := w.DB.SinksAtWork(ctx)
+	atWork, err := retryRead(ctx, w.DB.SinksAtWork)
 	for err == nil && len(atWork) > 0 && time.Since(began) < landSettles {
 		if err := lifecycle.Pause(ctx, landInterval/5); err != nil {
 			return err
 		}
 		var now []int
-		now, err = w.DB.SinksAtWork(ctx)
+		now, err = retryRead(ctx, w.DB.SinksAtWork)
 		atWork = slices.DeleteFunc(atWork, func(connection int) bool { return !slices.Contains(now, connection) })
 	}
 	return err
@@ -181,7 +181,10 @@ func (w *worker) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, 
 	if err != nil || len(dead) == 0 {
 		return ids, err
 	}
-	if err := w.claim.GiveUp(ctx, slices.Collect(maps.Keys(dead)), string(platform.ChangedShape), "the record of its answer is a dead letter"); err != nil {
+	err = retry(ctx, func(ctx context.Context) error {
+		return w.claim.GiveUp(ctx, slices.Collect(maps.Keys(dead)), string(platform.ChangedShape), "the record of its answer is a dead letter")
+	})
+	if err != nil {
 		return ids, err
 	}
 	w.log.Warn("answers of a tracking job are dead letters", "job", w.claim.ID, "answers", len(dead), "next", "answerscope deadletters list")
@@ -192,7 +195,9 @@ func (w *worker) giveUpDead(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, 
 func (w *worker) giveUpLost(ctx context.Context, ids []uuid.UUID) error {
 	w.log.Warn("answers of a tracking job have not landed in a day, and are given up", "job", w.claim.ID, "answers", len(ids),
 		"next", "if the sink is behind, nothing: they land later; if the log lost them, track the brand again")
-	return w.claim.GiveUp(ctx, ids, string(platform.Unavailable), "its answer is not in the warehouse")
+	return retry(ctx, func(ctx context.Context) error {
+		return w.claim.GiveUp(ctx, ids, string(platform.Unavailable), "its answer is not in the warehouse")
+	})
 }
 
 func without(ids []uuid.UUID, found map[uuid.UUID]bool) (rest []uuid.UUID) {

@@ -74,6 +74,16 @@ func (q *runs) take(now time.Time) (r *run, wait time.Duration, ended bool) {
 	return heap.Pop(&q.ready).(*run), 0, false
 }
 
+// takeAny takes a run that nobody has taken, whatever its time; nil: there is none.
+func (q *runs) takeAny() *run {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.ready) == 0 {
+		return nil
+	}
+	return heap.Pop(&q.ready).(*run)
+}
+
 // retry gives back a run that is asked again.
 func (q *runs) retry(r *run) {
 	q.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gofrs/uuid/v5"
 
@@ -44,7 +43,9 @@ func (j *Jobs) work(ctx context.Context, queued int64, id uuid.UUID) error {
 	defer j.metrics.working.Dec()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	w := &worker{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim}, fail: fail, ended: make(chan struct{}, 1)}
+	storing, stored := lifecycle.Finishing(ctx, finishing/2) // answers that have come, when the worker ends
+	defer stored()
+	w := &worker{Jobs: j, claim: claim, queued: queued, ledger: &ledger{claim: claim, ctx: storing}, fail: fail, ended: make(chan struct{}, 1)}
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(j.stopping, func() { stop(errStopping) })()
@@ -103,7 +104,7 @@ func (w *worker) run(ctx, asking context.Context) error {
 	}
 	all.Wait()
 	if cause := context.Cause(asking); errors.Is(cause, errCancelled) {
-		if err := w.claim.CancelWaiting(ctx); err != nil {
+		if err := retry(ctx, w.claim.CancelWaiting); err != nil {
 			w.fail(err)
 		}
 	} else if cause != nil {
@@ -212,29 +213,29 @@ func (w *worker) asker(ctx context.Context, slug string, known []provider.Provid
 	return a, nil
 }
 
-// beat says that this worker is there, and hears whether it is to go on.
+// beat sends heartbeats, and hears of a cancelled job. It ends the worker once the job is another one's. While PostgreSQL
+// is away nobody can take the job, so that the requests in flight go on.
 func (w *worker) beat(ctx context.Context, stop context.CancelCauseFunc) {
-	last := time.Now()
-	for {
-		cancelled, err := w.claim.Beat(ctx, w.queued)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, postgres.ErrNotFound), err != nil && time.Since(last) > heartbeatTimeout:
-			w.fail(err) // another worker has it, or will
-			return
-		case err == nil:
-			last = time.Now()
-		}
-		if cancelled {
-			stop(errCancelled)
-		}
-		w.resumeWaiting(ctx)
-		w.signal()
-		if lifecycle.Pause(ctx, beatInterval) != nil {
-			return
-		}
+	for ctx.Err() == nil {
+		w.beatOnce(ctx, stop)
+		_ = lifecycle.Pause(ctx, w.beatInterval)
 	}
+}
+
+func (w *worker) beatOnce(ctx context.Context, stop context.CancelCauseFunc) {
+	limited, done := context.WithTimeout(ctx, w.silence/3)
+	defer done()
+	cancelled, err := w.claim.Beat(limited, w.queued)
+	switch {
+	case errors.Is(err, postgres.ErrNotFound):
+		w.fail(err)
+	case cancelled:
+		stop(errCancelled)
+	}
+	if err == nil {
+		w.resumeWaiting(limited)
+	}
+	w.signal()
 }
 
 // resumeWaiting has waiting runs asked once no other job asks their questions any more.

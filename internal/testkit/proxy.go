@@ -26,6 +26,7 @@ type Proxy struct {
 	maxWrites atomic.Int64 // cut after so many; 0: never
 	others    []*Proxy     // are cut at the same time
 	dropping  atomic.Bool
+	refusing  atomic.Bool
 
 	bytes     atomic.Int64 // sent by the client
 	maxBytes  atomic.Int64 // close after so many; 0: never
@@ -119,20 +120,48 @@ func (p *Proxy) Cut() {
 	}
 	p.closed = true
 	_ = p.listener.Close() // it ends accept
-	for _, conn := range p.conns {
-		_ = conn.Close() // the other direction may have closed it
-	}
+	p.closeAll()
 }
 
 // Drop loses everything that is sent from now on, in both directions, and closes nothing: as when the network loses the
 // other end.
 func (p *Proxy) Drop() { p.dropping.Store(true) }
 
+// Pass ends Drop for what is sent from now on. The connections of that time are closed, since they have lost a part.
+func (p *Proxy) Pass() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dropping.Store(false)
+	p.closeAll()
+}
+
+// Refuse closes every connection, and each new one, until Accept.
+func (p *Proxy) Refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refusing.Store(true)
+	p.closeAll()
+}
+
+// Accept ends Refuse.
+func (p *Proxy) Accept() { p.refusing.Store(false) }
+
+func (p *Proxy) closeAll() {
+	for _, conn := range p.conns {
+		_ = conn.Close() // the other direction may have closed it
+	}
+	p.conns = nil
+}
+
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
 			return
+		}
+		if p.refusing.Load() {
+			_ = client.Close()
+			continue
 		}
 		server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
 		if err != nil {
