@@ -90,7 +90,7 @@ func (a *asker) askOnce(ctx, requests context.Context, r *run, expected int) {
 		failure = a.answered(ctx, r, reply, took)
 	}
 	if failure != nil {
-		a.failed(ctx, r, failure)
+		a.failed(r, failure)
 	}
 }
 
@@ -175,7 +175,7 @@ func (a *asker) answerSame(ctx context.Context, r *run, record event.Answer) {
 }
 
 // failed stores that a request failed: the run is asked again later, or given up.
-func (a *asker) failed(ctx context.Context, r *run, failure *platform.Error) {
+func (a *asker) failed(r *run, failure *platform.Error) {
 	r.Failures++
 	if failure.Class == platform.RateLimited {
 		r.RateLimited++
