@@ -86,6 +86,7 @@ var dependencies = []dependency{
 	{"github.com/shopspring/decimal", []string{"sql/clickhouse", "pipeline/sink", "internal/testkit"}, "the type that the warehouse's driver takes a Decimal as"},
 	{"github.com/cenkalti/backoff/v5", []string{"deploy/engine", "ingest/job", "ingest/producer", "internal/cli", "pipeline", "sql/clickhouse"}, "how long to wait before trying again"},
 	{"github.com/go-json-experiment/json", []string{"ingest/event", "ingest/intake", "ingest/platform", "collector", "queryapi/rest"}, "strict JSON: the codec of the log, chosen by its benchmark, and keys of objects; encoding/json/v2 of Go 1.27"},
+	{"github.com/maypok86/otter/v2", []string{"queryapi/metrics"}, "a cache bounded by bytes, for repeated questions"},
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "queryapi/rest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/job", "ingest/producer", "pipeline/consume", "internal/tracing", "internal/token"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},

@@ -9,12 +9,12 @@ import (
 // Config is what an operator decides of /api/v1.
 type Config struct {
 	RateLimit   int      // requests a second of one key; 0 is no limit
-	KeptBytes   int      // of bodies, kept to answer an organization's repeated questions; 0: none is kept
+	CacheBytes  int      // of bodies that answer repeated questions, of all organizations; 0: none is cached
 	CORSOrigins []string // of pages in whose browsers it may be asked, such as https://reports.example; * is all
 }
 
 // DefaultConfig lets no page of another origin ask.
-func DefaultConfig() Config { return Config{RateLimit: 100, KeptBytes: 1 << 20} }
+func DefaultConfig() Config { return Config{RateLimit: 100, CacheBytes: 64 << 20} }
 
 // Validate says which setting is wrong, and what would be right.
 func (c Config) Validate() error {

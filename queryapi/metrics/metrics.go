@@ -34,7 +34,7 @@ type API struct {
 	warehouse *clickhouse.Conn
 	now       func() time.Time
 	slots     slots
-	kept      kept
+	cache     *responseCache
 
 	slotTimeout, queryTimeout time.Duration
 }
@@ -43,7 +43,7 @@ type API struct {
 // a request names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
 	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}},
-		kept: kept{most: cfg.KeptBytes, of: map[uuid.UUID]*keptBodies{}}, slotTimeout: slotTimeout, queryTimeout: queryTimeout}
+		cache: newResponseCache(cfg.CacheBytes), slotTimeout: slotTimeout, queryTimeout: queryTimeout}
 }
 
 const (
@@ -166,22 +166,23 @@ func (a *API) serve(c *fiber.Ctx, e endpoint) error {
 	if err != nil {
 		return err
 	}
-	if found, ok := a.kept.find(caller.OrganizationID, version, asked, a.now()); ok {
+	key := cacheKey{caller.OrganizationID, version, asked}
+	if found, ok := a.cache.find(key, a.now()); ok {
 		return found.send(c)
 	}
 	made, err := a.make(ctx, caller, e, asked, c.AllParams())
 	if err != nil {
 		return err
 	}
-	a.kept.keep(caller.OrganizationID, version, asked, made, a.now())
+	a.cache.add(key, made, a.now())
 	return made.send(c)
 }
 
-// version is that of the warehouse where bodies are kept and an endpoint asks it, else 0. With replicas nothing is
-// kept: one that lags answers with what was before a version that is already known, and its body would serve until the
+// version is that of the warehouse where bodies are cached and an endpoint asks it, else 0. With replicas nothing is
+// cached: one that lags answers with what was before a version that is already known, and its body would serve until the
 // next.
 func (a *API) version(ctx context.Context, e endpoint) (int64, error) {
-	if a.cfg.KeptBytes == 0 || e.ofControlPlane || a.warehouse.Replicated() {
+	if a.cache == nil || e.ofControlPlane || a.warehouse.Replicated() {
 		return 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)

@@ -92,46 +92,54 @@ func (s *stage) holdingSinkLock(t *testing.T, change func()) {
 	lock.Release()
 }
 
-func TestWhatIsKeptIsBounded(t *testing.T) {
-	now := today
-	k := kept{most: 100, of: map[uuid.UUID]*keptBodies{}}
-	of := func(query string) request { return request{path: "/", query: query} }
-	kept := func(organization byte, version int64, query string) bool {
-		_, ok := k.find(uuid.UUID{organization}, version, of(query), now)
-		return ok
+// A question is answered again for an organization, a version and a request, whichever other organizations ask; at 65
+// organizations an earlier cache forgot each before it asked again.
+func TestEveryOrganizationHasItsBodiesCached(t *testing.T) {
+	t.Parallel()
+	cache, now := newResponseCache(DefaultConfig().CacheBytes), today
+	key := func(organization byte, version int64, query string) cacheKey {
+		return cacheKey{uuid.UUID{organization}, version, request{path: "/", query: query}}
 	}
-	keep := func(organization byte, version int64, query string, size int) {
-		k.keep(uuid.UUID{organization}, version, of(query), rendered{body: make([]byte, size)}, now)
+	for organization := range byte(200) {
+		cache.add(key(organization, 1, "a"), rendered{body: []byte{organization}}, now)
 	}
-	keep(1, 1, "a", 40)
-	keep(1, 1, "b", 40)
-	keep(1, 1, "b", 40)
-	if !kept(1, 1, "a") || !kept(1, 1, "b") || kept(2, 1, "a") || kept(1, 2, "a") || kept(1, 0, "a") {
-		t.Error("not what was kept, for whom it was")
+	cache.bodies.CleanUp() // eviction is asynchronous
+	for organization := range byte(200) {
+		if found, ok := cache.find(key(organization, 1, "a"), now); !ok || found.body[0] != organization {
+			t.Errorf("organization %d: %v, %v", organization, found, ok)
+		}
 	}
-	keep(1, 1, "c", 40)
-	if kept(1, 1, "a") || !kept(1, 1, "c") {
-		t.Error("more bytes than the most")
+	cache.add(key(0, 0, "a"), rendered{}, now)
+	cache.add(key(0, 1, "large"), rendered{body: make([]byte, maxCachedBody+1)}, now)
+	for name, absent := range map[string]cacheKey{
+		"another organization": key(201, 1, "a"), "another version": key(0, 2, "a"), "another request": key(0, 1, "b"),
+		"no version": key(0, 0, "a"), "a large body": key(0, 1, "large"),
+	} {
+		if _, ok := cache.find(absent, now); ok {
+			t.Error(name)
+		}
 	}
-	keep(1, 2, "d", 40)
-	keep(1, 1, "e", 40) // was made before
-	keep(1, 2, "f", 101)
-	if kept(1, 1, "c") || kept(1, 1, "e") || !kept(1, 2, "d") || kept(1, 2, "f") {
-		t.Error("another version's, or one too large")
-	}
-	now = now.Add(keptFor - time.Second)
-	if !kept(1, 2, "d") {
+	if _, ok := cache.find(key(1, 1, "a"), now.Add(cachedFor-time.Second)); !ok {
 		t.Error("forgotten too early")
 	}
-	if now = now.Add(time.Second); kept(1, 2, "d") {
-		t.Error("kept too long")
+	if _, ok := cache.find(key(1, 1, "a"), now.Add(cachedFor)); ok {
+		t.Error("cached too long")
 	}
-	k.of = map[uuid.UUID]*keptBodies{}
-	for organization := range byte(keptOrganizations + 1) {
-		now = now.Add(time.Millisecond)
-		keep(organization, 3, "a", 1)
+}
+
+func TestTheCacheIsBoundedByBytes(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	cache := newResponseCache(most)
+	for version := range int64(100) {
+		cache.add(cacheKey{version: version + 1}, rendered{body: make([]byte, 100_000)}, today)
 	}
-	if len(k.of) != keptOrganizations || kept(0, 3, "a") || !kept(1, 3, "a") || !kept(keptOrganizations, 3, "a") {
-		t.Errorf("%d organizations are kept", len(k.of))
+	cache.bodies.CleanUp()
+	if bytes := cache.bodies.WeightedSize(); bytes > most || bytes < most/2 {
+		t.Errorf("%d bytes, want at most %d", bytes, most)
+	}
+	newResponseCache(0).add(cacheKey{version: 1}, rendered{}, today)
+	if _, ok := newResponseCache(0).find(cacheKey{version: 1}, today); ok {
+		t.Error("found without a cache")
 	}
 }

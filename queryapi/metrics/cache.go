@@ -1,0 +1,61 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/maypok86/otter/v2"
+)
+
+const (
+	// cachedFor bounds the age of a cached body: what changes the warehouse and draws no version, such as a month that
+	// expires, an edit by hand or the last batch of a process that died, shows after that.
+	cachedFor = time.Minute
+	// maxCachedBody is how many bytes a cached body has at most, so that few large ones do not replace many small ones.
+	maxCachedBody = 1 << 20
+)
+
+// A responseCache holds encoded bodies, so that a repeated question costs the warehouse nothing. What is asked often
+// stays longest. A nil one holds none.
+type responseCache struct {
+	bodies *otter.Cache[cacheKey, cachedBody]
+}
+
+// A cacheKey is a request of an organization over one version of the warehouse: bodies of older versions are found no
+// more, and make room.
+type cacheKey struct {
+	organization uuid.UUID
+	version      int64
+	request
+}
+
+type cachedBody struct {
+	rendered
+	at time.Time
+}
+
+// newResponseCache returns a cache of so many bytes of all organizations.
+func newResponseCache(bytes int) *responseCache {
+	if bytes == 0 {
+		return nil
+	}
+	return &responseCache{otter.Must(&otter.Options[cacheKey, cachedBody]{
+		MaximumWeight: uint64(bytes),
+		Weigher:       func(key cacheKey, value cachedBody) uint32 { return uint32(len(key.query) + len(value.body)) },
+	})}
+}
+
+func (c *responseCache) find(key cacheKey, now time.Time) (rendered, bool) {
+	if c == nil || key.version == 0 {
+		return rendered{}, false
+	}
+	found, ok := c.bodies.GetIfPresent(key)
+	return found.rendered, ok && now.Sub(found.at) < cachedFor
+}
+
+// add adds a body that was made after the version was read. Version 0 caches nothing.
+func (c *responseCache) add(key cacheKey, body rendered, now time.Time) {
+	if c != nil && key.version != 0 && len(body.body) <= maxCachedBody {
+		c.bodies.Set(key, cachedBody{body, now})
+	}
+}
