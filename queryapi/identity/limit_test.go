@@ -28,6 +28,34 @@ func TestThirtyTriesInAnyFiveMinutes(t *testing.T) {
 	}
 }
 
+// An office signs in from one address: what succeeds does not count, what failed before still does.
+func TestASuccessIsNoTry(t *testing.T) {
+	l, address := newLimits(), netip.MustParseAddr("192.0.2.1")
+	for n := range 3 * mostSignIns {
+		at := noon.Add(time.Duration(n) * time.Second)
+		if wait := l.take(address, at); wait != 0 {
+			t.Fatalf("sign-in %d waits %s", n, wait)
+		}
+		l.giveBack(address, at)
+	}
+	if len(l.tries) != 0 {
+		t.Errorf("%d addresses are remembered", len(l.tries))
+	}
+	failed := noon.Add(time.Hour)
+	for n := range mostSignIns - 1 {
+		l.take(address, failed)
+		right := failed.Add(time.Duration(n+1) * time.Second) // by an account of the guesser's own
+		l.take(address, right)
+		l.giveBack(address, right)
+	}
+	if wait := l.take(address, failed.Add(time.Minute)); wait != 0 {
+		t.Errorf("the last of thirty failures waits %s", wait)
+	}
+	if wait := l.take(address, failed.Add(time.Minute)); wait != 4*time.Minute {
+		t.Errorf("one more than thirty failures waits %s", wait)
+	}
+}
+
 func TestANetworkOf64BitsIsOneAddress(t *testing.T) {
 	l := newLimits()
 	for range mostSignIns {

@@ -259,6 +259,15 @@ func TestSignInsAreLimitedByAddress(t *testing.T) {
 	}
 }
 
+// Colleagues behind one address sign in, one after the other.
+func TestAnOfficeSignsIn(t *testing.T) {
+	t.Parallel()
+	w := newEnvironment(t)
+	for range mostSignIns + 1 {
+		w.signIn(t, "ann@example.com")
+	}
+}
+
 // Four hashes are computed at once. Who waits too long is refused, and an address that is not known waits as well: it
 // costs as much.
 func TestHashesAreBounded(t *testing.T) {

@@ -56,7 +56,8 @@ func (p *Provider) signIn(c *fiber.Ctx) error {
 
 // authenticate finds the user whose address and password a request has, as often as its client may try.
 func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
-	if wait := p.limits.take(p.cfg.Proxies.Client(c), time.Now()); wait > 0 {
+	client, now := p.cfg.Proxies.Client(c), time.Now()
+	if wait := p.limits.take(client, now); wait > 0 {
 		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return user, errTooMany
 	}
@@ -65,6 +66,9 @@ func (p *Provider) authenticate(c *fiber.Ctx) (user postgres.User, err error) {
 		return user, err
 	}
 	user, err = p.checkPassword(c.UserContext(), asked.Email, asked.Password)
+	if err == nil {
+		p.limits.giveBack(client, now)
+	}
 	if errors.Is(err, errTooMany) {
 		c.Set(fiber.HeaderRetryAfter, "1")
 	}
