@@ -90,7 +90,8 @@ func (c Connection) Dialer() (*kafka.Dialer, error) {
 	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DualStack: true, TLS: trust, SASLMechanism: credentials}, nil
 }
 
-// Reach is nil when a broker accepts a connection, with TLS and the password where they are configured.
+// Reach is nil when a broker accepts a connection, with TLS and the password where they are configured, and answers a
+// request on it: the system accepts connections for a broker that hangs.
 func (c Connection) Reach(ctx context.Context) error {
 	dialer, err := c.Dialer()
 	if err != nil {
@@ -100,12 +101,19 @@ func (c Connection) Reach(ctx context.Context) error {
 	for _, broker := range c.Brokers {
 		conn, err := dialer.DialContext(ctx, "tcp", broker)
 		if err == nil {
-			return conn.Close()
+			deadline, _ := ctx.Deadline() // the zero time is none
+			err = errors.Join(conn.SetDeadline(deadline), asked(conn.ApiVersions()), conn.Close())
+		}
+		if err == nil {
+			return nil
 		}
 		errs = append(errs, fmt.Errorf("reach broker %s: %w", broker, err))
 	}
 	return errors.Join(errs...)
 }
+
+// asked drops the answer of a request.
+func asked[T any](_ T, err error) error { return err }
 
 // Address is where a kafka.Client begins.
 func (c Connection) Address() net.Addr { return kafka.TCP(c.Brokers...) }

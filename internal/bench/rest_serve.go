@@ -61,7 +61,7 @@ func (s *stack) serveTables(ctx context.Context, brands int) (*tables, error) {
 		return nil, err
 	}
 	t.anonKey = anonKeys[0]
-	api, err := s.restAPI(ctx, provider.Tokens().Callers(anonKeys, httpd.NewCallerLimit(0, time.Now)), t.sent)
+	api, err := s.restAPI(ctx, provider.Tokens().Callers(provider.AnonKeys, httpd.NewCallerLimit(0, time.Now)), t.sent)
 	if err != nil {
 		return nil, err
 	}

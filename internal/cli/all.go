@@ -43,6 +43,6 @@ Nothing of yours is tracked yet. Next, in another terminal:
 func planAll(at listening, takes *collecting, tracks *tracking) plan {
 	return plan{
 		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
-		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleQueryAPI, assembleCollector, assembleIngest},
+		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleListener, assembleCollector, assembleQueryAPI, assembleIngest},
 	}
 }

@@ -26,7 +26,7 @@ type collects struct {
 
 func (c *collects) Run(ctx context.Context, p *process) error {
 	return p.serve(ctx, plan{
-		needs: needs{Postgres: true, Kafka: true}, starts: true,
+		needs: needs{Postgres: true, Kafka: true}, unchecked: true,
 		requires: []string{"schema", "spool", "sites", "collector"}, at: listening{Listen: c.Listen, administered: c.administered, proxied: c.proxied},
 		takes: &c.collecting, assemble: []assembly{openPostgresLater, assembleCollector},
 	})
@@ -79,6 +79,8 @@ func (c *collecting) spool(dataDir string) producer.Spool {
 // openPostgresLater connects a service to a control plane that may be away.
 func openPostgresLater(ctx context.Context, s *service) (err error) {
 	s.db, err = postgres.OpenLater(ctx, s.postgresConfig)
+	s.ready.Note("postgres", s.db.Reach)
+	s.ready.Note("kafka", s.kafkaConnection.Reach)
 	return err
 }
 
@@ -91,14 +93,14 @@ func assembleCollector(_ context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	s.part("sites", sites.Run)
-	s.part("visitors", visitors.Run)
+	s.part("sites", needs{}, sites.Run)
+	s.part("visitors", needs{}, visitors.Run)
 	s.ready.Provide("sites", sites.Ready)
 	if s.appends == nil {
 		if s.appends, err = s.newProducer(s.metrics, s.takes.spool(s.settings.DataDir)); err != nil {
 			return err
 		}
-		s.part("producer", s.appends.Run)
+		s.part("producer", needs{}, s.appends.Run)
 	}
 	s.ready.Provide("spool", s.appends.Ready)
 	takes, err := collector.New(s.takes.config(s.proxies), collector.Parts{Sites: sites, Visitors: visitors, Append: s.appends.Append}, s.metrics, s.log)

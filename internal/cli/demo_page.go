@@ -54,7 +54,7 @@ func (d *demoPage) assemble(ctx context.Context, s *service) (err error) {
 	if err != nil {
 		return err
 	}
-	s.part("demo page", d.run)
+	s.part("demo page", needs{}, d.run)
 	return nil
 }
 

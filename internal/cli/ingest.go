@@ -63,7 +63,7 @@ func assembleIngest(ctx context.Context, s *service) error {
 	table.Every("schedule", timetable.Interval(schedule.Interval), due.Tick)
 	table.Every("prune tracking", timetable.Daily(3, 50), due.Prune)
 	table.WhereNotLeading(due.ForgetStalled)
-	s.part("schedule", table.Run)
+	s.part("schedule", everything, table.Run)
 	return s.mountTracking(ctx, trackserver.New(s.db, s.jobs, due, time.Now))
 }
 
@@ -74,7 +74,7 @@ func assembleJobs(_ context.Context, s *service) error {
 		if s.appends, err = s.newProducer(s.metrics, producer.Spool{}); err != nil {
 			return err
 		}
-		s.part("producer", s.appends.Run)
+		s.part("producer", needs{}, s.appends.Run)
 		s.ready.Provide("kafka", s.kafkaConnection.Reach)
 	}
 	jobs, err := s.newJobs(s.appends, s.metrics)
@@ -82,7 +82,7 @@ func assembleJobs(_ context.Context, s *service) error {
 		return err
 	}
 	s.jobs = jobs
-	s.part("tracking jobs", jobs.Run)
+	s.part("tracking jobs", everything, jobs.Run)
 	return nil
 }
 
@@ -112,6 +112,7 @@ func (s *service) mountTracking(ctx context.Context, tracks *trackserver.Server)
 			s.tokens.Mount(s.server)
 		}
 	}
+	s.gate()
 	require := s.resolver().Require(apikey.TrackingWrite)
 	if s.tokens != nil {
 		require = s.tokens.RequireTokenOrKey(s.keys, apikey.TrackingWrite)

@@ -76,8 +76,14 @@ func (s *server) beacons(t *testing.T, body string) (accepted *atomic.Int64, end
 	return accepted, func() { close(done); clients.Wait() }
 }
 
-// killEngine kills an embedded engine, whose process id is in the log.
+// killEngine kills an embedded engine.
 func killEngine(t *testing.T, s *server, name string) {
+	t.Helper()
+	signalEngine(t, s, name, syscall.SIGKILL)
+}
+
+// signalEngine sends a signal to an embedded engine, whose process id is in the log.
+func signalEngine(t *testing.T, s *server, name string, signal syscall.Signal) {
 	t.Helper()
 	lines := regexp.MustCompile(`msg="engine ready" engine=`+name+` .* pid=(\d+)`).FindAllStringSubmatch(s.log.String(), -1)
 	if len(lines) == 0 {
@@ -87,7 +93,7 @@ func killEngine(t *testing.T, s *server, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -50,7 +50,7 @@ var pipelineReady = []string{"schema", "postgres", "clickhouse", "kafka", "mirro
 func assemblePipeline(_ context.Context, s *service) error {
 	s.timetable = timetable.New(s.lead("timetable"), s.db.TaskHistory(), s.tasks, s.log)
 	feed := mirror.New(s.db, s.warehouse, s.metrics, s.log)
-	s.part("mirror", feed.Run)
+	s.part("mirror", bothStores, feed.Run)
 	s.ready.Provide("mirror", feed.Ready)
 	s.ready.Provide("kafka", s.kafkaConnection.Reach)
 	for _, assemble := range []func(*service) error{assembleSinks, assembleResults, assembleReread, assembleReconcile, assembleRetention} {
@@ -58,7 +58,7 @@ func assemblePipeline(_ context.Context, s *service) error {
 			return err
 		}
 	}
-	s.part("timetable", s.timetable.Run)
+	s.part("timetable", everything, s.timetable.Run)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func consuming[T any](s *service, name string, cfg consume.Config, target consum
 	if err != nil {
 		return err
 	}
-	s.part(name, consumer.Run)
+	s.part(name, everything, consumer.Run)
 	s.ready.Provide(name, consumer.Ready)
 	return nil
 }
@@ -131,7 +131,7 @@ func assembleRetention(s *service) error {
 	s.timetable.Every("retention", timetable.Hourly(37), expiring.Enforce)
 
 	purger := purge.New(s.db, s.warehouse, s.lead("purge"), s.metrics, s.log)
-	s.part("purge", purger.Run)
+	s.part("purge", everything, purger.Run)
 	s.timetable.Every("purge", timetable.Daily(4, 10), purger.Nightly)
 	// Collectors do so too; their salts must go also when none runs any more.
 	s.timetable.Every("visitor salts", timetable.Hourly(7), s.db.DropSalts)

@@ -56,16 +56,22 @@ func (c *queryapi) Run(ctx context.Context, p *process) error {
 	}
 	return p.serve(ctx, plan{
 		needs: bothStores, requires: []string{"schema", "postgres", "clickhouse", "queryapi"}, at: c.listening,
-		assemble: []assembly{openStores, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwarding) }},
+		assemble: []assembly{openStores, assembleListener, assembleQueryAPI, func(_ context.Context, s *service) error { return s.forwardTracking(c.forwarding) }},
 	})
 }
 
-// assembleQueryAPI adds the public listener with /api/v1, and for those who may sign in the rest and the dashboard.
-func assembleQueryAPI(ctx context.Context, s *service) error {
-	keys := s.resolver()
+// assembleListener adds the public listener.
+func assembleListener(_ context.Context, s *service) error {
 	cfg := httpd.DefaultConfig()
 	cfg.Name = "queryapi"
-	server := s.public(cfg)
+	s.public(cfg)
+	return nil
+}
+
+// assembleQueryAPI adds /api/v1, and for those who may sign in the rest and the dashboard.
+func assembleQueryAPI(ctx context.Context, s *service) error {
+	s.gate()
+	keys, server := s.resolver(), s.server
 	api := metrics.New(s.answers.config(), s.db, s.warehouse, time.Now)
 	api.Mount(server, keys)
 	provider, anonKeys, err := s.identity(ctx)
@@ -103,18 +109,18 @@ func assembleQueryAPI(ctx context.Context, s *service) error {
 func (s *service) resolver() *apikey.Resolver {
 	if s.keys == nil {
 		s.keys = apikey.New(s.db, s.log)
-		s.part("api keys", s.keys.Run)
+		s.part("api keys", onlyControl, s.keys.Run)
 	}
 	return s.keys
 }
 
 // identity finds whose tokens are taken: an outside issuer's, or those of the built-in provider, which it returns;
 // nobody's where there is neither. An anon key is what clients of /rest/v1 send beside their token.
-func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKeys []string, err error) {
+func (s *service) identity(ctx context.Context) (provider *identity.Provider, anonKeys identity.AnonKeys, err error) {
 	issuer := s.settings.Issuer
 	audience := cmp.Or(issuer.Audience, "authenticated")
 	if key := s.settings.AnonKey.Reveal(); key != "" {
-		anonKeys = []string{key}
+		anonKeys = func(context.Context) ([]string, error) { return []string{key}, nil }
 	}
 	switch {
 	case issuer.JWKS.IsSet():
@@ -134,10 +140,10 @@ func (s *service) identity(ctx context.Context) (provider *identity.Provider, an
 		return nil, nil, nil
 	}
 	s.tokens = provider.Tokens()
-	if len(anonKeys) == 0 {
-		anonKeys, err = provider.AnonKeys(ctx)
+	if anonKeys == nil {
+		anonKeys = provider.AnonKeys
 	}
-	return provider, anonKeys, err
+	return provider, anonKeys, nil
 }
 
 // provider is the built-in identity provider; nil without keys for its secrets.

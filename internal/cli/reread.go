@@ -101,8 +101,8 @@ func assembleReread(s *service) (err error) {
 	if err != nil {
 		return err
 	}
-	s.part("producer", s.appends.Run)
-	s.part("reread", again.Run)
+	s.part("producer", needs{}, s.appends.Run)
+	s.part("reread", everything, again.Run)
 	s.timetable.Every("sweep of rereads", timetable.Hourly(17), again.Sweep)
 	return nil
 }

@@ -81,21 +81,21 @@ func (s *service) mountREST(ctx context.Context, cfg rest.Config, dsn string, wh
 	if err != nil {
 		return nil, err
 	}
-	s.part("connections", func(ctx context.Context) error {
+	s.part("connections", needs{}, func(ctx context.Context) error {
 		<-ctx.Done()
 		pool.Close()
 		return nil
 	})
 	api := rest.New(cfg, pool, who, s.log)
-	s.part("schema cache", api.Run)
+	s.part("schema cache", onlyControl, api.Run)
 	s.ready.Provide("rest", api.Ready)
 	api.Mount(server)
 	return api, nil
 }
 
 // mountOwnREST serves our own tables at /rest/v1, to the users that tokens are of; nil where it cannot.
-func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKeys []string, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, error) {
-	if s.postgresGateway == "" || len(anonKeys) == 0 {
+func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, anonKeys identity.AnonKeys, limit *httpd.CallerLimit, server *httpd.Server) (*rest.API, error) {
+	if s.postgresGateway == "" || anonKeys == nil {
 		s.log.Warn("/rest/v1 is not served", "next", "give ANSWERSCOPE_POSTGRES_GATEWAY_DSN, the database with the login authenticator, and with an outside issuer of tokens ANSWERSCOPE_ANON_KEY; docs/rest.md says how. The dashboard changes nothing without")
 		return nil, nil
 	}

@@ -16,10 +16,11 @@ import (
 	"github.com/answerscope/answerscope/internal/disk"
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/lifecycle"
+	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/timetable"
-	"github.com/answerscope/answerscope/pipeline/migration"
 	"github.com/answerscope/answerscope/queryapi/apikey"
 	"github.com/answerscope/answerscope/queryapi/identity"
+	"github.com/answerscope/answerscope/sql/clickhouse"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -43,6 +44,8 @@ type service struct {
 	keys      *apikey.Resolver
 	tracks    *tracking // how jobs are started; nil where none are
 	jobs      *job.Jobs
+	stores    *stores
+	gated     bool // the server's routes from here on wait for the stores
 	parts     []lifecycle.Part
 	leads     []*postgres.Leader // of parts; closed once every part has stopped
 }
@@ -54,7 +57,8 @@ type assembly func(ctx context.Context, s *service) error
 type plan struct {
 	exclusive bool // own the embedded engines
 	needs     needs
-	starts    bool     // without outside engines: they may be away, and it does not bring their schemas up
+	unchecked bool     // schemas of given engines are not looked at
+	hurried   bool     // ends when an engine is away at the start
 	requires  []string // what /readyz waits for
 	at        listening
 	takes     *collecting // how beacons are taken; nil where none are
@@ -84,6 +88,7 @@ func (p *process) serve(ctx context.Context, plan plan) error {
 		return err
 	}
 	defer s.listener.Close() // for the ways out before a server owns it
+	p.log.Info("public listener", "address", s.url())
 	operator, err := plan.at.operator(ctx, p)
 	if err != nil {
 		return err
@@ -137,10 +142,11 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 		}
 	}()
 	s.watchDisk(plan)
-	if err := s.prepare(ctx, plan); err != nil {
+	s.stores = newStores(plan.needs)
+	s.ready.Provide("schema", s.stores.ready)
+	if err := s.bringUp(ctx, plan, true); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	s.ready.Provide("schema", func(context.Context) error { return nil })
 	defer func() {
 		for _, lead := range s.leads {
 			if err := lead.Close(); err != nil {
@@ -153,7 +159,8 @@ func (s *service) run(ctx context.Context, plan plan) (err error) {
 			return unlessStopped(ctx, err)
 		}
 	}
-	parts := append([]lifecycle.Part{{Name: "engines", Run: s.watch}}, s.parts...)
+	goOn := func(ctx context.Context) error { return s.bringUp(ctx, plan, false) }
+	parts := append([]lifecycle.Part{{Name: "engines", Run: s.watch}, {Name: "stores", Run: goOn}}, s.parts...)
 	parts = append(parts, lifecycle.Part{Name: "ready", Run: func(ctx context.Context) error { return s.announce(ctx, plan) }})
 	return lifecycle.All(ctx, s.log, parts...)
 }
@@ -168,27 +175,7 @@ func (s *service) watchDisk(plan plan) {
 	}
 	s.room.Register(s.metrics)
 	s.ready.Provide("disk", func(context.Context) error { return s.room.Err() })
-	s.part("disk", func(ctx context.Context) error { return s.room.Watch(ctx, s.log) })
-}
-
-// prepare brings schemas up where this process may, and else says which command does.
-func (s *service) prepare(ctx context.Context, plan plan) error {
-	if plan.starts {
-		return s.upToDate(ctx, s.embedded(plan.needs))
-	}
-	if !plan.exclusive {
-		return s.upToDate(ctx, plan.needs)
-	}
-	migrator := s.migrator()
-	steps, err := migrator.Pending(ctx, plan.needs)
-	migrator.WarnNewer()
-	if err != nil || len(steps) == 0 {
-		return err
-	}
-	progress := s.newMeter("schemas and topics brought up", int64(len(steps)))
-	defer progress.end()
-	migrator.Report = func(done, _ int, _ migration.Step) { progress.reach(int64(done)) }
-	return migrator.Migrate(ctx, plan.needs, steps)
+	s.part("disk", needs{}, func(ctx context.Context) error { return s.room.Watch(ctx, s.log) })
 }
 
 // watch ends when an engine does.
@@ -219,12 +206,15 @@ func (s *service) announce(ctx context.Context, plan plan) error {
 	return nil
 }
 
-// openStores connects a service to both stores.
-func openStores(ctx context.Context, s *service) error {
-	if err := s.connect(ctx, bothStores); err != nil {
+// openStores makes the clients of both stores, which may be away.
+func openStores(ctx context.Context, s *service) (err error) {
+	if s.db, err = postgres.OpenLater(ctx, s.postgresConfig); err != nil {
 		return err
 	}
-	s.ready.Provide("postgres", s.db.Ping)
+	if s.warehouse, err = clickhouse.OpenLater(s.clickhouseConfig); err != nil {
+		return err
+	}
+	s.ready.Provide("postgres", s.db.Reach)
 	s.ready.Provide("clickhouse", s.warehouse.Ping)
 	return nil
 }
@@ -236,18 +226,37 @@ func (s *service) lead(name string) *postgres.Leader {
 	return lead
 }
 
-// part adds a part that stops before those added earlier.
-func (s *service) part(name string, run func(context.Context) error) {
-	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: run})
+// part adds a part that begins once the stores in after are up, and stops before the parts added earlier.
+func (s *service) part(name string, after needs, run func(context.Context) error) {
+	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: func(ctx context.Context) error {
+		if s.stores.await(ctx, after) != nil {
+			return nil // stopped before they were
+		}
+		return run(ctx)
+	}})
 }
 
 // public adds the public listener, for surfaces to add their routes to.
 func (s *service) public(cfg httpd.Config) *httpd.Server {
 	cfg.Traces = s.traces
 	s.server = httpd.New(cfg, s.listener, s.log, s.metrics)
-	s.part(cfg.Name, s.server.Run)
+	s.part(cfg.Name, needs{}, s.server.Run)
 	s.ready.Provide(cfg.Name, s.server.Ready)
 	return s.server
+}
+
+// gate has the routes that are added from here on answer 503 until both stores are up.
+func (s *service) gate() {
+	if s.gated {
+		return
+	}
+	s.gated = true
+	s.server.Precondition(func() error {
+		if s.stores.up(bothStores) {
+			return nil
+		}
+		return problem.New(problem.Unavailable, "the databases of this service are away or being set up; ask again in a moment")
+	})
 }
 
 // unlessStopped drops the error of a start that was interrupted on purpose.

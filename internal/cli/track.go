@@ -74,7 +74,7 @@ func (c *track) serve(ctx context.Context, p *process) error {
 	defer done()
 	var result error
 	err := quiet.serve(ctx, plan{
-		exclusive: true, needs: everything, requires: pipelineReady,
+		exclusive: true, hurried: true, needs: everything, requires: pipelineReady,
 		at:       listening{Listen: "127.0.0.1:0", administered: administered{Admin: "127.0.0.1:0", TraceRatio: 1}},
 		assemble: []assembly{openStores, assemblePipeline, assembleJobs}, // without the schedule, which would ask for other brands
 		settled: func(ctx context.Context, s *service) error {

@@ -34,11 +34,15 @@ func NewAdmin(listener net.Listener, ready *Readiness, metrics prometheus.Gather
 		answer(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if lacks := ready.Lacking(r.Context()); len(lacks) > 0 {
-			answer(w, http.StatusServiceUnavailable, map[string]any{"ready": false, "not_ready": lacks})
-			return
+		lacks, missing := ready.look(r.Context())
+		status, body := http.StatusOK, map[string]any{"ready": len(lacks) == 0}
+		if len(lacks) > 0 {
+			status, body["not_ready"] = http.StatusServiceUnavailable, lacks
 		}
-		answer(w, http.StatusOK, map[string]any{"ready": true})
+		if len(missing) > 0 {
+			body["missing"] = missing
+		}
+		answer(w, status, body)
 	})
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
@@ -83,14 +87,15 @@ const checkTimeout = 2 * time.Second
 // Readiness is the list of what must work before the process takes traffic. What has no check yet is not ready. It is a
 // prometheus.Collector, so that an alert sees what /readyz says.
 type Readiness struct {
-	mu     sync.Mutex
-	names  []string
-	checks map[string]Check
+	mu       sync.Mutex
+	names    []string
+	checks   map[string]Check
+	optional map[string]bool // names that the process takes traffic without
 }
 
 // NewReadiness requires each of names.
 func NewReadiness(names ...string) *Readiness {
-	return &Readiness{names: names, checks: map[string]Check{}}
+	return &Readiness{names: names, checks: map[string]Check{}, optional: map[string]bool{}}
 }
 
 // Provide gives name its check; a name that was not required is added.
@@ -103,16 +108,41 @@ func (r *Readiness) Provide(name string, check Check) {
 	r.checks[name] = check
 }
 
+// Note gives name a check of something that the process works without for a while: /readyz shows it as missing.
+func (r *Readiness) Note(name string, check Check) {
+	r.Provide(name, check)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.optional[name] = true
+}
+
 // A Lack is one thing that is not ready.
 type Lack struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
+
+	optional bool
 }
 
 // Lacking runs all checks at once and returns what is not ready, in the order in which it was required; nil means
 // ready.
 func (r *Readiness) Lacking(ctx context.Context) []Lack {
-	return slices.DeleteFunc(r.all(ctx), func(l Lack) bool { return l.Reason == "" })
+	lacks, _ := r.look(ctx)
+	return lacks
+}
+
+// look runs all checks at once and returns what is not ready, and apart from it what is only missing.
+func (r *Readiness) look(ctx context.Context) (lacks, missing []Lack) {
+	for _, l := range r.all(ctx) {
+		switch {
+		case l.Reason == "":
+		case l.optional:
+			missing = append(missing, l)
+		default:
+			lacks = append(lacks, l)
+		}
+	}
+	return lacks, missing
 }
 
 // all is what was required, without a reason where it is ready.
@@ -121,7 +151,7 @@ func (r *Readiness) all(ctx context.Context) []Lack {
 	all := make([]Lack, len(r.names))
 	var running sync.WaitGroup
 	for i, name := range r.names {
-		all[i].Name = name
+		all[i].Name, all[i].optional = name, r.optional[name]
 		if check := r.checks[name]; check != nil {
 			running.Go(func() { all[i].Reason = reason(ctx, check) })
 		} else {

@@ -99,6 +99,16 @@ func New(cfg Config, listener net.Listener, log *slog.Logger, metrics prometheus
 	return s
 }
 
+// Precondition makes requests of routes that are added after it fail with the error of check, unless that is nil.
+func (s *Server) Precondition(check func() error) {
+	s.App.Use(func(c *fiber.Ctx) error {
+		if err := check(); err != nil {
+			return err
+		}
+		return c.Next()
+	})
+}
+
 // URL is where the server is reached, http://127.0.0.1:8080.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -47,7 +48,8 @@ type Provider struct {
 	limits    *limits
 	hashing   *semaphore.Weighted // of those that compute the hash of a password
 	wait      time.Duration       // for one's turn to compute one
-	dummyHash func() string       // the hash for an address that is not known, so that it takes as long as a known one
+	anonKeys  atomic.Pointer[[]string]
+	dummyHash func() string // the hash for an address that is not known, so that it takes as long as a known one
 	log       *slog.Logger
 	warnTLS   sync.Once
 }

@@ -25,9 +25,23 @@ const anonRole = "anon"
 // anonKeyYears is how long the anon key lasts, which is no secret.
 const anonKeyYears = 10
 
+// AnonKeys returns the keys that clients of /rest/v1 send.
+type AnonKeys func(ctx context.Context) ([]string, error)
+
 // AnonKeys are what clients of /rest/v1 send: a token of the role anon, made once for all processes, and after it those
-// from before its signing key was deleted.
+// from before its signing key was deleted. They are read once, when they are first asked for.
 func (p *Provider) AnonKeys(ctx context.Context) ([]string, error) {
+	if keys := p.anonKeys.Load(); keys != nil {
+		return *keys, nil
+	}
+	keys, err := p.readAnonKeys(ctx)
+	if err == nil {
+		p.anonKeys.Store(&keys)
+	}
+	return keys, err
+}
+
+func (p *Provider) readAnonKeys(ctx context.Context) ([]string, error) {
 	known, err := p.db.AnonKey(ctx, func(ctx context.Context) (key string, signingKey uuid.UUID, err error) {
 		now := time.Now()
 		claims := token.NewClaims(issuer, audience, "", now, now.AddDate(anonKeyYears, 0, 0))
@@ -52,18 +66,22 @@ const (
 
 // Callers finds who asks /rest/v1, as often as limit allows: every request has an anon key in the header apikey, and
 // that of a user a token, too.
-func (t *Tokens) Callers(anonKeys []string, limit *httpd.CallerLimit) rest.Authenticator {
+func (t *Tokens) Callers(anonKeys AnonKeys, limit *httpd.CallerLimit) rest.Authenticator {
 	return func(c *fiber.Ctx) (rest.Caller, error) {
 		given, bearer := c.Get("apikey"), httpd.Bearer(c.Get(fiber.HeaderAuthorization))
+		keys, err := anonKeys(c.UserContext())
+		if err != nil {
+			return rest.Caller{}, restRefusal(err)
+		}
 		switch {
 		case apikey.IsKey(given) || apikey.IsKey(bearer):
 			return rest.Caller{}, rest.BadToken("no API key of /api/v1 is taken here: send the anon key as apikey, and the access_token of a session as Authorization: Bearer")
 		case given == "":
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, noAnonKey)
-		case !isAmong(anonKeys, given):
+		case !isAmong(keys, given):
 			return rest.Caller{}, rest.Refusal(http.StatusUnauthorized, wrongAnonKey)
 		}
-		caller, user, err := t.caller(c, anonKeys)
+		caller, user, err := t.caller(c, keys)
 		if err == nil {
 			err = limit.Take(c, user)
 		}

@@ -21,7 +21,8 @@ import (
 // twoASecond finds who asks /rest/v1: by an outside issuer's tokens and two anon keys, twice a second.
 func (w *environment) twoASecond(secret []byte) rest.Authenticator {
 	now := time.Now()
-	return NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", audience, secret)).Callers([]string{"anon", "earlier"}, httpd.NewCallerLimit(2, func() time.Time { return now }))
+	anonKeys := func(context.Context) ([]string, error) { return []string{"anon", "earlier"}, nil }
+	return NewTokens(w.db, token.NewSecretVerifier("https://issuer.example", audience, secret)).Callers(anonKeys, httpd.NewCallerLimit(2, func() time.Time { return now }))
 }
 
 // restCallers serves who asks /rest/v1.

@@ -88,11 +88,8 @@ func (c Config) validateShards() error {
 	return errors.Join(errs...)
 }
 
-// openCluster connects to every shard, and for questions to any of the servers.
-func openCluster(ctx context.Context, c Config) (all *Conn, err error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
+// openCluster makes connections to every shard, and for questions to any of the servers.
+func openCluster(c Config) (all *Conn, err error) {
 	all = &Conn{cluster: c.Cluster}
 	defer func() {
 		if err != nil {
@@ -114,9 +111,6 @@ func openCluster(ctx context.Context, c Config) (all *Conn, err error) {
 	}
 	if all.Server, err = clickhouse.Open(o); err != nil {
 		return all, fmt.Errorf("open clickhouse: %w", err)
-	}
-	if err := Retry(ctx, func() error { return all.Ping(ctx) }); err != nil {
-		return all, fmt.Errorf("ping clickhouse: %w", err)
 	}
 	return all, nil
 }

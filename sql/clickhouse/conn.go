@@ -110,11 +110,26 @@ type Conn struct {
 
 // Open connects and checks that the servers answer, now or within some seconds.
 func Open(ctx context.Context, c Config) (*Conn, error) {
-	if c.Shards != "" {
-		return openCluster(ctx, c)
+	conn, err := OpenLater(c)
+	if err != nil {
+		return nil, err
 	}
+	if err := Retry(ctx, func() error { return conn.Ping(ctx) }); err != nil {
+		if o, parsed := parse(c.Servers()[0]); parsed == nil && errors.Is(err, io.EOF) && o.TLS == nil { // a TLS port hangs up on another protocol
+			err = fmt.Errorf("%w (if that port speaks TLS, give the dsn secure=true)", err)
+		}
+		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
+	}
+	return conn, nil
+}
+
+// OpenLater is Open without the check: it connects at the first question.
+func OpenLater(c Config) (*Conn, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
+	}
+	if c.Shards != "" {
+		return openCluster(c)
 	}
 	o, err := options(c)
 	if err != nil {
@@ -123,12 +138,6 @@ func Open(ctx context.Context, c Config) (*Conn, error) {
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse: %w", err)
-	}
-	if err := Retry(ctx, func() error { return conn.Ping(ctx) }); err != nil {
-		if errors.Is(err, io.EOF) && o.TLS == nil { // a TLS port hangs up on another protocol
-			err = fmt.Errorf("%w (if that port speaks TLS, give the dsn secure=true)", err)
-		}
-		return nil, errors.Join(fmt.Errorf("ping clickhouse: %w", err), conn.Close())
 	}
 	return &Conn{Server: conn}, nil
 }

@@ -107,6 +107,22 @@ func OpenLater(ctx context.Context, c Config) (*DB, error) {
 	return &DB{pool, sinkLocks, 10 * time.Second}, nil
 }
 
+// Reach checks that the server answers on the pool and takes a new connection: one that is stopped, or cut off by a
+// firewall, may do the first alone for a while.
+func (db *DB) Reach(ctx context.Context) error {
+	if err := db.Ping(ctx); err != nil {
+		return fmt.Errorf("ping postgres: %w", err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "53300" {
+		return nil // no connection is free, and the pool has its own
+	}
+	if err != nil {
+		return fmt.Errorf("connect to postgres: %w", err)
+	}
+	return closeConn(conn)
+}
+
 // openConn opens a connection beside the pool, for what lasts as long as a connection: a lock, or LISTEN. A statement
 // waits for a lock at most for lockTimeout; 0 is without limit.
 func (db *DB) openConn(ctx context.Context, lockTimeout time.Duration) (*pgx.Conn, error) {

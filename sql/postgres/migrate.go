@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,7 @@ func withLogin(ctx context.Context, dsn string, do func(conn *pgx.Conn) error) (
 		return fmt.Errorf("parse postgres dsn: %w", err)
 	}
 	nameApplication(cfg)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, connectTimeout)
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("open postgres: %w", err)
