@@ -139,7 +139,7 @@ func (p *process) show(a *event.Answer, names []string) error {
 		return err
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	row := func(format string, args ...any) { fmt.Fprintf(table, format+"\n", args...) } // Flush returns what goes wrong
+	row := func(format string, args ...any) { fmt.Fprintln(table, escaped(fmt.Sprintf(format, args...))) } // Flush returns what goes wrong
 	row("")
 	for i, name := range names {
 		of := read.Brand

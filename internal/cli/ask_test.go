@@ -87,6 +87,27 @@ func TestAskShowsHowAnAnswerIsRead(t *testing.T) {
 	}
 }
 
+// What a platform returns does nothing to a terminal, and its JSON is whole.
+func TestAskShowsControlsAsEscapes(t *testing.T) {
+	t.Parallel()
+	const clipboard = `\u001b]52;c;cm0=\u0007`
+	text := strings.NewReplacer("Zelten.", "Zelten."+clipboard, "best two-person tent", "best"+clipboard+"tent").Replace(payload(t, "openai", "answer"))
+	env := append(platformAt(t, "openai", bodyOf(text)), platformAt(t, "mistral", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"detail":"No account`+clipboard+`"}`)
+	})...)
+	for args, want := range map[string][2]string{ // in stdout and stderr
+		"--platform openai":        {`Zelten.` + clipboard + "\n\n", ""},
+		"--platform openai --json": {`Zelten.\u001b]52;c;cm0=\u0007\n\n`, ""},
+		"--platform mistral":       {"", "No account" + clipboard},
+	} {
+		r := run(t, env, "", append([]string{"ask", "--prompt", "best tent?"}, strings.Fields(args)...)...)
+		if strings.ContainsAny(r.stdout+r.stderr, "\x1b\a") || !strings.Contains(r.stdout, want[0]) || !strings.Contains(r.stderr, want[1]) {
+			t.Errorf("%s: %q, %q", args, r.stdout, r.stderr)
+		}
+	}
+}
+
 // A failure prints nothing on stdout, and its last line on stderr says the class.
 func TestAskSaysWhatFailed(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,7 @@ func report(p *process, err error) int {
 	case errors.Is(err, errRefused):
 		return exitRefused
 	}
-	fmt.Fprintf(p.stderr, "answerscope: %v\n", err)
+	p.say("answerscope: %v", err)
 	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
 		fmt.Fprintln(p.stderr, usage(mistake))
 		return exitUsage

@@ -71,7 +71,8 @@ func (c *deadLetterList) Run(ctx context.Context, p *process) error {
 			case c.JSON:
 				return p.printJSON(deadLetterShown(&l))
 			}
-			return p.print(strings.TrimRight(fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail)), " "))
+			line := fmt.Sprintf("%s  %s  %s  %s", l.LogPosition, l.AppendedAt.Format(time.DateTime), stateOf(&l), firstLine(l.Detail))
+			return p.print(strings.TrimRight(line, " "))
 		})
 	})
 }

@@ -128,6 +128,34 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 	}
 }
 
+// What others wrote does nothing to a terminal.
+func TestShownDeadLettersHaveNoControls(t *testing.T) {
+	t.Parallel()
+	h := install(t, nil)
+	must(t, h.env, "migrate") // makes the topics
+	const clipboard = "\x1b]52;c;cm0=\a"
+	letter := clickhouse.DeadLetter{
+		LogTopic: h.prefix + "answers", AppendedAt: time.Now(), Reason: "malformed", Detail: "a" + clipboard + "\nb" + clipboard, Value: "c" + clipboard,
+		HeaderKeys: []string{"h" + clipboard}, HeaderValues: []string{"v"},
+	}
+	if err := clickhouse.DeadLetters.Insert(t.Context(), h.warehouse, "0", []clickhouse.DeadLetter{letter}); err != nil {
+		t.Fatal(err)
+	}
+	const escapes = `\u001b]52;c;cm0=\u0007`
+	shown, list := must(t, h.env, "deadletters", "show", h.prefix+"answers/0@0"), must(t, h.env, "deadletters", "list")
+	for _, want := range []string{"detail    a" + escapes + "\n          b" + escapes + "\n", "header    h" + escapes + `: "v"`, "\n\nc" + escapes} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("show lacks %q:\n%q", want, shown)
+		}
+	}
+	if strings.ContainsAny(shown+list, "\x1b\a") {
+		t.Errorf("%q, %q", shown, list)
+	}
+	if raw := must(t, h.env, "deadletters", "show", h.prefix+"answers/0@0", "--raw"); raw != letter.Value {
+		t.Errorf("raw: %q", raw)
+	}
+}
+
 func TestWhatIsNoDeadLetterIsSaid(t *testing.T) {
 	t.Parallel()
 	env := install(t, nil).env

@@ -43,9 +43,9 @@ func (p *process) logger(quiet slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, options))
 }
 
-// print prints one line of the result.
-func (p *process) print(line string) error {
-	if _, err := fmt.Fprintln(p.stdout, line); err != nil {
+// print prints a text of the result, of one line or several.
+func (p *process) print(text string) error {
+	if _, err := fmt.Fprintln(p.stdout, escapedLines(text)); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (p *process) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	return p.print(escaped(string(text)))
+	return p.print(string(text))
 }
 
 // escaped is text with an escape, that of JSON, for each control but tabs, and for what turns the direction of text.
@@ -75,6 +75,15 @@ func escaped(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// escapedLines is escaped for a text whose line breaks are its own.
+func escapedLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = escaped(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // printResult prints a document as JSON, or a line for people.
@@ -105,7 +114,7 @@ func printList[T any](p *process, asJSON bool, list []T, line func(T) string, co
 
 // say writes a line to stderr.
 func (p *process) say(format string, args ...any) {
-	fmt.Fprintf(p.stderr, format+"\n", args...)
+	fmt.Fprintln(p.stderr, escapedLines(fmt.Sprintf(format, args...)))
 }
 
 // days reads the flags --from and --to; nil where one is absent.
