@@ -16,7 +16,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 	"github.com/gofiber/fiber/v2/utils"
-	"github.com/gofrs/uuid/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/answerscope/answerscope/internal/httpd"
@@ -33,7 +32,7 @@ type API struct {
 	db        *postgres.DB
 	warehouse *clickhouse.Conn
 	now       func() time.Time
-	slots     slots
+	slots     httpd.Slots
 	cache     *responseCache
 
 	slotTimeout, queryTimeout time.Duration
@@ -42,7 +41,7 @@ type API struct {
 // New returns an API over the brands of db and the answers of warehouse. The clock decides which days are meant where
 // a request names none.
 func New(cfg Config, db *postgres.DB, warehouse *clickhouse.Conn, now func() time.Time) *API {
-	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now, slots: slots{of: map[uuid.UUID]*organizationSlots{}},
+	return &API{cfg: cfg, db: db, warehouse: warehouse, now: now,
 		cache: newResponseCache(cfg.CacheBytes), slotTimeout: slotTimeout, queryTimeout: queryTimeout}
 }
 
@@ -224,7 +223,7 @@ func (a *API) make(ctx context.Context, caller identity.Identity, e endpoint, as
 func (a *API) slot(ctx context.Context, caller identity.Identity) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.slotTimeout)
 	defer cancel()
-	if release, err = a.slots.acquire(ctx, caller.OrganizationID); err != nil {
+	if release, err = a.slots.Acquire(ctx, caller.OrganizationID); err != nil {
 		return nil, problem.New(problem.TooMany, "your organization has too many requests under way; ask again in a moment")
 	}
 	return release, nil

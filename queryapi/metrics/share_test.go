@@ -58,43 +58,6 @@ func (s *service) refusesSome(t *testing.T, target, bearer string) bool {
 	return refused.Load() > 0
 }
 
-// Of an organization's forty requests four are answered at once, and another's does not wait for them.
-func TestAnOrganizationHasItsSlots(t *testing.T) {
-	t.Parallel()
-	slots := slots{of: map[uuid.UUID]*organizationSlots{}}
-	busy, other := uuid.UUID{1}, uuid.UUID{2}
-	var asking sync.WaitGroup
-	entered, leave := make(chan bool, 40), make(chan bool)
-	for range 40 {
-		asking.Go(func() {
-			release, err := slots.acquire(t.Context(), busy)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			entered <- true
-			<-leave
-			release()
-		})
-	}
-	for range requestsAtOnce {
-		<-entered
-	}
-	release, err := slots.acquire(t.Context(), other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	release()
-	if len(entered) > 0 {
-		t.Errorf("%d more than %d are answered at once", len(entered), requestsAtOnce)
-	}
-	close(leave)
-	asking.Wait()
-	if len(slots.of) > 0 {
-		t.Errorf("%d organizations are kept after their last request", len(slots.of))
-	}
-}
-
 // A request that gets no slot learns when to ask again, and a store that is too slow is not the server's own fault.
 func TestARequestDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
@@ -102,8 +65,9 @@ func TestARequestDoesNotWaitForEver(t *testing.T) {
 	clock := func() time.Time { return today }
 	full, slow := New(Config{RateLimit: 100}, s.db, s.warehouse, clock), New(Config{}, s.db, s.warehouse, clock)
 	full.slotTimeout, slow.queryTimeout = time.Millisecond, time.Nanosecond
-	for range requestsAtOnce {
-		if _, err := full.slots.acquire(t.Context(), uuid.FromStringOrNil(s.ids["acme"])); err != nil {
+	const slots = 4 // of one organization
+	for range slots {
+		if _, err := full.slots.Acquire(t.Context(), uuid.FromStringOrNil(s.ids["acme"])); err != nil {
 			t.Fatal(err)
 		}
 	}

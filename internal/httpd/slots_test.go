@@ -1,0 +1,45 @@
+package httpd
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+)
+
+// Of an organization's forty requests four are answered at once, and another's does not wait for them.
+func TestAnOrganizationHasItsSlots(t *testing.T) {
+	t.Parallel()
+	var slots Slots
+	busy, other := uuid.UUID{1}, uuid.UUID{2}
+	var asking sync.WaitGroup
+	entered, leave := make(chan bool, 40), make(chan bool)
+	for range 40 {
+		asking.Go(func() {
+			release, err := slots.Acquire(t.Context(), busy)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			entered <- true
+			<-leave
+			release()
+		})
+	}
+	for range requestsAtOnce {
+		<-entered
+	}
+	release, err := slots.Acquire(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if len(entered) > 0 {
+		t.Errorf("%d more than %d are answered at once", len(entered), requestsAtOnce)
+	}
+	close(leave)
+	asking.Wait()
+	if len(slots.organizations) > 0 {
+		t.Errorf("%d organizations are kept after their last request", len(slots.organizations))
+	}
+}
