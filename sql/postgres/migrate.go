@@ -58,6 +58,12 @@ func Migrate(ctx context.Context, dsn string, progress func(version uint, name s
 			}
 			progress(m.version, m.name)
 		}
+		if len(pending) == 0 {
+			return nil
+		}
+		if _, err := conn.Exec(ctx, "NOTIFY pgrst, 'reload schema'"); err != nil { // a running /rest/v1 learns of new tables
+			return fmt.Errorf("announce postgres migrations: %w", err)
+		}
 		return nil
 	})
 }

@@ -48,6 +48,10 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	listener := connected(t, dsn)
+	if _, err := listener.Exec(t.Context(), "LISTEN pgrst"); err != nil {
+		t.Fatal(err)
+	}
 	var first, second []string
 	for _, steps := range []*[]string{&first, &second} {
 		err := postgres.Migrate(t.Context(), dsn, func(_ uint, name string) { *steps = append(*steps, name) })
@@ -60,6 +64,14 @@ func TestMigrateTwiceDoesNothingTheSecondTime(t *testing.T) {
 	}
 	if len(second) > 0 {
 		t.Errorf("the second run did %v", second)
+	}
+	if _, err := listener.Exec(t.Context(), "NOTIFY pgrst, 'end'"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"reload schema", "end"} { // the first run has told a running /rest/v1, and the second has not
+		if n, err := listener.WaitForNotification(t.Context()); err != nil || n.Payload != want {
+			t.Errorf("notified of %v, %v; want %s", n, err, want)
+		}
 	}
 	if after, err := postgres.Pending(t.Context(), dsn); err != nil || len(after) > 0 {
 		t.Errorf("pending %v, %v after migration", after, err)
