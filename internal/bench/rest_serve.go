@@ -121,6 +121,8 @@ func (s *stack) restAPI(ctx context.Context, who rest.Authenticator, sent *recor
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
 	own := rest.DefaultConfig()
 	own.Prefix, own.Schemas, own.AnonRole, own.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	rows := int64(1000)
+	own.MaxRows, own.MaxBytes = &rows, 8<<20
 	return rest.New(own, pool, who, s.log), nil
 }
 

@@ -109,5 +109,7 @@ func (s *service) mountOwnREST(ctx context.Context, tokens *identity.Tokens, ano
 func ownREST() rest.Config {
 	cfg := rest.DefaultConfig()
 	cfg.Prefix, cfg.Schemas, cfg.AnonRole, cfg.Aggregates = "/rest/v1", []string{"public"}, "anon", true
+	rows := int64(1000)
+	cfg.MaxRows, cfg.MaxBytes = &rows, 8<<20
 	return cfg
 }

@@ -134,7 +134,7 @@ func callerOf(account postgres.Account) (rest.Caller, error) {
 		"sub": account.ID, "email": account.Email, "role": loggedInRole, "aud": audience,
 		"app_metadata": map[string]any{"organization_id": account.OrganizationID},
 	})
-	return rest.Caller{Role: loggedInRole, Claims: claims}, err
+	return rest.Caller{Role: loggedInRole, Claims: claims, Organization: account.OrganizationID}, err
 }
 
 func isAmong(keys []string, given string) bool {

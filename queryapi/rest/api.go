@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,12 +27,14 @@ type API struct {
 	log   *slog.Logger
 	cache *atomic.Pointer[cache] // of nil until it was read
 	own   bool                   // only pages of this origin may read answers
+	slots *httpd.Slots
+	lost  *atomic.Bool // the listening connection got no answer
 }
 
 // New returns an API over the database of a pool, whose login may take the roles of all callers. It answers 503 until
 // Run has read the schema.
 func New(cfg Config, pool *pgxpool.Pool, who Authenticator, log *slog.Logger) *API {
-	return &API{cfg: cfg, pool: pool, who: who, log: log, cache: new(atomic.Pointer[cache])}
+	return &API{cfg: cfg, pool: pool, who: who, log: log, cache: new(atomic.Pointer[cache]), slots: &httpd.Slots{}, lost: &atomic.Bool{}}
 }
 
 // At is the same API at another prefix, for callers that are found another way, such as by a cookie. Pages of other
@@ -93,15 +96,41 @@ func (a *API) answer(ctx context.Context, c *fiber.Ctx, in incoming) (*response,
 	if request.action >= actionInfo {
 		return plan.inform(), nil
 	}
-	result, refused := a.run(ctx, known, plan, caller)
+	starting, started := context.WithTimeout(ctx, a.cfg.AcquireTimeout)
+	defer started()
+	release, refused := a.slot(starting, caller)
 	if refused != nil {
+		return nil, refused
+	}
+	result, refused := a.run(ctx, starting, known, plan, caller)
+	if refused != nil {
+		release()
 		return nil, refused
 	}
 	out, refused := plan.respond(result)
 	if refused != nil {
+		release()
 		return nil, refused
 	}
+	out.release = release
 	return out, nil
+}
+
+// slot waits for one of the caller's organization.
+func (a *API) slot(starting context.Context, caller Caller) (release func(), refused *Error) {
+	if caller.Organization.IsNil() {
+		return func() {}, nil
+	}
+	release, err := a.slots.Acquire(starting, caller.Organization)
+	if err == nil {
+		return release, nil
+	}
+	if a.lost.Load() {
+		return nil, ofConnection(err)
+	}
+	busy := TooMany("your organization has too many requests under way; ask again in a moment")
+	busy.headers = [][2]string{{fiber.HeaderRetryAfter, "1"}}
+	return nil, busy
 }
 
 // incoming copies what a request says; false is one that is not below the prefix.
@@ -132,6 +161,21 @@ func (e *Error) response() *response {
 	return out
 }
 
+// largeBody is from how many bytes on a body keeps its slot until the client has it, so that clients that read slowly
+// do not fill this process with bodies. Smaller ones are the kernel's at once.
+const largeBody = 64 << 10
+
+// A heldBody is a body that keeps a slot until the server has sent it, or given it up.
+type heldBody struct {
+	*bytes.Reader
+	release func()
+}
+
+func (b *heldBody) Close() error {
+	b.release()
+	return nil
+}
+
 // send writes a response.
 func (r *response) send(c *fiber.Ctx) {
 	c.Status(r.status)
@@ -141,8 +185,15 @@ func (r *response) send(c *fiber.Ctx) {
 	for _, h := range r.headers {
 		c.Response().Header.Add(onOneLine(h[0]), onOneLine(h[1]))
 	}
+	if r.release != nil && len(r.body) >= largeBody && c.Method() != http.MethodHead {
+		c.Response().SetBodyStream(&heldBody{bytes.NewReader(r.body), r.release}, len(r.body))
+		return
+	}
 	if c.Method() != http.MethodHead {
 		c.Response().SetBodyRaw(r.body)
+	}
+	if r.release != nil {
+		r.release()
 	}
 }
 

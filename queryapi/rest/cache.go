@@ -91,7 +91,11 @@ func loadCache(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*cache, err
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) // nothing was written
+	defer func() {
+		ending, ended := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer ended()
+		_ = tx.Rollback(ending) // nothing was written
+	}()
 	// Without a search path every name comes with its schema.
 	if _, err := tx.Exec(ctx, "SELECT set_config('search_path', '', true)"); err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)

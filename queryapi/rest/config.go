@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -17,17 +18,18 @@ type Config struct {
 	Schemas    []string // exposed; the first is the one of requests that name none
 	AnonRole   string   // of callers without a token; "": they are refused
 	SearchPath []string // schemas beside the one of a request in which functions, operators and types are found
-	MaxRows    *int64   // of one result; nil: all
+	MaxRows    *int64   // of one result, and of each embed; nil: all
+	MaxBytes   int64    // of one body; 0: no bound. A body that this or MaxRows cuts is answered 206
 	Aggregates bool     // whether sum(), count() and the like may be asked for
 	Origins    []string // of pages that may read answers with credentials; none: all may, without
 
 	StatementTimeout time.Duration // of each of a request's statements
-	AcquireTimeout   time.Duration // for a connection that other requests have
+	AcquireTimeout   time.Duration // for everything before the statement: a slot, a connection, the caller's role
 }
 
 // DefaultConfig needs schemas.
 func DefaultConfig() Config {
-	return Config{Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 10 * time.Second}
+	return Config{Prefix: "/", SearchPath: []string{"public"}, StatementTimeout: 30 * time.Second, AcquireTimeout: 4 * time.Second}
 }
 
 // Validate returns everything that is wrong with c.
@@ -45,6 +47,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// rowsToRead is the LIMIT of the relation of a request. One row over MaxRows shows that a body is cut.
+func (c Config) rowsToRead() *int64 {
+	if c.MaxRows == nil || c.MaxBytes == 0 {
+		return c.MaxRows
+	}
+	rows := *c.MaxRows + 1
+	return &rows
+}
+
 const (
 	bodyLimit = 8 << 20         // bytes of a request's body
 	grace     = 5 * time.Second // in which a statement that has timed out ends
@@ -58,12 +69,21 @@ func OpenPool(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		return nil, errors.New("postgres dsn: want postgres://user:password@host:port/database")
 	}
 	cfg.MaxConns = max(cfg.MaxConns, minConns)
+	if cfg.ConnConfig.ConnectTimeout == 0 || cfg.ConnConfig.ConnectTimeout > connectTimeout {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3}}
+	cfg.ConnConfig.DialFunc = dialer.DialContext
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
 	return pool, nil
 }
+
+// connectTimeout bounds a new connection. One that is open and gets no answer from the other end's kernel is closed as
+// soon: a statement may take long, but its connection is alive.
+const connectTimeout = 4 * time.Second
 
 // minConns are connections at once, unless the address asks for more.
 const minConns = 10

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,11 +15,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/logbuffer"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 )
 
@@ -37,12 +41,19 @@ type site struct {
 	url   string
 	owner string // the address of the database, for its owner
 	api   *API
+	log   *logbuffer.Buffer
 }
 
 // newSite serves a copy of the library, as configured.
 func newSite(t *testing.T, configure func(*Config)) *site {
 	t.Helper()
 	owner := testkit.CopyPostgres(t, template(t))
+	return newSiteOn(t, owner, asLogin(t, owner), configure)
+}
+
+// newSiteOn serves a database that the API reaches by the address login.
+func newSiteOn(t *testing.T, owner, login string, configure func(*Config)) *site {
+	t.Helper()
 	cfg := DefaultConfig()
 	cfg.Schemas, cfg.AnonRole, cfg.Aggregates = []string{"api"}, "rest_anon", true
 	if configure != nil {
@@ -51,12 +62,20 @@ func newSite(t *testing.T, configure func(*Config)) *site {
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := OpenPool(t.Context(), asLogin(t, owner))
+	pool, err := OpenPool(t.Context(), login)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tokens := Tokens{Secret: []byte(secret), AnonRole: cfg.AnonRole, Now: clock}
-	api := New(cfg, pool, tokens.Caller, testkit.Log(t))
+	caller := func(c *fiber.Ctx) (Caller, error) {
+		caller, err := tokens.Caller(c)
+		if name := c.Get("Organization"); name != "" {
+			caller.Organization = uuid.NewV5(uuid.Nil, name)
+		}
+		return caller, err
+	}
+	log := &logbuffer.Buffer{}
+	api := New(cfg, pool, caller, slog.New(slog.NewTextHandler(io.MultiWriter(log, t.Output()), nil)))
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +92,7 @@ func newSite(t *testing.T, configure func(*Config)) *site {
 	wait.For(t, "the schema", func() bool {
 		return api.Ready(context.Background()) == nil && server.Ready(context.Background()) == nil
 	})
-	return &site{server.URL(), owner, api}
+	return &site{server.URL(), owner, api, log}
 }
 
 // template is the name of the database that has the library.

@@ -20,7 +20,10 @@ type node struct {
 	ref     string // SQL before the names of its columns
 	from    string // SQL of what is read
 	lateral string // name of the subquery of an embed
-	joins   []join // to the parent
+	number  int    // of that subquery
+
+	parentKey []string // SQL of what tells the parent's rows apart
+	joins     []join   // to the parent
 
 	chosen     []selectColumn // as the request has them …
 	conditions []condition

@@ -15,6 +15,7 @@ type plan struct {
 	media    mediaType
 	readOnly bool
 	maxRows  *int64
+	maxBytes int64 // of the body; 0: no bound
 
 	columns  []*column // that are written
 	conflict []*column // the key by which rows are merged or ignored
@@ -22,6 +23,7 @@ type plan struct {
 	returned []*column // that read needs of what was written; nil is all
 	unread   bool      // nothing of what was written is answered
 	casts    []string  // names of types, to be found in the database
+	lists    int       // embeds of many rows
 }
 
 // planner finds names of one request.
@@ -33,7 +35,7 @@ type planner struct {
 }
 
 func (c *cache) plan(r *request, cfg Config) (*plan, *Error) {
-	p := &planner{plan: &plan{request: r, maxRows: cfg.MaxRows, readOnly: r.method == http.MethodGet || r.method == http.MethodHead}, cache: c, cfg: cfg}
+	p := &planner{plan: &plan{request: r, maxRows: cfg.MaxRows, maxBytes: cfg.MaxBytes, readOnly: r.method == http.MethodGet || r.method == http.MethodHead}, cache: c, cfg: cfg}
 	switch r.action {
 	case actionInfoRoot:
 		return p.plan, nil
@@ -110,7 +112,7 @@ func (p *planner) planTree(root *node) *Error {
 		}
 	}
 	if !p.action.writes() {
-		root.span = root.span.capped(p.cfg.MaxRows)
+		root.span = root.span.capped(p.cfg.rowsToRead())
 	}
 	for _, c := range slices.Backward(p.query.conditions) {
 		if len(c.path) == 0 && p.action.writes() {

@@ -16,7 +16,10 @@ func (p *planner) link(n *node) *Error {
 		}
 		e.follow(r, n)
 		p.laterals++
-		e.lateral = quote("pgrst_" + strconv.Itoa(p.laterals))
+		e.number, e.lateral = p.laterals, quote("pgrst_"+strconv.Itoa(p.laterals))
+		if !r.toOne() {
+			p.lists++
+		}
 		if err := p.link(e); err != nil {
 			return err
 		}
@@ -36,6 +39,7 @@ func (n *node) follow(r *relationship, parent *node) {
 	switch {
 	case r.function != nil:
 		n.from = r.function.sql() + "(" + quote(parent.label) + "::" + r.from.sql() + ") AS " + n.ref
+		n.parentKey = []string{quote(parent.label) + "::" + r.from.sql()}
 	case r.junction != nil:
 		table := r.junction.table.sql()
 		n.label, n.ref = r.to.name, r.to.sql()
@@ -45,10 +49,12 @@ func (n *node) follow(r *relationship, parent *node) {
 		}
 		for _, pair := range r.junction.sourceCols {
 			equal(parent.ref, pair.from, table, pair.to)
+			n.parentKey = append(n.parentKey, parent.ref+"."+quote(pair.from.name))
 		}
 	default:
 		for _, pair := range r.columns {
 			equal(n.ref, pair.to, parent.ref, pair.from)
+			n.parentKey = append(n.parentKey, parent.ref+"."+quote(pair.from.name))
 		}
 	}
 }

@@ -10,9 +10,12 @@ import (
 )
 
 const (
-	channel     = "pgrst"
-	retryAfter  = time.Second
-	listenCheck = 30 * time.Second // between two looks whether the connection that listens still lives
+	channel      = "pgrst"
+	retryAfter   = time.Second
+	listenCheck  = time.Second      // between two checks that the connection that listens is alive
+	checkTimeout = 2 * time.Second  // for the answer to one
+	loadTimeout  = 60 * time.Second // for reading a schema
+	reloadPause  = time.Second      // between two reloads: what comes meanwhile is one
 )
 
 // Run keeps the schema cache: it reads the schema, and reads it again on NOTIFY pgrst and whenever it may have missed
@@ -21,6 +24,7 @@ func (a *API) Run(ctx context.Context) error {
 	var last complaint
 	for {
 		err := a.listen(ctx)
+		a.lost.Store(true)
 		if lifecycle.Pause(ctx, retryAfter) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
@@ -54,40 +58,83 @@ func (a *API) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer func() {
+		closing, closed := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+		defer closed()
+		_ = conn.Close(closing) // it is given up
+	}()
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
 	for {
-		loaded, err := loadCache(ctx, a.pool, a.cfg)
-		if err != nil {
+		if err := a.reload(ctx); err != nil {
 			return err
 		}
-		a.cache.Store(loaded)
-		a.pool.Reset() // prepared statements know the types that columns had
-		a.log.Info("schema read", "relations", len(loaded.relations), "functions", len(loaded.functions))
+		a.lost.Store(false)
+		again := time.Now().Add(reloadPause)
 		if err := waitForChange(ctx, conn); err != nil {
+			return err
+		}
+		if err := waitUntil(ctx, conn, again); err != nil {
 			return err
 		}
 	}
 }
 
+// reload reads the schema.
+func (a *API) reload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	loaded, err := loadCache(ctx, a.pool, a.cfg)
+	if err != nil {
+		return err
+	}
+	a.cache.Store(loaded)
+	a.pool.Reset() // prepared statements know the types that columns had
+	a.log.Info("schema read", "relations", len(loaded.relations), "functions", len(loaded.functions))
+	return nil
+}
+
 // waitForChange returns when the schema is to be read again.
 func waitForChange(ctx context.Context, conn *pgx.Conn) error {
 	for {
-		bounded, cancel := context.WithTimeout(ctx, listenCheck)
-		said, err := conn.WaitForNotification(bounded)
+		notified, err := notification(ctx, conn, time.Now().Add(listenCheck))
+		if err != nil || notified {
+			return err
+		}
+		checking, cancel := context.WithTimeout(ctx, checkTimeout)
+		err = conn.Ping(checking)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// waitUntil waits, and drops the notifications that come meanwhile, or came while the schema was read: the next reload
+// sees what they announce.
+func waitUntil(ctx context.Context, conn *pgx.Conn, until time.Time) error {
+	for {
+		if notified, err := notification(ctx, conn, until); err != nil || !notified {
+			return err
+		}
+	}
+}
+
+// notification waits for a notification that the schema has changed; false is none until then.
+func notification(ctx context.Context, conn *pgx.Conn, until time.Time) (bool, error) {
+	for {
+		bounded, cancel := context.WithDeadline(ctx, until)
+		n, err := conn.WaitForNotification(bounded)
 		cancel()
 		switch {
-		case err == nil && said.Payload != "reload config":
-			return nil
+		case err == nil && n.Payload != "reload config":
+			return true, nil
 		case err == nil:
 		case ctx.Err() != nil || conn.IsClosed():
-			return err
+			return false, err
 		default:
-			if err := conn.Ping(ctx); err != nil {
-				return err
-			}
+			return false, nil
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,10 @@ type sqlText struct {
 	values [][]byte
 	types  []uint32
 	casts  map[string]string // SQL of the types that casts name
+
+	maxBytes  int64 // of a body; 0: no bound
+	listBytes int64 // of one embedded list
+	smallRow  int64 // bytes of an embedded row that need not be counted
 }
 
 // Types of parameters, by their numbers in every PostgreSQL; those of unknown type are inferred.
@@ -61,9 +66,15 @@ func list[T any](s *sqlText, separator string, items []T, item func(T)) {
 	}
 }
 
-// render makes the one statement of a plan.
+// render makes the one statement of a plan. Its rows are those of the body, each as text, and after them a summary, whose
+// first column is null. So a body is read row by row, and neither PostgreSQL nor this process holds more than is sent.
 func (p *plan) render(casts map[string]string) *sqlText {
-	s := &sqlText{casts: casts}
+	s := &sqlText{casts: casts, maxBytes: p.maxBytes}
+	const manyLists = 4 // from which on they share the bytes of so many
+	s.listBytes = p.maxBytes * manyLists / int64(max(p.lists, manyLists))
+	if p.maxRows != nil {
+		s.smallRow = s.listBytes / *p.maxRows
+	}
 	s.write("WITH ", sourceName, " AS (")
 	switch {
 	case p.action == actionCall:
@@ -84,54 +95,65 @@ func (p *plan) render(casts map[string]string) *sqlText {
 		s.write(")")
 		total = "(SELECT pg_catalog.count(*) FROM pgrst_source_count)"
 	}
-	s.write(" SELECT ", total, ", pg_catalog.count(_postgrest_t), ")
-	s.body(p)
-	s.write(", nullif(current_setting('response.headers', true), ''), nullif(current_setting('response.status', true), ''), ")
-	s.location(p)
-	s.write(", nullif(current_setting('pgrst.inserted', true), '') FROM (")
-	switch {
-	case p.action == actionRead, p.action.writes() && p.prefer.returns != "representation":
-		s.write("SELECT * FROM ", sourceName)
-	default:
-		s.read(p.read)
+	rows := "NULL::bigint"
+	if p.hasBody() {
+		s.body(p, total)
+		s.write(" UNION ALL")
+	} else {
+		rows = "pg_catalog.count(_postgrest_t)"
 	}
-	s.write(") _postgrest_t")
+	s.write(" SELECT NULL, ", total, ", ", rows,
+		", nullif(current_setting('response.headers', true), ''), nullif(current_setting('response.status', true), ''), ")
+	s.location(p)
+	s.write(", nullif(current_setting('pgrst.inserted', true), '')")
+	if !p.hasBody() {
+		s.from(p)
+	}
 	return s
 }
 
-// body writes the expression that makes the body of all rows.
-func (s *sqlText) body(p *plan) {
-	if p.method == "HEAD" || p.action.writes() && p.prefer.returns != "representation" {
-		s.write("''")
-		return
+// hasBody reports whether the response may show rows.
+func (p *plan) hasBody() bool {
+	return p.method != http.MethodHead && (!p.action.writes() || p.prefer.returns == "representation")
+}
+
+// from writes the relation whose rows are the response's.
+func (s *sqlText) from(p *plan) {
+	s.write(" FROM (")
+	if p.action == actionRead || p.action.writes() && p.prefer.returns != "representation" {
+		s.write("SELECT * FROM ", sourceName)
+	} else {
+		s.read(p.read)
 	}
-	row, first, none := "_postgrest_t", false, "[]"
-	if f := p.function; f != nil {
-		if !f.composite {
-			row += "." + scalarName
-		}
-		first = !f.set
-	}
+	s.write(") _postgrest_t")
+}
+
+// body writes the SELECT of the rows of a body as text; in CSV the names of its columns come first.
+func (s *sqlText) body(p *plan, total string) {
+	const others = ", NULL::bigint, NULL, NULL, NULL, NULL"
 	if p.media == mediaCSV {
-		s.write("(SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k FROM (SELECT * FROM ",
-			sourceName, " LIMIT 1) AS pgrst_row) AS keys) || E'\\n' || ",
-			"coalesce(string_agg(substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2), E'\\n'), '')")
-		return
+		s.write(" SELECT (SELECT coalesce(string_agg(k, ','), '') FROM (SELECT json_object_keys(row_to_json(pgrst_row)) AS k FROM (SELECT * FROM ",
+			sourceName, " LIMIT 1) AS pgrst_row) AS keys), ", total, others, " UNION ALL")
 	}
-	if p.media.single() {
-		first = true
-		if f := p.function; f != nil && f.set {
-			row = "_postgrest_t"
-		}
+	row := "row_to_json(_postgrest_t)"
+	if p.scalars() {
+		row = "to_json(_postgrest_t." + scalarName + ")"
 	}
-	rows := "json_agg(" + row + ")"
-	if first {
-		rows, none = rows+"->0", "null"
+	switch p.media {
+	case mediaCSV:
+		row = "substring(_postgrest_t::text, 2, length(_postgrest_t::text) - 2)"
+	case mediaStripped, mediaBareObject:
+		row = "coalesce(json_strip_nulls(" + row + ")::text, 'null')"
+	default:
+		row = "coalesce(" + row + "::text, 'null')"
 	}
-	if p.media == mediaStripped || p.media == mediaBareObject {
-		rows = "json_strip_nulls(" + rows + ")"
-	}
-	s.write("coalesce(", rows, ", '", none, "')")
+	s.write(" SELECT ", row, ", ", total, others)
+	s.from(p)
+}
+
+// scalars reports whether the rows of a body are single values.
+func (p *plan) scalars() bool {
+	return p.function != nil && !p.function.composite && !(p.media.single() && p.function.set)
 }
 
 // location writes the expression of the primary key of a single inserted row, as filters.

@@ -223,11 +223,29 @@ func (s *sqlText) join(e *node) {
 		s.write(" FROM (")
 		s.read(e)
 		s.write(") AS ", e.lateral)
+		s.bound(e)
 		if e.inner {
 			on = e.lateral + " IS NOT NULL"
 		}
 	}
 	s.write(") AS ", e.lateral, " ON ", on)
+}
+
+// bound ends the statement, with SQLSTATE 54000, when an embedded list has more bytes than a body may have: it becomes one
+// value, which PostgreSQL would hold in memory several times over. A setting has the list's parent and its bytes so far.
+// Small rows, of which a full list fits, are not counted, so that most requests pay for their length alone.
+func (s *sqlText) bound(e *node) {
+	if s.maxBytes == 0 {
+		return
+	}
+	length := "octet_length(" + e.lateral + "::text)"
+	setting := "'pgrst.list_" + strconv.Itoa(e.number) + "'"
+	parent := "(ROW(" + strings.Join(e.parentKey, ", ") + ")::text || ' ')"
+	stored := "coalesce(current_setting(" + setting + ", true), '')"
+	before := "CASE WHEN starts_with(" + stored + ", " + parent + ") THEN substr(" + stored + ", length(" + parent + ") + 1)::bigint ELSE 0 END"
+	s.write(" WHERE CASE WHEN ", length, " <= ", strconv.FormatInt(s.smallRow, 10), " THEN true WHEN substr(set_config(", setting, ", ", parent,
+		" || (", length, " + ", before, ")::text, true), length(", parent, ") + 1)::bigint <= ", strconv.FormatInt(s.listBytes, 10),
+		" THEN true ELSE repeat('x', 2147483647 - ", length, ") IS NULL END")
 }
 
 // arrays writes the values of a column of all rows of a spread embed.

@@ -14,6 +14,7 @@ type response struct {
 	phrase  string // of the status line; "" is that of the status
 	headers [][2]string
 	body    []byte
+	release func() // ends the request's slot; nil: it has none
 }
 
 func (r *response) add(name, value string) {
@@ -74,6 +75,8 @@ func (p *plan) ranged(out *response, r *result) *Error {
 	rows := contentRange(first, last, r.total)
 	out.status = http.StatusOK
 	switch {
+	case r.cut:
+		out.status = http.StatusPartialContent
 	case r.total == unknownTotal:
 	case first > r.total:
 		e := outOfRange("An offset of " + strconv.FormatInt(first, 10) + " was requested, but there are only " + strconv.FormatInt(r.total, 10) + " rows.")

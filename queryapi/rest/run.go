@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/gofrs/uuid/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -16,25 +18,28 @@ type Caller struct {
 	Role      string          // of PostgreSQL, in which the request runs
 	Claims    json.RawMessage // an object, as request.jwt.claims
 	Anonymous bool            // without a token
+
+	// Organization is whose slots the caller's requests take; the zero UUID takes none.
+	Organization uuid.UUID
 }
 
-// A result is the one row that a statement returns.
+// A result is what the statement of a plan returned.
 type result struct {
 	total    int64 // of all rows without a span; unknownTotal
 	rows     int64
 	body     []byte
+	cut      bool   // there are more rows than a body may have
 	headers  string // response.headers
 	status   string // response.status
 	location string // JSON: the primary key of an inserted row
 	inserted int64  // rows that are new, of an upsert
 }
 
-// run sends the statement of a plan, in a transaction of its own.
-func (a *API) run(ctx context.Context, c *cache, p *plan, caller Caller) (*result, *Error) {
-	waiting, done := context.WithTimeout(ctx, a.cfg.AcquireTimeout)
-	pooled, err := a.pool.Acquire(waiting)
-	done()
-	if errors.Is(err, context.DeadlineExceeded) {
+// run sends the statement of a plan, in a transaction of its own. What comes before the statement itself ends with
+// starting: a database that does not answer until then is taken for lost.
+func (a *API) run(ctx, starting context.Context, c *cache, p *plan, caller Caller) (*result, *Error) {
+	pooled, err := a.pool.Acquire(starting)
+	if errors.Is(err, context.DeadlineExceeded) && !a.lost.Load() && a.pool.Stat().AcquiredConns() == a.pool.Stat().MaxConns() {
 		return nil, refuse(http.StatusGatewayTimeout, "PGRST003", "Timed out acquiring connection from connection pool.")
 	}
 	if err != nil {
@@ -43,9 +48,9 @@ func (a *API) run(ctx context.Context, c *cache, p *plan, caller Caller) (*resul
 	defer pooled.Release()
 	conn := pooled.Conn().PgConn()
 	var r *result
-	types, err := a.castTypes(ctx, conn, c, p, caller)
+	types, err := a.castTypes(starting, conn, c, p, caller)
 	if err == nil {
-		r, err = a.transact(ctx, conn, p, caller, p.render(types))
+		r, err = a.transact(ctx, starting, conn, p, caller, p.render(types))
 	}
 	if refusal, ok := errors.AsType[*Error](err); ok {
 		return nil, refusal
@@ -56,11 +61,15 @@ func (a *API) run(ctx context.Context, c *cache, p *plan, caller Caller) (*resul
 	return r, nil
 }
 
-// transact runs a statement as the caller. It commits unless something refuses the result.
-func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller Caller, s *sqlText) (r *result, err error) {
+// transact runs a statement as the caller. It commits unless something refuses the result. The flush request behind the
+// settings lets their results arrive while the statement runs, in the same round trip: that they do not arrive while
+// starting lasts tells a dead connection from a slow statement.
+func (a *API) transact(ctx, starting context.Context, conn *pgconn.PgConn, p *plan, caller Caller, s *sqlText) (r *result, err error) {
 	defer func() {
 		if err != nil && conn.TxStatus() != 'I' {
-			err = errors.Join(err, exec(context.WithoutCancel(ctx), conn, "ROLLBACK"))
+			ending, ended := context.WithTimeout(context.WithoutCancel(ctx), grace)
+			defer ended()
+			err = errors.Join(err, exec(ending, conn, "ROLLBACK"))
 		}
 	}()
 	begin := "BEGIN READ WRITE"
@@ -68,71 +77,139 @@ func (a *API) transact(ctx context.Context, conn *pgconn.PgConn, p *plan, caller
 		begin = "BEGIN READ ONLY"
 	}
 	settings := a.settings(p, caller)
-	pipeline := conn.StartPipeline(ctx)
+	running, abandon := context.WithCancel(ctx)
+	defer abandon()
+	silent := context.AfterFunc(starting, abandon)
+	pipeline := conn.StartPipeline(running)
 	pipeline.SendQueryParams(begin, nil, nil, nil, nil)
 	pipeline.SendQueryParams(settings.String(), settings.values, settings.types, nil, nil)
+	pipeline.SendFlushRequest()
+	explain := p.explain(s.casts)
+	if explain != nil {
+		pipeline.SendQueryParams(explain.String(), explain.values, explain.types, nil, nil)
+	}
 	statements := preparedOn(conn)
 	results := statements.send(pipeline, s)
 	if err := pipeline.Sync(); err != nil {
 		return nil, errors.Join(err, pipeline.Close())
 	}
-	row, err := lastOf(pipeline, 2+results, func(result any) { statements.done(result, s.String()) })
-	if closed := pipeline.Close(); err == nil {
+	var planned int64
+	r, err = func() (*result, error) {
+		for range 2 {
+			if _, err := nextRow(pipeline); err != nil {
+				return nil, err
+			}
+		}
+		silent()
+		if explain != nil {
+			plan, err := nextRow(pipeline)
+			if err != nil {
+				return nil, err
+			}
+			if planned, err = plannedRows(plan); err != nil {
+				return nil, err
+			}
+		}
+		return p.collect(pipeline, results, func(result any) { statements.done(result, s.String()) })
+	}()
+	if _, refused := errors.AsType[*Error](err); refused || err == nil && r.cut {
+		abandon() // the connection ends with the rows that nobody reads
+		_ = pipeline.Close()
+	} else if closed := pipeline.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return nil, err
 	}
-	r = readResult(row)
 	if refusal := p.accepts(r); refusal != nil {
 		return nil, refusal
 	}
-	if err := a.estimate(ctx, conn, p, r, s.casts); err != nil {
-		return nil, err
+	p.estimate(r, planned)
+	if conn.IsClosed() {
+		return r, nil
 	}
 	return r, exec(ctx, conn, "COMMIT")
 }
 
-// lastOf reads n results and returns the row of the last one; done gets each result without rows.
-func lastOf(pipeline *pgconn.Pipeline, n int, done func(any)) (row [][]byte, err error) {
-	for range n {
+// nextRow reads the next result of a pipeline and returns its first row, if there is one.
+func nextRow(pipeline *pgconn.Pipeline) ([][]byte, error) {
+	result, err := pipeline.GetResults()
+	if err != nil {
+		return nil, err
+	}
+	reader, ok := result.(*pgconn.ResultReader)
+	if !ok {
+		return nil, fmt.Errorf("read a result: got %T", result)
+	}
+	read := reader.Read()
+	if read.Err != nil || len(read.Rows) == 0 {
+		return nil, read.Err
+	}
+	return read.Rows[0], nil
+}
+
+// collect reads n results, the last of which has the rows of the body; done gets the others.
+func (p *plan) collect(pipeline *pgconn.Pipeline, n int, done func(any)) (*result, error) {
+	for range n - 1 {
 		result, err := pipeline.GetResults()
 		if err != nil {
 			return nil, err
 		}
-		reader, ok := result.(*pgconn.ResultReader)
-		if !ok {
-			done(result)
+		done(result)
+	}
+	last, err := pipeline.GetResults()
+	if err != nil {
+		return nil, err
+	}
+	reader := last.(*pgconn.ResultReader) //nolint:forcetypeassert // the result of a query
+	r := &result{total: unknownTotal}
+	text := p.newBody()
+	for reader.NextRow() {
+		row := reader.Values()
+		if row[1] != nil {
+			r.total = number(row[1])
+		}
+		if row[0] == nil {
+			r.summarize(row)
 			continue
 		}
-		read := reader.Read()
-		if read.Err != nil {
-			return nil, read.Err
-		}
-		if row = nil; len(read.Rows) > 0 {
-			row = read.Rows[0]
+		if !text.add(row[0]) {
+			if p.action.writes() || text.rows == 0 {
+				return nil, p.tooLarge()
+			}
+			r.cut = true
+			break
 		}
 	}
-	return row, nil
+	if !r.cut {
+		if _, err = reader.Close(); p.maxBytes > 0 && isTooLarge(err) {
+			return nil, p.tooLarge()
+		}
+	}
+	r.rows += text.rows
+	if r.body = text.end(); p.maxBytes > 0 && p.maxRows != nil && !p.action.writes() && r.rows > *p.maxRows { // counted, not read
+		r.rows, r.cut = *p.maxRows, true
+	}
+	return r, err
+}
+
+// summarize reads the last row of a statement.
+func (r *result) summarize(row [][]byte) {
+	if row[2] != nil {
+		r.rows = number(row[2])
+	}
+	r.headers, r.status, r.location, r.inserted = string(row[3]), string(row[4]), string(row[5]), number(row[6])
+}
+
+// number reads an integer that PostgreSQL wrote; 0 is none.
+func number(text []byte) int64 {
+	n, _ := strconv.ParseInt(string(text), 10, 64)
+	return n
 }
 
 func exec(ctx context.Context, conn *pgconn.PgConn, sql string) error {
 	_, err := conn.Exec(ctx, sql).ReadAll()
 	return err
-}
-
-func readResult(row [][]byte) *result {
-	number := func(text []byte, none int64) int64 {
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		if err != nil {
-			return none
-		}
-		return n
-	}
-	return &result{
-		total: number(row[0], unknownTotal), rows: number(row[1], 0), body: row[2], headers: string(row[3]), status: string(row[4]),
-		location: string(row[5]), inserted: number(row[6], 0),
-	}
 }
 
 // settings is the SELECT that makes a transaction the caller's.
@@ -196,30 +273,37 @@ func (p *plan) accepts(r *result) *Error {
 	return nil
 }
 
-// estimate sets the total that the planner expects, where that is asked for. Without a bound an estimate is the larger
-// of that total and the counted one.
-func (a *API) estimate(ctx context.Context, conn *pgconn.PgConn, p *plan, r *result, casts map[string]string) error {
-	over := p.prefer.count == "estimated" && (p.maxRows == nil || r.total > *p.maxRows)
-	if p.action != actionRead || p.prefer.count != "planned" && !over {
+// explain asks for the number of rows that the planner expects; nil where the request does not.
+func (p *plan) explain(casts map[string]string) *sqlText {
+	if p.action != actionRead || p.prefer.count != "planned" && p.prefer.count != "estimated" {
 		return nil
 	}
 	s := &sqlText{casts: casts}
 	s.write("EXPLAIN (FORMAT JSON) ")
 	s.count(p.read)
-	read := conn.ExecParams(ctx, s.String(), s.values, s.types, nil, nil).Read()
-	if read.Err != nil {
-		return read.Err
-	}
+	return s
+}
+
+// plannedRows reads the answer to EXPLAIN.
+func plannedRows(row [][]byte) (int64, error) {
 	var explained []struct {
 		Plan struct {
 			Rows int64 `json:"Plan Rows"`
 		}
 	}
-	if err := json.Unmarshal(read.Rows[0][0], &explained); err != nil {
-		return err
+	if err := json.Unmarshal(row[0], &explained); err != nil {
+		return 0, err
 	}
-	r.total = max(r.total, explained[0].Plan.Rows)
-	return nil
+	return explained[0].Plan.Rows, nil
+}
+
+// estimate sets the total that the planner expects, where that is asked for. Without a bound an estimate is the larger
+// of that total and the counted one.
+func (p *plan) estimate(r *result, planned int64) {
+	over := p.prefer.count == "estimated" && (p.maxRows == nil || r.total > *p.maxRows)
+	if p.action == actionRead && (p.prefer.count == "planned" || over) {
+		r.total = max(r.total, planned)
+	}
 }
 
 // maxCasts bounds the names of types that are kept: one type has any number of them.

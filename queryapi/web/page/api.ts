@@ -22,10 +22,21 @@ export function leave(): void {
   location.replace("/signin?next=" + encodeURIComponent(location.pathname + location.search))
 }
 
-// send asks the server; a body makes it a write. 204 is null.
+// send asks the server; a body makes it a write. 204 is null. Rows of a table that come in parts, each but the last with
+// status 206, are asked for until all are there.
 export async function send<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
-  const text = await (await ask(method, url, headers, body)).text()
-  return (text ? JSON.parse(text) : null) as T
+  let response = await ask(method, url, headers, body)
+  const text = await response.text()
+  const result = (text ? JSON.parse(text) : null) as T
+  const next = new URL(url, location.href)
+  const [offset, limit] = [Number(next.searchParams.get("offset") ?? 0), next.searchParams.get("limit")]
+  while (method === "GET" && response.status === 206 && Array.isArray(result)) {
+    next.searchParams.set("offset", String(offset + result.length))
+    if (limit) next.searchParams.set("limit", String(Number(limit) - result.length))
+    response = await ask(method, next.pathname + next.search, headers)
+    result.push(...((await response.json()) as unknown[]))
+  }
+  return result
 }
 
 async function ask(method: string, url: string, headers: Record<string, string>, body?: unknown): Promise<Response> {
