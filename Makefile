@@ -11,12 +11,15 @@ PROMTOOL := $(BIN)/promtool
 include deploy/engine/engine.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help build binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients page page-packages pictures
+.PHONY: help build product binary test test-crash lint alerts demo up bench sbom clean java browsers agents clients page page-packages pictures
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build bin/answerscope and fetch the engines that it starts
+build: product ## build bin/answerscope and bin/answerscope-bench, and fetch the engines that they start
+	@go build -o $(BIN)/answerscope-bench ./internal/bench
+
+product:
 	@$(MAKE) --no-print-directory -j2 engines binary
 
 binary:
@@ -60,14 +63,14 @@ alerts: $(PROMTOOL) ## check the alert rules, and that each fires where it shoul
 	@$(PROMTOOL) check rules --lint=all --lint-fatal deploy/alerts.yaml >&2
 	@$(PROMTOOL) test rules deploy/alerts_test.yaml >&2
 
-demo: build ## run everything on ./var with 60 days of simulated answers
+demo: product ## run everything on ./var with 60 days of simulated answers
 	@$(BIN)/answerscope demo
 
-up: build ## run everything on ./var
+up: product ## run everything on ./var
 	@$(BIN)/answerscope all
 
 bench: build java kafka-apache browsers ## measure this machine
-	@$(BIN)/answerscope bench
+	@$(BIN)/answerscope-bench
 
 sbom: binary ## write bin/sbom.cdx.json: what the binary and its engines are made of (CycloneDX)
 	@go run ./deploy/sbom $(BIN)/answerscope $(ENGINE_LOCK) >$(BIN)/sbom.cdx.json && echo "$(BIN)/sbom.cdx.json" >&2

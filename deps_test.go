@@ -37,7 +37,7 @@ var law = map[string][]string{
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
 	"internal/cli":     {""},
-	"internal/bench":   {"internal/cli"},
+	"internal/bench":   {},
 	"internal/browser": {"internal/bench", "docs/pictures", "internal/testkit"}, // no part of a server starts one
 	"internal/naive":   {},
 	"internal/testkit": {},
@@ -78,7 +78,7 @@ var dependencies = []dependency{
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},
 	{"github.com/go-co-op/gocron/v2", []string{"internal/timetable"}, "when a scheduled task is due"},
-	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/config"}, "flags, their environment and their help"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/config", "internal/bench"}, "flags, their environment and their help"},
 	{"github.com/schollz/progressbar/v3", []string{"internal/cli"}, "a bar is shown by the command line alone"},
 	{"golang.org/x/term", []string{"internal/cli"}, "is there a terminal to show a bar on, or a password to read"},
 	{"github.com/gofrs/uuid/v5", []string{"ingest", "pipeline", "queryapi", "sql", "internal", "collector"}, "ids, everywhere one type"},

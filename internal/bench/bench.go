@@ -1,6 +1,4 @@
-// Package bench measures this machine: what each part does a second, beside the ceiling that it is held against in the
-// same run.
-package bench
+package main
 
 import (
 	"context"

@@ -1,18 +1,25 @@
-package bench_test
+package main
 
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/answerscope/answerscope/internal/cli"
 	"github.com/answerscope/answerscope/internal/testkit"
 )
 
-// Benches start a pipeline, a collector, a demo, a queryapi, and parts of their own: this binary is answerscope too.
+// Benches start a pipeline, a collector, a demo, a queryapi, and parts of their own: this test binary is answerscope and
+// its bench too.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && slices.Contains([]string{"pipeline", "collector", "bench", "demo", "queryapi"}, os.Args[1]) {
+	if len(os.Args) > 1 && slices.Contains([]string{"pipeline", "collector", "demo", "queryapi"}, os.Args[1]) {
 		os.Exit(cli.Main())
 	}
+	if slices.ContainsFunc(os.Args[1:], func(arg string) bool { return strings.HasPrefix(arg, "--part") }) {
+		main()
+		return
+	}
+	findProduct = os.Executable
 	testkit.Main(m)
 }

@@ -1,14 +1,16 @@
-package bench
+package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,20 +18,39 @@ import (
 	"time"
 )
 
-// answerscope is a command of this binary as a person would start it: with no settings of the bench's, but env.
-func answerscope(ctx context.Context, env []string, args ...string) (*exec.Cmd, error) {
+// findProduct returns the path of the answerscope binary: beside this program, or where `make build` puts it. Tests
+// replace it.
+var findProduct = func() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find answerscope: %w", err)
+		return "", fmt.Errorf("find answerscope: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, args...)
+	for _, path := range []string{filepath.Join(filepath.Dir(self), "answerscope"), filepath.Join("bin", "answerscope")} {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("find answerscope: no such file beside this program or in ./bin: make build builds it")
+}
+
+// answerscope returns a command of the product as a person would start it: with no settings of the bench's, but env.
+func answerscope(ctx context.Context, env []string, args ...string) (*exec.Cmd, error) {
+	product, err := findProduct()
+	if err != nil {
+		return nil, err
+	}
+	return command(ctx, product, env, args...), nil
+}
+
+func command(ctx context.Context, program string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "ANSWERSCOPE_") {
 			cmd.Env = append(cmd.Env, entry)
 		}
 	}
 	cmd.Env = append(cmd.Env, env...)
-	return cmd, nil
+	return cmd
 }
 
 // A child is a command that serves until it is stopped, in a process of its own.
@@ -176,9 +197,11 @@ func partOf(ctx context.Context, name string, task any) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", name, err)
 	}
-	cmd, err := answerscope(ctx, nil, "bench", "--part", name)
-	if err == nil {
-		cmd.Stdin = bytes.NewReader(text)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return cmd, err
+	cmd := command(ctx, self, nil, "--part", name)
+	cmd.Stdin = bytes.NewReader(text)
+	return cmd, nil
 }

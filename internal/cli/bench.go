@@ -1,47 +1,37 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
-	benches "github.com/answerscope/answerscope/internal/bench"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
 )
 
-// bench measures this machine.
-type bench struct {
-	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
+// benchCmd runs the program of benches, which stands beside this one, in its place.
+type benchCmd struct {
+	Name   string `arg:"" optional:"" help:"answers, collector, freshness, page, pipeline, query, rest or tracking; all of them when absent."`
 	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
 	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
-	Part   string `hidden:"" help:"Be a part of a bench, which starts it."`
 }
 
-func (c *bench) Run(ctx context.Context, p *process) error {
-	if c.Part != "" {
-		return benches.Part(ctx, c.Part, p.stdin, p.stdout)
+func (c *benchCmd) Run() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find answerscope-bench: %w", err)
 	}
-	names := benches.Names()
+	program := filepath.Join(filepath.Dir(self), "answerscope-bench")
+	args := []string{program, "--broker=" + c.Broker}
+	if c.JSON {
+		args = append(args, "--json")
+	}
 	if c.Name != "" {
-		if !slices.Contains(names, c.Name) {
-			return usageError{fmt.Errorf("bench %q: want one of %s", c.Name, strings.Join(names, ", "))}
-		}
-		names = []string{c.Name}
+		args = append(args, "--", c.Name)
 	}
-	for _, name := range names {
-		p.say("bench %s …", name)
-		measured, err := benches.Run(ctx, name, benches.Options{Broker: c.Broker, Progress: p.say})
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			err = p.printJSON(measured)
-		} else {
-			err = measured.Print(p.stdout)
-		}
-		if err != nil {
-			return err
-		}
+	err = syscall.Exec(program, args, os.Environ())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is missing: make build builds it", program)
 	}
-	return nil
+	return fmt.Errorf("run %s: %w", program, err)
 }

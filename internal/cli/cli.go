@@ -17,7 +17,6 @@ import (
 	"github.com/answerscope/answerscope/deploy/engine"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/catalog"
-	benches "github.com/answerscope/answerscope/internal/bench"
 	"github.com/answerscope/answerscope/internal/config"
 )
 
@@ -53,7 +52,7 @@ type grammar struct {
 	Pixel      pixel      `cmd:"" help:"Show the script tag that reports visits, to paste into a site."`
 	Export     exports    `cmd:"" help:"Write a brand's raw facts, as NDJSON or Parquet."`
 	Reread     rereads    `cmd:"" help:"Have kept answers read again, and see how far that is."`
-	Bench      bench      `cmd:"" help:"Measure this machine."`
+	Bench      benchCmd   `cmd:"" help:"Measure this machine."`
 	Config     show       `cmd:"" help:"Show the effective configuration, secrets masked."`
 	Version    version    `cmd:"" help:"Show which build this is."`
 
@@ -132,7 +131,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 		kong.Description("How AI answer engines speak of your brand: asked, kept, counted once, and answered by API and SQL."),
 		kong.DefaultEnvars("ANSWERSCOPE"),
 		kong.Vars{
-			"benches": strings.Join(benches.Names(), ", "), "platforms": catalog.Slugs(), "version": thisBuild().String(),
+			"platforms": catalog.Slugs(), "version": thisBuild().String(),
 			"timeout": fmt.Sprintf("%.0fs", platform.DefaultTimeout.Seconds()),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),

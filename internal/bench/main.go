@@ -1,0 +1,76 @@
+// Command bench measures this machine: what each part of answerscope does a second, beside the ceiling that it is held
+// against in the same run.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/answerscope/answerscope/deploy/engine"
+)
+
+// flags are the arguments of the program.
+type flags struct {
+	Name   string `arg:"" optional:"" help:"One of ${benches}; all of them when absent."`
+	Broker string `default:"embedded" enum:"embedded,apache" placeholder:"BROKER" help:"embedded or apache, which is the Apache Kafka of the tests (default embedded)."`
+	JSON   bool   `name:"json" help:"One JSON document a line for each bench."`
+	Part   string `hidden:"" help:"Run a part of a bench, which starts it."`
+}
+
+func main() {
+	engine.Main() // an engine's child process ends in there
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var f flags
+	kong.Parse(&f, kong.Name("answerscope-bench"), kong.Description("Measure this machine."),
+		kong.DefaultEnvars("ANSWERSCOPE"), kong.Vars{"benches": strings.Join(Names(), ", ")})
+	if err := f.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "answerscope bench:", err)
+		if errors.Is(err, errUsage) {
+			os.Exit(2)
+		}
+		os.Exit(1)
+	}
+}
+
+// errUsage is a name that no bench has.
+var errUsage = errors.New("run with --help for its flags")
+
+func (f *flags) run(ctx context.Context) error {
+	if f.Part != "" {
+		return Part(ctx, f.Part, os.Stdin, os.Stdout)
+	}
+	names := Names()
+	if f.Name != "" {
+		if !slices.Contains(names, f.Name) {
+			return fmt.Errorf("bench %q: want one of %s: %w", f.Name, strings.Join(names, ", "), errUsage)
+		}
+		names = []string{f.Name}
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	for _, name := range names {
+		say("bench %s …", name)
+		result, err := Run(ctx, name, Options{Broker: f.Broker, Progress: say})
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			err = json.NewEncoder(os.Stdout).Encode(result)
+		} else {
+			err = result.Print(os.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
