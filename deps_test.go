@@ -12,35 +12,33 @@ var anything = []string{"collector", "ingest", "pipeline", "queryapi", "sql", "d
 // law says, for every tree of this module, which other trees its packages may import. A tree that is not listed is
 // new: give it a line, and a reason.
 var law = map[string][]string{
-	"":                      {"internal/cli"}, // main names the command line, nothing else
-	"collector":             {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
-	"ingest":                {"ingest/event", "sql/postgres", "internal"},
-	"ingest/event":          {},                                                       // the contract on the log imports nobody
-	"pipeline":              {"ingest/event", "ingest/producer", "sql", "internal"},   // it appends what is read again and what is replayed
-	"queryapi":              {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
-	"queryapi/rest":         {"internal"},                                             // it knows no table of ours, and serves any schema
-	"sql/clickhouse":        {},                                                       // connections, rows and questions
-	"sql/clickhouse/schema": {"sql/clickhouse", "internal/disk"},                      // migrations, cluster layout, analysts, whose files survive a loss of power
-	"sql/clickhouse/rollup": {"sql/clickhouse"},                                       // rollups compared and rebuilt
-	"sql/postgres":          {},                                                       // the same
-	"deploy/engine":         {"internal/disk"},                                        // engines know nothing of what they hold; their own files survive a loss of power
-	"docs/pictures":         {"internal"},                                             // a tool of make
-	"deploy/sbom":           {},                                                       // a tool of make
-	"internal":              {},                                                       // small shared pieces lean on each other only
-	"internal/cli":          anything,                                                 // the only place where all meet
-	"internal/browser":      {},                                                       // it knows no page
-	"internal/bench":        anything,                                                 // it measures every room from outside
-	"internal/naive":        {"ingest/event"},                                         // every figure a second time, from the records alone
-	"internal/testkit":      anything,                                                 // it hands tests every engine and its schema
+	"":                       {"internal/cli"}, // main names the command line, nothing else
+	"collector":              {"ingest/event", "ingest/producer", "sql/postgres", "internal"},
+	"ingest":                 {"ingest/event", "sql/postgres", "internal"},
+	"ingest/event":           {},                                                       // the contract on the log imports nobody
+	"pipeline":               {"ingest/event", "ingest/producer", "sql", "internal"},   // it appends what is read again and what is replayed
+	"queryapi":               {"sql", "internal", "queryapi/rest", "pipeline/extract"}, // readers never see the log; where a text names whom is said by what counted it
+	"queryapi/rest":          {"internal"},                                             // it knows no table of ours, and serves any schema
+	"sql/clickhouse":         {},                                                       // connections, rows and questions
+	"sql/clickhouse/schema":  {"sql/clickhouse", "internal/disk"},                      // migrations, cluster layout, analysts, whose files survive a loss of power
+	"sql/clickhouse/rollup":  {"sql/clickhouse"},                                       // rollups compared and rebuilt
+	"sql/postgres":           {},                                                       // the same
+	"deploy/engine":          {"internal/disk"},                                        // engines know nothing of what they hold; their own files survive a loss of power
+	"docs/pictures":          {"internal"},                                             // a tool of make
+	"deploy/sbom":            {},                                                       // a tool of make
+	"internal":               {},                                                       // small shared pieces lean on each other only
+	"internal/cli":           anything,                                                 // the only place where all meet
+	"internal/bench":         anything,                                                 // it measures every room from outside
+	"internal/testkit/naive": {"ingest/event"},                                         // every figure a second time, from the records alone
+	"internal/testkit":       anything,                                                 // it hands tests every engine and its schema
 }
 
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
-	"internal/cli":     {""},
-	"internal/bench":   {},
-	"internal/browser": {"internal/bench", "docs/pictures", "internal/testkit"}, // no part of a server starts one
-	"internal/naive":   {},
-	"internal/testkit": {},
+	"internal/cli":           {""},
+	"internal/bench":         {},
+	"internal/testkit/naive": {},
+	"internal/testkit":       {"internal/bench", "docs/pictures"}, // no part of a server starts a browser or an engine of tests
 }
 
 // A dependency is a third party's library and the trees that may import it, so that replacing it touches one place.
@@ -67,7 +65,7 @@ var dependencies = []dependency{
 	{"go.opentelemetry.io/otel", []string{"internal/tracing", "internal/httpd", "internal/cli", "pipeline/consume", "sql"}, "spans, opened below the one in the context"},
 	{"go.opentelemetry.io/proto/otlp", []string{"internal/testkit"}, "what a collector is sent"},
 	{"google.golang.org/protobuf", []string{"internal/testkit"}, "the form in which it is sent"},
-	{"github.com/coder/websocket", []string{"internal/browser"}, "what browsers are driven by"},
+	{"github.com/coder/websocket", []string{"internal/testkit/browser"}, "what browsers are driven by"},
 	{"github.com/hanwen/go-fuse/v2", []string{"internal/testkit"}, "a disk that loses power"},
 	{"pgregory.net/rapid", []string{"internal/testkit"}, "random requests, drawn for the tests of two rooms"},
 	{"github.com/openai/openai-go/v3", []string{"ingest/platform/openai"}, "requests of the Responses API, by its vendor"},
@@ -90,9 +88,9 @@ var dependencies = []dependency{
 	{"golang.org/x/sync", []string{"ingest", "pipeline", "queryapi", "internal", "sql", "deploy/engine"}, "goroutines that fail together"},
 	{"github.com/agnivade/levenshtein", []string{"internal/config", "queryapi/metrics", "queryapi/rest", "pipeline/extract/near"}, "which variable, parameter or name a misspelt one is near"},
 	{"golang.org/x/time", []string{"collector", "internal/httpd", "ingest/job", "ingest/producer", "pipeline/consume", "internal/tracing", "internal/token"}, "limits of beacons, of requests, of log lines and of looks for an issuer's keys"},
-	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "ingest/job", "internal/naive"}, "folding and normal forms of text; which countries there are"},
-	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/naive"}, "public suffixes and international host names"},
-	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/naive"}, "word and sentence boundaries (UAX 29)"},
+	{"golang.org/x/text", []string{"pipeline/extract", "ingest/event", "ingest/intake", "ingest/job", "internal/testkit/naive"}, "folding and normal forms of text; which countries there are"},
+	{"golang.org/x/net", []string{"pipeline/extract", "ingest/intake", "collector/site", "internal/testkit/naive"}, "public suffixes and international host names"},
+	{"github.com/rivo/uniseg", []string{"pipeline/extract", "internal/testkit/naive"}, "word and sentence boundaries (UAX 29)"},
 	{"github.com/jonreiter/govader", []string{"pipeline/extract"}, "the English sentiment method, named in every reading"},
 	{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/sbom"}, "the form of a bill of materials; no part of the binary"},
 	{"github.com/evanw/esbuild", []string{"collector/script/minify", "queryapi/web/bundle"}, "makes t.js small and the dashboard one file; no part of the binary"},

@@ -8,14 +8,14 @@ import (
 
 	"github.com/answerscope/answerscope/collector/referral"
 	"github.com/answerscope/answerscope/collector/site"
-	"github.com/answerscope/answerscope/internal/testkit/browser"
+	"github.com/answerscope/answerscope/internal/testkit/browsertest"
 )
 
 // What the pixel does in real browsers, each with one process for all of it, and a shop and a collector for each test.
 func TestInBrowsers(t *testing.T) {
 	tests := []struct {
 		name string
-		run  func(t *testing.T, s *stage, b *browser.Browser)
+		run  func(t *testing.T, s *stage, b *browsertest.Browser)
 	}{
 		{"a visit", sendsAVisit},
 		{"who sends a beacon", sendsOnlyAIReferred},
@@ -29,14 +29,14 @@ func TestInBrowsers(t *testing.T) {
 		{"no beacons", fetchesInstead},
 		{"referrer policies", hasAnOrigin},
 	}
-	for _, kind := range browser.Kinds {
+	for _, kind := range browsertest.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			w := newWeb(t)
 			var shops []string
 			for range tests {
 				shops = append(shops, w.stage().shop)
 			}
-			b := browser.Start(t, kind, w.proxy, shops...)
+			b := browsertest.Start(t, kind, w.proxy, shops...)
 			for i, test := range tests {
 				t.Run(test.name, func(t *testing.T) { test.run(t, w.stages[i], b) })
 			}
@@ -45,7 +45,7 @@ func TestInBrowsers(t *testing.T) {
 }
 
 // A visit that came from an AI platform sends a beacon, as the collector wants it.
-func sendsAVisit(t *testing.T, s *stage, b *browser.Browser) {
+func sendsAVisit(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	s.from(t, page, "chat.deepseek.com", "/plain/landing?a=b#below")
 	b1 := s.received(t, 1)[0]
@@ -84,7 +84,7 @@ func sendsAVisit(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // utm_source names the platform of a visit without a referrer; another one sends nothing.
-func sendsOnlyAIReferred(t *testing.T, s *stage, b *browser.Browser) {
+func sendsOnlyAIReferred(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for query, want := range map[string]string{
 		"?utm_source=chatgpt.com":              "chatgpt",
@@ -124,7 +124,7 @@ func sendsOnlyAIReferred(t *testing.T, s *stage, b *browser.Browser) {
 	}
 }
 
-func sendsReferrers(t *testing.T, s *stage, b *browser.Browser) {
+func sendsReferrers(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for host, want := range map[string]string{
 		"www.phind.com": "phind", "www.kimi.com": "kimi", "andisearch.com": "andi", "yuanbao.tencent.com": "yuanbao",
@@ -148,7 +148,7 @@ func sendsReferrers(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // agreed checks that the page sent the visit's platform, and that the server finds the same.
-func agreed(t *testing.T, page *browser.Page, query, referrer, want string) {
+func agreed(t *testing.T, page *browsertest.Page, query, referrer, want string) {
 	t.Helper()
 	if got := platformOf(t, page); got != want {
 		t.Errorf("of %q from %q it says %q, want %q", query, referrer, got, want)
@@ -160,7 +160,7 @@ func agreed(t *testing.T, page *browser.Page, query, referrer, want string) {
 }
 
 // platformOf is what the page has sent: nothing, or one view of a new session.
-func platformOf(t *testing.T, page *browser.Page) string {
+func platformOf(t *testing.T, page *browsertest.Page) string {
 	t.Helper()
 	var sent []beacon
 	page.Eval(t, "sent", &sent)
@@ -177,7 +177,7 @@ func platformOf(t *testing.T, page *browser.Page) string {
 }
 
 // unharmed sees that the page has noticed nothing.
-func unharmed(t *testing.T, page *browser.Page) {
+func unharmed(t *testing.T, page *browsertest.Page) {
 	t.Helper()
 	var thrown []string
 	page.Eval(t, "thrown", &thrown)
@@ -188,7 +188,7 @@ func unharmed(t *testing.T, page *browser.Page) {
 
 // A page of an application that changes its address is viewed when it changes, and not when it is set to the same
 // again.
-func viewsAnApplication(t *testing.T, s *stage, b *browser.Browser) {
+func viewsAnApplication(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/app?utm_source=claude.ai")
 	for _, step := range []string{
@@ -218,7 +218,7 @@ func viewsAnApplication(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // A page that the browser kept whole is viewed again when the user goes back to it.
-func viewsAKeptPage(t *testing.T, s *stage, b *browser.Browser) {
+func viewsAKeptPage(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/kept?utm_source=claude.ai")
 	s.received(t, 1)
@@ -235,7 +235,7 @@ func viewsAKeptPage(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // A prerendered page sends a beacon once it is shown. Chromium prerenders; both are shown a page that says so.
-func waitsUntilShown(t *testing.T, s *stage, b *browser.Browser) {
+func waitsUntilShown(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/prerendered/x?utm_source=claude.ai")
 	page.Eval(t, `void answerscope("goal", "unseen")`, nil)
@@ -268,7 +268,7 @@ func waitsUntilShown(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // viewed is what the page has sent.
-func viewed(t *testing.T, page *browser.Page) []beacon {
+func viewed(t *testing.T, page *browsertest.Page) []beacon {
 	t.Helper()
 	var sent []beacon
 	page.Eval(t, "sent", &sent)
@@ -276,7 +276,7 @@ func viewed(t *testing.T, page *browser.Page) []beacon {
 }
 
 // A goal belongs to a visit that sends a beacon. On every other page the function is there, and does nothing.
-func sendsGoals(t *testing.T, s *stage, b *browser.Browser) {
+func sendsGoals(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/plain/goals")
 	page.Eval(t, `void answerscope("goal", "signup")`, nil)
@@ -311,7 +311,7 @@ func sendsGoals(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // Global Privacy Control is heeded, Do Not Track where the site wants it: nothing is sent, and nothing kept.
-func respectsPrivacy(t *testing.T, s *stage, b *browser.Browser) {
+func respectsPrivacy(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for kind, want := range map[string]string{"driven": "", "gpc": "", "dnt": "", "nodnt": "claude"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
@@ -335,7 +335,7 @@ func respectsPrivacy(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // Whatever a page forbids, it is thrown nothing, and goes on.
-func disturbsNoPage(t *testing.T, s *stage, b *browser.Browser) {
+func disturbsNoPage(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for _, kind := range []string{"frozen", "policy", "throws"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")
@@ -356,7 +356,7 @@ func disturbsNoPage(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // Where sendBeacon takes nothing, fetch does, and outlives the page.
-func fetchesInstead(t *testing.T, s *stage, b *browser.Browser) {
+func fetchesInstead(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	page.Visit(t, s.shop+"/refused/x?utm_source=claude.ai")
 	page.Eval(t, `void (answerscope("goal", "last"), location.assign("about:blank"))`, nil)
@@ -368,7 +368,7 @@ func fetchesInstead(t *testing.T, s *stage, b *browser.Browser) {
 }
 
 // A site that keeps its referrers to itself is still known by its origin.
-func hasAnOrigin(t *testing.T, s *stage, b *browser.Browser) {
+func hasAnOrigin(t *testing.T, s *stage, b *browsertest.Browser) {
 	page := b.Open(t)
 	for i, kind := range []string{"noreferrer", "sameorigin"} {
 		page.Visit(t, s.shop+"/"+kind+"/x?utm_source=claude.ai")

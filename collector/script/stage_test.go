@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/testkit/browser"
+	"github.com/answerscope/answerscope/internal/testkit/browsertest"
 )
 
 // A web is all that a browser sees, as its proxy: shops whose pages carry the pixel, shop1.example and so on,
@@ -203,7 +203,7 @@ func (s *stage) received(t *testing.T, atLeast int) []beacon {
 }
 
 // from goes to the page that another host links to.
-func (s *stage) from(t *testing.T, page *browser.Page, host, path string) {
+func (s *stage) from(t *testing.T, page *browsertest.Page, host, path string) {
 	t.Helper()
 	page.Visit(t, "http://"+host+"/#"+s.shop+path)
 	page.Eval(t, `void document.querySelector("a").click()`, nil)

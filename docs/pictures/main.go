@@ -23,7 +23,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/browser"
+	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
 // most is what a picture may weigh, in bytes.

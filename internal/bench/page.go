@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/browser"
+	"github.com/answerscope/answerscope/internal/testkit/browser"
 )
 
 // paging is how much data the page bench inserts, and how often it looks and asks.

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/answerscope/answerscope/internal/config"
+	"github.com/answerscope/answerscope/internal/httpd"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
@@ -45,4 +49,25 @@ func planAll(at listening, takes *collecting, tracks *tracking) plan {
 		exclusive: true, needs: everything, requires: append(slices.Clone(pipelineReady), "queryapi", "spool", "sites"),
 		at: at, takes: takes, tracks: tracks, assemble: []assembly{openStores, assemblePipeline, assembleListener, assembleCollector, assembleQueryAPI, assembleIngest},
 	}
+}
+
+// ServeAll runs `answerscope all` in this process until ctx ends, for tests that look at its routes: ready gets the
+// public server once /readyz is 200. The environment's entries are NAME=value.
+func ServeAll(ctx context.Context, args, environment []string, log io.Writer, ready func(*httpd.Server)) error {
+	var g grammar
+	parser, err := newParser(&g)
+	if err != nil {
+		return err
+	}
+	if _, err := parser.Parse(append([]string{"all"}, args...)); err != nil {
+		return err
+	}
+	g.Settings.Outside = config.FromEnvironment(environment)
+	p := &process{settings: config.Settings(g.Settings), command: "all", stdin: strings.NewReader(""), stdout: io.Discard, stderr: log}
+	plan := planAll(g.All.listening, &g.All.collecting, &g.All.tracking)
+	plan.settled = func(_ context.Context, s *service) error {
+		ready(s.server)
+		return nil
+	}
+	return p.serve(ctx, plan)
 }

@@ -16,7 +16,7 @@ import (
 const realAnswers = "../../../shared/data/real-answers"
 
 // Real answers are read the same each time, and their sums are shown. That they are right is proved in
-// internal/naive, which reads them a second way.
+// internal/testkit/naive, which reads them a second way.
 func TestRealAnswers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(realAnswers, "*.ndjson"))
 	if err != nil {

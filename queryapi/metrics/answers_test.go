@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/internal/testkit/wait"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/clickhouse"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
 // What answers cite and their cards, of random answers of which many are read again otherwise, some twice. Few hosts,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
 // compareGroups asks one of the endpoints for groups of some kind: they are what the plainest computation says of the

@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/pipeline/extract"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
 // Pages have two proofs as well: random answers that cite the brand's pages, crawls and visits of them, of two

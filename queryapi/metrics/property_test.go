@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/answerscope/answerscope/internal/naive"
+	"github.com/answerscope/answerscope/internal/testkit/naive"
 )
 
 // Every figure has two proofs: what the API says of random answers is what the plainest computation in exact fractions

@@ -15,7 +15,7 @@
 //   - screens/ has a file for each screen. style/tokens.css names every colour and distance, for both themes.
 //
 // A new screen of a brand is a file in screens/, a line in screens/list.ts, in the table of main.tsx and in screens of
-// web.go, and a line in isAccessible of internal/cli/dashboard_access_test.go. What it shows is compared with the API's
+// web.go, and a line in isAccessible of internal/system/dashboard_access_test.go. What it shows is compared with the API's
 // bodies in dashboard_screens_test.go, its tables in dashboard_rows_test.go. Texts of people and of answers are
 // children of elements, and addresses pass through parts/link.tsx.
 package web

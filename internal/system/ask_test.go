@@ -1,0 +1,172 @@
+package system
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/uuid/v5"
+	"golang.org/x/tools/txtar"
+
+	"github.com/answerscope/answerscope/ingest/event"
+)
+
+// platformAt is the environment of a platform whose place a server takes that answers with a payload.
+func platformAt(t *testing.T, slug string, answer http.HandlerFunc) []string {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	name := "ANSWERSCOPE_PLATFORM_" + strings.ToUpper(slug)
+	return []string{name + "_API_KEY=" + askKey, name + "_BASE_URL=" + server.URL + "/"}
+}
+
+const askKey = "key-hunter2"
+
+// payload is what a platform answered in a case of its conformance test.
+func payload(t *testing.T, slug, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../ingest/platform/" + slug + "/testdata/" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(txtar.Parse(text).Files[0].Data)
+}
+
+func bodyOf(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+}
+
+// Every platform's answer becomes a record of no organization, brand or prompt, without an engine.
+func TestAskPrintsTheRecord(t *testing.T) {
+	t.Parallel()
+	for slug, of := range map[string]string{"openai": "answer", "anthropic": "answer", "gemini": "two_parts", "perplexity": "answer", "xai": "answer", "mistral": "answer"} {
+		t.Run(slug, func(t *testing.T) {
+			t.Parallel()
+			env := append(platformAt(t, slug, bodyOf(payload(t, slug, of))), "ANSWERSCOPE_DATA_DIR="+t.TempDir()+"/none")
+			r := run(t, env, "", "ask", "--platform", slug, "--prompt", "best tent?", "--region", "US", "--json")
+			var a event.Answer
+			if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
+				t.Fatalf("status %d, %s%s: %v", r.status, r.stdout, r.stderr, err)
+			}
+			if a.OrganizationID != uuid.Nil || a.Brand.ID != uuid.Nil || a.Prompt.ID != uuid.Nil || a.ID == uuid.Nil || a.Prompt.Text != "best tent?" {
+				t.Errorf("ids of %+v", a)
+			}
+			if a.Platform != slug || a.Region != "us" || a.Surface != event.SurfaceAPI || a.Simulated || a.Attempts != 1 || a.Sample != 1 || a.Model == "" {
+				t.Errorf("circumstances of %+v", a)
+			}
+			if a.Text == "" || a.ServedModel == "" || a.Usage == nil || len(a.Citations) == 0 || !a.Citations[0].Cited {
+				t.Errorf("answer of %+v", a)
+			}
+		})
+	}
+}
+
+func TestAskShowsHowAnAnswerIsRead(t *testing.T) {
+	t.Parallel()
+	env := platformAt(t, "openai", bodyOf(payload(t, "openai", "answer")))
+	r := run(t, env, "", "ask", "--platform", "openai", "--prompt", "best tent?", "--brand", "Fernwood", "--brand", "Altrek", "--brand", "Pinecrest")
+	rest := r.stdout
+	for _, want := range []string{
+		"Ich suche nach Zelten.\n\nFür Anfänger", "Altrek ist günstiger.\n",
+		"Fernwood   position 1, mentions 2\n", "Altrek     position 2, mentions 1\n", "Pinecrest  not mentioned\n",
+		"cited", "https://fernwood.example/two", "consulted", "https://tests.example/tents",
+		"searched   best two-person tent\n", "model      gpt-5.4, served gpt-5.4-2026-03-05\n", "finish     complete after ",
+		"usage      10240 tokens in, 512 out, 2 searches, 0.053280 USD\n",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("stdout lacks %q after what comes before it:\n%s", want, r.stdout)
+		}
+		rest = after
+	}
+}
+
+// What a platform returns does nothing to a terminal, and its JSON is whole.
+func TestAskShowsControlsAsEscapes(t *testing.T) {
+	t.Parallel()
+	const clipboard = `\u001b]52;c;cm0=\u0007`
+	text := strings.NewReplacer("Zelten.", "Zelten."+clipboard, "best two-person tent", "best"+clipboard+"tent").Replace(payload(t, "openai", "answer"))
+	env := append(platformAt(t, "openai", bodyOf(text)), platformAt(t, "mistral", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"detail":"No account`+clipboard+`"}`)
+	})...)
+	for args, want := range map[string][2]string{ // in stdout and stderr
+		"--platform openai":        {`Zelten.` + clipboard + "\n\n", ""},
+		"--platform openai --json": {`Zelten.\u001b]52;c;cm0=\u0007\n\n`, ""},
+		"--platform mistral":       {"", "No account" + clipboard},
+	} {
+		r := run(t, env, "", append([]string{"ask", "--prompt", "best tent?"}, strings.Fields(args)...)...)
+		if strings.ContainsAny(r.stdout+r.stderr, "\x1b\a") || !strings.Contains(r.stdout, want[0]) || !strings.Contains(r.stderr, want[1]) {
+			t.Errorf("%s: %q, %q", args, r.stdout, r.stderr)
+		}
+	}
+}
+
+// A failure prints nothing on stdout, and its last line on stderr says the class.
+func TestAskSaysWhatFailed(t *testing.T) {
+	t.Parallel()
+	refuse := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "90")
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}
+	}
+	hang := func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices that its client is gone once it has read the body
+		<-r.Context().Done()
+	}
+	for _, c := range []struct {
+		env    []string
+		args   string
+		status int
+		want   string // end of stderr
+	}{
+		{platformAt(t, "openai", refuse(429, `{"error":{"message":"Rate limit reached"}}`)), "openai", exitFailed, "answerscope: openai: rate_limited (again after 90s): status 429: Rate limit reached\n"},
+		{platformAt(t, "mistral", refuse(401, `{"detail":"No account has `+askKey+`"}`)), "mistral", exitFailed, "answerscope: mistral: auth (again after 90s): status 401: No account has ****\n"},
+		{platformAt(t, "gemini", bodyOf(payload(t, "gemini", "blocked"))), "gemini", exitFailed, "answerscope: gemini: content_filtered: the prompt is blocked: PROHIBITED_CONTENT\n"},
+		{platformAt(t, "anthropic", bodyOf(`{"type":"message","contents":[]}`)), "anthropic", exitFailed, "answerscope: anthropic: changed_shape: the answer has no field content\n"},
+		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time that it was given\n"},
+		{nil, "google-ai-mode", exitUsage, "answerscope: platform \"google-ai-mode\" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping\n"},
+		{nil, "xai", exitFailed, "answerscope: xai: auth: ANSWERSCOPE_PLATFORM_XAI_API_KEY is missing: want the API key of an account at xAI\n"},
+		{nil, "simulator --model x", exitUsage, "answerscope: model \"x\" of simulator is unknown: want one of sim-atlas, sim-borealis, sim-cirrus, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS\n"},
+		{nil, "simulator --region usa", exitUsage, "answerscope: --region \"usa\": want a country of ISO 3166-1, such as us\n"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"ask", "--prompt", "best tent?", "--platform"}, strings.Fields(c.args)...)
+			r := run(t, c.env, "", args...)
+			if r.status != c.status || r.stdout != "" || !strings.HasSuffix(r.stderr, c.want) || strings.Contains(r.stderr, askKey) {
+				t.Errorf("status %d, %q on stdout, on stderr\n%s\nwant\n%s", r.status, r.stdout, r.stderr, c.want)
+			}
+		})
+	}
+}
+
+// The models of the environment replace the platform's: the first is asked, and the others may be.
+func TestAskTakesTheModelsOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	env := append(platformAt(t, "mistral", func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Model string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		asked = append(asked, body.Model)
+		fmt.Fprint(w, payload(t, "mistral", "plain"))
+	}), "ANSWERSCOPE_PLATFORM_MISTRAL_MODELS=mistral-next, mistral-small-latest")
+	must(t, env, "ask", "--platform", "mistral", "--prompt", "best tent?")
+	must(t, env, "ask", "--platform", "mistral", "--prompt", "best tent?", "--model", "mistral-small-latest")
+	if !slices.Equal(asked, []string{"mistral-next", "mistral-small-latest"}) {
+		t.Errorf("asked %q", asked)
+	}
+	if r := run(t, env, "", "ask", "--platform", "mistral", "--prompt", "best tent?", "--model", "mistral-medium-latest"); r.status != exitUsage {
+		t.Errorf("a model that is not listed: status %d, %s", r.status, r.stderr)
+	}
+}

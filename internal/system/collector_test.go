@@ -1,0 +1,242 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+const browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+
+// post posts one body to a collector from a page of acme.example, and returns its status, 0 where there was no answer.
+func post(t *testing.T, url, body string, headers ...string) (int, http.Header) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/t/collect", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "text/plain;charset=UTF-8")
+	request.Header.Set("User-Agent", browser)
+	request.Header.Set("Origin", "https://www.acme.example")
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, response.Header
+}
+
+// beaconOf is one of a brand's page, with more fields, which begin with a comma.
+func beaconOf(brand, page, more string) string {
+	return fmt.Sprintf(`{"u":"https://www.acme.example%s","b":"%s","i":"tab"%s}`, page, brand, more)
+}
+
+// traffic is what the API says of a brand's visits.
+type traffic struct {
+	Visits   int `json:"total_visits"`
+	Sessions int
+	Goals    []reached
+	TopPages []viewed `json:"top_pages"`
+}
+
+type viewed struct {
+	URL    string
+	Visits int
+}
+
+type reached struct {
+	Name     string
+	Count    int
+	Value    json.Number
+	Currency string
+}
+
+// From the page to the figure: what was answered 204 and not said to be dropped is counted once, whatever a stop cuts
+// short, and nothing else is.
+func TestABeaconIsAFigure(t *testing.T) {
+	t.Parallel()
+	h := installed(t, "ANSWERSCOPE_SITE_LIMIT=100000")
+	brand := h.addBrands(t, h.organization.ID, brandsFile)
+	first := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1,"z":"Europe/Paris"`)
+	wait.For(t, "the brand's domain to be known", func() bool { status, _ := post(t, h.url, first); return status == 204 })
+	for body, headers := range map[string][]string{
+		beaconOf(brand, "/b", `,"s":"chatgpt"`): nil,
+		beaconOf(brand, "/b", `,"s":"chatgpt","e":"goal","g":{"name":"buy","value":20.25,"currency":"EUR"}`): nil,
+		beaconOf(brand, "/reset/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbmEifQ.sQqXgZ8/new", `,"s":"chatgpt"`):      nil,
+		beaconOf(brand, "/c", `,"n":1`):                        nil, // no platform sent it
+		beaconOf(brand, "/d?utm_source=chatgpt.com", `,"n":1`): {"Origin: https://acme.example.evil.example"},
+		beaconOf(brand, "/e?utm_source=chatgpt.com", `,"n":1`): {"User-Agent: GPTBot/1.2"},
+	} {
+		post(t, h.url, body, headers...)
+	}
+	counted := func(url string) (got traffic) {
+		_, body := fetch(t, url+"/api/v1/ai-traffic?brand_id="+brand, h.key)
+		if err := json.Unmarshal([]byte(body), &got); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := traffic{Visits: 3, Sessions: 1, Goals: []reached{{Name: "buy", Count: 1, Value: "20.25", Currency: "EUR"}},
+		TopPages: []viewed{{"/a", 1}, {"/b", 1}, {"/reset/{masked}/new", 1}}}
+	wait.For(t, "three views and a goal to be counted", func() bool { return reflect.DeepEqual(counted(h.url), want) })
+
+	accepted := 3 + beaconsUntilStopped(t, h, first)
+	h.start(t)
+	wait.For(t, fmt.Sprintf("%d visits to be counted", accepted), func() bool { return counted(h.url).Visits >= accepted })
+	if got := counted(h.url).Visits; got != accepted {
+		t.Errorf("%d visits, want %d", got, accepted)
+	}
+}
+
+// beaconsUntilStopped sends beacons, and SIGTERM amidst them, and returns how many were accepted.
+func beaconsUntilStopped(t *testing.T, h *installation, body string) int {
+	t.Helper()
+	var accepted atomic.Int64
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for {
+				switch status, _ := post(t, h.url, body); status {
+				case 204:
+					accepted.Add(1)
+				case 503: // not counted
+				default:
+					return
+				}
+			}
+		})
+	}
+	wait.For(t, "beacons to be accepted", func() bool { return accepted.Load() > 200 })
+	if status := h.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+	clients.Wait()
+	return int(accepted.Load())
+}
+
+// The collector alone starts and accepts while neither Kafka nor PostgreSQL is there, is killed, and forgets nothing.
+func TestTheCollectorStartsAlone(t *testing.T) {
+	t.Parallel()
+	brokers, prefix := testkit.Kafka(t), testkit.Prefix(t)
+	topics := producer.DefaultTopicsConfig()
+	topics.Brokers, topics.Prefix, topics.Partitions = brokers, prefix, 3
+	if _, err := producer.CreateTopics(t.Context(), topics); err != nil {
+		t.Fatal(err)
+	}
+	control := store.ControlPlane(t)
+	brand := acmeOf(t, control)
+	here := []string{"ANSWERSCOPE_DATA_DIR=" + dataDir(t), "ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + prefix}
+	with := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN="+control.DSN, "ANSWERSCOPE_KAFKA_BROKERS="+strings.Join(brokers, ","))
+	without := append(here[:2:2], "ANSWERSCOPE_POSTGRES_DSN=postgres://app:secret@127.0.0.1:1/none", "ANSWERSCOPE_KAFKA_BROKERS=127.0.0.1:1")
+	view := beaconOf(brand, "/a?utm_source=chatgpt.com", `,"n":1`)
+	send := func(s *server, n int) {
+		t.Helper()
+		for range n {
+			if status, _ := post(t, s.url, view); status != 204 {
+				t.Fatalf("status %d, want 204", status)
+			}
+		}
+	}
+
+	// Without PostgreSQL ever seen there is no site, and it says so instead of refusing.
+	unready := launch(t, without, "collector")
+	wait.For(t, "the collector to listen", func() bool { return strings.Contains(unready.log.String(), "admin listener") })
+	if status, body := fetch(t, unready.admin(t)+"/readyz", ""); status != 503 || !strings.Contains(body, "sites") {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	unready.stop(t, syscall.SIGTERM)
+
+	s := serve(t, with, "collector")
+	send(s, 1)
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("status %d", status)
+	}
+	s = serve(t, without, "collector")
+	send(s, 20)
+	many := "[" + strings.TrimSuffix(strings.Repeat(view+",", 50), ",") + "]"
+	if status, _ := post(t, s.url, many); status != 204 {
+		t.Errorf("an array: %d", status)
+	}
+	s.stop(t, syscall.SIGKILL)
+	s = serve(t, with, "collector")
+	send(s, 1)
+	wait.For(t, "72 visits on the log", func() bool { return len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)) >= 72 })
+	if n := len(visitsOn(t, brokers, prefix+event.TopicVisits, 3)); n != 72 {
+		t.Errorf("%d visits are on the log, want 72", n)
+	}
+	if strings.Contains(s.log.String(), "secret") {
+		t.Error("the log shows a password")
+	}
+}
+
+// acmeOf makes the brand whose site is acme.example.
+func acmeOf(t *testing.T, control postgres.Config) (id string) {
+	t.Helper()
+	db := store.OpenControlPlane(t, control)
+	o, err := db.AddOrganization(t.Context(), "Acme", "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := db.AddBrand(t.Context(), o.ID, postgres.NewBrand{Name: "Acme", Domains: []string{"acme.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.ID.String()
+}
+
+// visitsOn are the ids of the visits on a topic.
+func visitsOn(t *testing.T, brokers []string, topic string, partitions int) map[uuid.UUID]bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	found := map[uuid.UUID]bool{}
+	for partition := range partitions {
+		conn, err := kafka.DialLeader(ctx, "tcp", brokers[0], topic, partition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := conn.ReadLastOffset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 50 * time.Millisecond})
+		for at := int64(-1); at < last-1; {
+			m, err := reader.ReadMessage(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v event.Visit
+			if err := event.DecodeVisit(m.Value, &v); err != nil {
+				t.Fatal(err)
+			}
+			at, found[v.ID] = m.Offset, true
+		}
+		reader.Close()
+	}
+	return found
+}

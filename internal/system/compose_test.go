@@ -1,0 +1,41 @@
+package system
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	composeSetting = regexp.MustCompile(`(?m)^\s+(ANSWERSCOPE_\w+): (.+)$`)
+	composeCommand = regexp.MustCompile(`(?m)^    command: \[(.+)\]$`)
+	composeDefault = regexp.MustCompile(`\$\{\w+:-([^}]*)\}`)
+	composeSecret  = regexp.MustCompile(`\$\{\w+:\?[^}]*\}`)
+)
+
+// What deploy/compose.yaml sets and runs is there: a setting that was renamed would have no effect, and no message.
+func TestTheServicesOfComposeAreOurs(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for _, m := range composeSetting.FindAllStringSubmatch(string(text), -1) {
+		env = append(env, m[1]+"="+composeSecret.ReplaceAllString(composeDefault.ReplaceAllString(m[2], "$1"), "secret"))
+	}
+	if len(env) < 4 {
+		t.Errorf("it sets only %v", env)
+	}
+	if r := run(t, env, "", "config", "--check"); r.status != exitDone {
+		t.Errorf("its settings: %s", r.stderr)
+	}
+	commands := composeCommand.FindAllStringSubmatch(string(text), -1)
+	if len(commands) < 3 {
+		t.Errorf("it runs only %v", commands)
+	}
+	for _, m := range commands {
+		args := strings.Split(strings.ReplaceAll(m[1], `"`, ""), ", ")
+		must(t, env, append(args, "--help")...)
+	}
+}

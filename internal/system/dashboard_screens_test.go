@@ -1,0 +1,352 @@
+package system
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the page shows is what the API answers.
+func (d *dashboard) showsTheAPIsFigures(t *testing.T) {
+	type interval struct{ Low, High float64 }
+	var summary struct {
+		Totals struct {
+			ResultCount         int
+			MentionRatePct      float64
+			MentionRateInterval interval
+			AIVisibilityScore   float64
+			Interval            interval
+			PositionFactor      float64
+		}
+		TopCompetitors []struct {
+			Name     string
+			Mentions int
+		}
+	}
+	d.ask(t, "visibility-summary?brand_id="+d.brand, &summary)
+	d.at(t, "/brands/fernwood", "Overview")
+	d.page.Await(t, `document.querySelector('table[aria-label="Top competitors"]')`)
+	totals := summary.Totals
+	for name, want := range map[string][]string{
+		"Visibility rate":  {number(totals.MentionRatePct) + "%", number(totals.MentionRateInterval.Low) + "–" + number(totals.MentionRateInterval.High), "n = " + number(float64(totals.ResultCount))},
+		"Visibility score": {number(totals.AIVisibilityScore), number(totals.Interval.Low) + "–" + number(totals.Interval.High), "n = " + number(float64(totals.ResultCount)), number(totals.PositionFactor)},
+	} {
+		figure := d.text(t, fmt.Sprintf(`document.querySelector('figure[aria-label="%s"]').textContent`, name))
+		for _, text := range want {
+			if !strings.Contains(figure, text) {
+				t.Errorf("%s is %q, and lacks %s", name, figure, text)
+			}
+		}
+	}
+	for i, c := range summary.TopCompetitors {
+		row := d.text(t, fmt.Sprintf(`[...document.querySelectorAll('table[aria-label="Top competitors"] tbody tr')][%d].innerText`, i))
+		if !strings.HasPrefix(row, c.Name+"\t"+number(float64(c.Mentions))) {
+			t.Errorf("competitor %d is %q, want %+v", i, row, c)
+		}
+	}
+	var trend struct {
+		Buckets []struct {
+			Date  string
+			Rate  float64 `json:"mention_rate_pct"`
+			Count int     `json:"result_count"`
+		}
+	}
+	d.ask(t, "visibility-trend?brand_id="+d.brand, &trend)
+	var rows [][]string
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Visibility trend"] tbody tr')].map((tr) => [...tr.children].map((c) => c.textContent))`, &rows)
+	if len(rows) != len(trend.Buckets) || len(rows) < 20 {
+		t.Fatalf("%d rows of %d days", len(rows), len(trend.Buckets))
+	}
+	for i, b := range trend.Buckets {
+		if want := []string{b.Date, number(b.Rate) + "%", number(float64(b.Count))}; !slices.Equal([]string{rows[i][0], rows[i][1], rows[i][3]}, want) {
+			t.Errorf("row %d is %q, want %q", i, rows[i], want)
+		}
+	}
+}
+
+// number is as the page writes it: in full, with commas.
+func number(value float64) string {
+	whole, decimals, _ := strings.Cut(fmt.Sprint(value), ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if decimals != "" {
+		decimals = "." + decimals
+	}
+	return whole + decimals
+}
+
+// A figure leads to the answers that it counts, a row to its own, and an answer shows all of itself.
+func (d *dashboard) opensAnswers(t *testing.T) {
+	type list struct {
+		Total   int
+		Answers []struct{ ID string }
+	}
+	for from, lead := range map[string]struct{ link, query string }{
+		"": {`figure[aria-label="Visibility rate"] a`, "&mentioned=true"}, "competitors": {"tbody th a", "&mentioned=true"},
+		"prompts": {"tbody th a", "&prompt_id="}, "sources": {`table[aria-label="Domains"] tbody th a`, "&domain="},
+	} {
+		d.at(t, "/brands/fernwood/"+from, strings.ToUpper(cmp.Or(from, "overview")[:1])+cmp.Or(from, "overview")[1:])
+		d.page.Await(t, "document.querySelector('main "+lead.link+"')")
+		d.page.Eval(t, "void document.querySelector('main "+lead.link+"').click()", nil)
+		d.settled(t, "Answers")
+		d.page.Await(t, `document.querySelector('table[aria-label="Answers"]')`)
+		at := d.text(t, "location.search")
+		var want list
+		d.ask(t, "answers?brand_id="+d.brand+"&"+strings.TrimPrefix(at, "?"), &want)
+		if !strings.Contains("&"+at[1:], lead.query) || want.Total == 0 {
+			t.Errorf("%q leads to %s, of %d answers", from, at, want.Total)
+		}
+		if text := d.text(t, `document.querySelector("main .card").innerText`); !strings.Contains(text, number(float64(want.Total))+" answer") {
+			t.Errorf("of %d answers the list says %.100q", want.Total, text)
+		}
+		var links []string
+		d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Answers"] tbody th a')].map((a) => new URL(a.href).pathname.split("/").pop())`, &links)
+		for i, a := range want.Answers {
+			if len(links) != len(want.Answers) || links[i] != a.ID {
+				t.Fatalf("row %d leads to %q, want %s", i, links, a.ID)
+			}
+		}
+	}
+
+	var found list
+	d.ask(t, "answers?mentioned=true&limit=1&brand_id="+d.brand, &found)
+	var answer struct {
+		Text      string
+		Mentions  []struct{ Role string }
+		Citations []struct{ URL string }
+	}
+	d.ask(t, "answers/"+found.Answers[0].ID, &answer)
+	d.at(t, "/brands/fernwood/answers/"+found.Answers[0].ID, "Answers")
+	d.page.Await(t, `document.querySelector("article")`)
+	marks := 0
+	for _, m := range answer.Mentions {
+		if m.Role == "brand" {
+			marks++
+		}
+	}
+	var shown struct {
+		Text  string
+		Marks int
+		Links []string
+	}
+	d.page.Eval(t, `({Text: document.querySelector("article .text").textContent, Marks: document.querySelectorAll("article mark").length,
+		Links: [...document.querySelectorAll("main ol a")].map((a) => a.getAttribute("href"))})`, &shown)
+	if shown.Text != answer.Text || shown.Marks != marks || marks == 0 || len(shown.Links) != len(answer.Citations) {
+		t.Errorf("an answer of %d mentions and %d citations shows %d marks, %d links and %.200q", marks, len(answer.Citations), shown.Marks, len(shown.Links), shown.Text)
+	}
+	d.at(t, "/brands/fernwood/answers/"+d.brand, "Not found")
+}
+
+// The chart's axis names each day once, and its file has its font and its ground.
+func (d *dashboard) drawsTheTrend(t *testing.T) {
+	d.at(t, "/brands/fernwood", "Overview")
+	for _, days := range []string{"7 days", "30 days"} {
+		d.click(t, days)
+		d.settled(t, "Overview")
+		var ticks []string
+		d.page.Eval(t, `[...document.querySelectorAll("figure.trend text.day")].map((text) => text.textContent)`, &ticks)
+		if unique := slices.Compact(slices.Clone(ticks)); len(unique) != len(ticks) || len(ticks) < 4 {
+			t.Errorf("the days of %s are %q", days, ticks)
+		}
+	}
+	if svg := d.saved(t, "Download SVG: Visibility trend"); !regexp.MustCompile(`<rect width="100%" height="100%" fill="rgb\(.*<text [^>]*font-family="[^"]+" font-size="\d+px"`).MatchString(svg) {
+		t.Errorf("the chart is saved as %.600s", svg)
+	}
+}
+
+// The chart is one tab stop; arrows go from point to point, each of which says its day and value.
+func (d *dashboard) walksTheTrend(t *testing.T) {
+	d.at(t, "/brands/fernwood?date_from=2026-01-01", "Overview")
+	if empty := d.text(t, `document.querySelector("main").innerText`); !strings.Contains(empty, "No answers") {
+		t.Errorf("an empty window shows %q", empty)
+	}
+	if to := d.text(t, `[...document.querySelectorAll("label")].find((l) => l.textContent == "To").control.value`); to != "2026-01-30" {
+		t.Errorf("a window that begins with January ends at %q", to)
+	}
+	d.at(t, "/brands/fernwood", "Overview")
+	const chart = `document.querySelector('figure[aria-label="Visibility trend"]')`
+	d.page.Await(t, chart+`?.querySelector("a")`)
+	var stops int
+	d.page.Eval(t, chart+`.querySelectorAll('a[tabindex="0"]').length`, &stops)
+	var points []string
+	d.page.Eval(t, "[..."+chart+".querySelectorAll('a')].map((a) => a.ariaLabel)", &points)
+	if stops != 1 || len(points) < 20 || !regexp.MustCompile(`^[A-Z][a-z]{2} \d+, 20\d\d: [\d.]+% \([\d.]+–[\d.]+\), n = \d+`).MatchString(points[0]) {
+		t.Fatalf("%d tab stops among %d points such as %q", stops, len(points), points[0])
+	}
+	d.page.Eval(t, `void [...document.querySelectorAll("button")].find((b) => b.ariaLabel == "Download SVG: Visibility trend").focus()`, nil)
+	d.page.Press(t, "Tab")
+	for i, key := range []string{"", "ArrowLeft", "ArrowLeft", "ArrowRight", "Home", "End", "ArrowRight"} {
+		if key != "" {
+			d.page.Press(t, key)
+		}
+		want := points[[]int{len(points) - 1, len(points) - 2, len(points) - 3, len(points) - 2, 0, len(points) - 1, len(points) - 1}[i]]
+		if at := d.text(t, `document.activeElement.ariaLabel || ""`); at != want {
+			t.Errorf("after %q the focus is on %q, want %q", key, at, want)
+		}
+	}
+	d.page.Press(t, "Tab")
+	var inside bool
+	if d.page.Eval(t, chart+".contains(document.activeElement)", &inside); inside {
+		t.Error("the chart is more than one tab stop")
+	}
+	d.page.Eval(t, "void "+chart+`.querySelector('a[tabindex="0"]').focus()`, nil)
+	d.page.Press(t, "Home")
+	first := d.text(t, `document.querySelector('table[aria-label="Visibility trend"] tbody th').textContent`)
+	d.page.Press(t, "Enter")
+	d.settled(t, "Answers")
+	if at := d.text(t, "location.search"); at != "?date_from="+first+"&date_to="+first {
+		t.Errorf("the point of %s leads to %s", first, at)
+	}
+}
+
+// A week's point leads to the answers that it counts, also where the window has a part of the week.
+func (d *dashboard) countsWeeks(t *testing.T) {
+	today := time.Now().UTC()
+	wednesday := today.AddDate(0, 0, -14-int(today.Weekday()+4)%7)
+	d.at(t, "/brands/fernwood?granularity=week&date_from="+wednesday.Format(time.DateOnly)+"&date_to="+wednesday.AddDate(0, 0, 8).Format(time.DateOnly), "Overview")
+	var points []struct{ Name, Query string }
+	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility trend"] a')`)
+	d.page.Eval(t, `[...document.querySelectorAll('figure[aria-label="Visibility trend"] a')].map((a) => ({ Name: a.ariaLabel, Query: a.getAttribute("href").split("?")[1] }))`, &points)
+	for _, p := range points {
+		if answers := fmt.Sprintf(", n = %s", number(float64(d.total(t, p.Query)))); !strings.HasSuffix(p.Name, answers) && !strings.Contains(p.Name, answers+", ") {
+			t.Errorf("the week %s leads to %q%s", p.Name, p.Query, answers)
+		}
+	}
+	if len(points) != 2 {
+		t.Errorf("nine days from a Wednesday on are in %d weeks", len(points))
+	}
+}
+
+// Every choice is an entry of the history; reload, back and another screen keep what they should.
+func (d *dashboard) keepsItsStateInTheAddress(t *testing.T) {
+	d.at(t, "/brands/fernwood", "Overview")
+	choose := func(label, value string) {
+		t.Helper()
+		d.page.Await(t, fmt.Sprintf(`[...document.querySelectorAll("option")].some((o) => o.value == %q)`, value))
+		d.page.Eval(t, fmt.Sprintf(`void ((s) => { s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) })([...document.querySelectorAll("label")].find((l) => l.firstChild.textContent == %q).control)`, value, label), nil)
+	}
+	rate := func() string {
+		t.Helper()
+		d.settled(t, "Overview")
+		return d.text(t, `document.querySelector('figure[aria-label="Visibility rate"]').textContent`)
+	}
+	whole := rate()
+	choose("Platform", "perplexity-web")
+	d.page.Await(t, `location.search == "?platform=perplexity-web"`)
+	choose("Prompts", "false")
+	d.page.Await(t, `location.search == "?platform=perplexity-web&branded=false"`)
+	both := rate()
+	d.page.Eval(t, "void location.reload()", nil)
+	d.page.Await(t, `document.readyState == "complete" && document.querySelector('figure[aria-label="Visibility rate"]')`)
+	if again := rate(); again != both || both == whole {
+		t.Errorf("unfiltered %q, filtered %q, and after a reload %q", whole, both, again)
+	}
+	d.click(t, "Competitors")
+	d.settled(t, "Competitors")
+	if at := d.text(t, "location.pathname + location.search"); at != "/brands/fernwood/competitors?platform=perplexity-web&branded=false" {
+		t.Errorf("the next screen is at %s", at)
+	}
+	for _, want := range []string{"?platform=perplexity-web&branded=false", "?platform=perplexity-web", ""} {
+		d.page.Eval(t, "void history.back()", nil)
+		d.page.Await(t, fmt.Sprintf("location.pathname == '/brands/fernwood' && location.search == %q", want))
+	}
+	if back := rate(); back != whole {
+		t.Errorf("back at the beginning it shows %q, want %q", back, whole)
+	}
+	d.at(t, "/brands/fernwood?platform=perplexity-web&branded=false", "Overview")
+	d.click(t, "Traffic") // whose platforms are others
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood/traffic?branded=false"`)
+	choose("Platform", "chatgpt")
+	d.page.Await(t, `location.search == "?branded=false&platform=chatgpt"`)
+	d.click(t, "Overview")
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood?branded=false"`)
+}
+
+// A table is sorted by the API, and by one column.
+func (d *dashboard) sortsTables(t *testing.T) {
+	d.at(t, "/brands/fernwood/prompts", "Prompts")
+	d.click(t, "Mentions")
+	d.page.Await(t, `location.search == "?sort_by=mentions&order=desc"`)
+	d.settled(t, "Prompts")
+	var performance struct {
+		Prompts []struct {
+			Text string `json:"prompt_text"`
+		}
+	}
+	d.ask(t, "prompt-performance?sort_by=mentions&limit=100&brand_id="+d.brand, &performance)
+	var names []string
+	d.page.Eval(t, `[...document.querySelectorAll('table[aria-label="Performance"] tbody tr')].map((tr) => tr.cells[0].textContent)`, &names)
+	for i, p := range performance.Prompts {
+		if len(names) != len(performance.Prompts) || names[i] != p.Text {
+			t.Fatalf("row %d of %d is not %q: %q", i, len(performance.Prompts), p.Text, names)
+		}
+	}
+	var sorted []string
+	d.page.Eval(t, `[...document.querySelectorAll("[aria-sort]")].map((th) => th.textContent + th.ariaSort)`, &sorted)
+	if !slices.Equal(sorted, []string{"Mentions↓descending"}) {
+		t.Errorf("sorted by %q", sorted)
+	}
+}
+
+// A key is shown once, and works until it is revoked.
+func (d *dashboard) makesAndRevokesKeys(t *testing.T) {
+	d.at(t, "/settings", "Settings")
+	d.click(t, "Create key")
+	d.page.Await(t, `document.querySelector("dialog[open] input")`)
+	d.fill(t, "Name", "weekly report")
+	d.page.Press(t, "Enter")
+	d.page.Await(t, `document.querySelector("dialog .secret")`)
+	d.page.Eval(t, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`, nil) // as without TLS
+	d.click(t, "Copy key")
+	d.page.Await(t, `document.querySelector("dialog [role=status]").textContent.includes("select the key and copy it")`)
+	key := d.text(t, `document.querySelector("dialog .secret").textContent`)
+	if status, _ := fetch(t, d.url+"/api/v1/whoami", key); !strings.HasPrefix(key, "svc_") || status != http.StatusOK {
+		t.Fatalf("the key %q is answered with %d", key, status)
+	}
+	d.click(t, "Done")
+	d.settled(t, "Settings")
+	d.page.Await(t, `document.activeElement.textContent == "Create key"`)
+	const row = `[...document.querySelectorAll('table[aria-label="API Keys"] tbody tr')].find((tr) => tr.cells[0].textContent == "weekly report")`
+	d.page.Await(t, row)
+	page := d.text(t, "document.documentElement.innerHTML")
+	if strings.Contains(page, key) || !strings.Contains(page, key[:8]+"…") {
+		t.Error("the key is shown again, or not by its prefix")
+	}
+	d.page.Eval(t, "void "+row+`.querySelector("button").click()`, nil)
+	d.page.Await(t, `document.querySelector("dialog[open]")`)
+	d.click(t, "Revoke")
+	d.settled(t, "Settings")
+	d.page.Await(t, "!"+row+`.querySelector("button")`)
+	if status, _ := fetch(t, d.url+"/api/v1/whoami", key); status != http.StatusUnauthorized {
+		t.Errorf("revoked, the key is answered with %d", status)
+	}
+}
+
+// A run is started, followed to its end, and then counted; nothing is reloaded, also where an answer is lost.
+func (d *dashboard) runsPrompts(t *testing.T) {
+	d.click(t, "Tracking")
+	d.settled(t, "Tracking")
+	d.pick(t, "Platform to ask", "simulator")
+	d.click(t, "Add platform")
+	d.page.Await(t, `document.querySelector('table[aria-label="Schedule"]')?.rows[1].cells[0].textContent == "simulator"`)
+	d.loses(t, "/tracking/job/")
+	d.click(t, "Run now")
+	d.page.Await(t, `document.querySelector('table[aria-label="Jobs"]')`)
+	d.page.Await(t, `!document.querySelector("progress") && document.querySelector('table[aria-label="Jobs"]').rows[1].cells[1].textContent == "completed"`)
+	if runs := d.text(t, `document.querySelector('table[aria-label="Jobs"]').rows[1].cells[2].textContent`); !regexp.MustCompile(`^[1-9]\d* of \d+$`).MatchString(runs) {
+		t.Errorf("the job has %q runs", runs)
+	}
+	d.saves(t, map[string]string{"Schedule": "platform,model,check_frequency,is_enabled,last_checked_at,next_check_at", "Jobs": "created_at,status,completed,total,cost,currency,failed_reason,result"})
+	d.click(t, "Overview")
+	d.settled(t, "Overview")
+	d.page.Await(t, `document.querySelector('figure[aria-label="Visibility rate"]')?.textContent.includes("too little data")`)
+	d.at(t, d.text(t, "location.pathname")+"?topic_id="+d.brand, "Overview")
+	d.pick(t, "Brand", d.brand) // whose topics are others
+	d.page.Await(t, `location.pathname + location.search == "/brands/fernwood"`)
+}

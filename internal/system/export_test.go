@@ -1,0 +1,175 @@
+package system
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+)
+
+// What is exported here and imported there gives the same figures there, given-up runs and answers that were read again
+// included, and visits and crawls. However often it is imported, it counts once.
+func TestAnExportMakesTheSameFiguresElsewhere(t *testing.T) {
+	t.Parallel()
+	const lines, givenUp = 240, 30
+	text, err := os.ReadFile(captured(t, lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range givenUp { // of a platform of their own, which is degraded
+		text = fmt.Appendf(text, `{"platform":"openai","prompt":"best lamp for room 1?","answered_at":"2026-03-%02dT09:00:00Z","given_up":"timeout"}`+"\n", n%28+1)
+	}
+	first := installed(t)
+	lumen := first.addBrands(t, first.organization.ID, lampsFile(t, 1))
+	text = bytes.Replace(text, []byte("Lumen is a fine one"), []byte("Lumen, or Lu-Men by Gloow, is a fine one"), 2)
+	imported := run(t, first.env, string(text), "import", "-", "--org", "acme", "--brand", "lumen", "--json")
+	if !strings.Contains(imported.stdout, `"near_names":[{"text":"Lu-Men","answers":2,"near":"Lumen","entity":"Lumen"}]}`) ||
+		!strings.Contains(imported.stderr, `not counted: "Lu-Men" in 2 answers, nearly "Lumen" of Lumen`) {
+		t.Errorf("import: status %d, %s%s", imported.status, imported.stdout, imported.stderr)
+	}
+	first.settled(t, lumen, lines)
+	if _, body := fetch(t, first.url+"/api/v1/visibility-summary"+window(lumen), first.key); !strings.Contains(body, `"degraded_platforms":["openai"]`) {
+		t.Errorf("no platform is degraded: %s", body)
+	}
+	r := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen")
+	if r.status != exitDone || strings.Count(r.stdout, "\n") != lines+28 {
+		t.Fatalf("export: status %d, %d lines, %s", r.status, strings.Count(r.stdout, "\n"), r.stderr)
+	}
+	if part := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen", "--from", "2026-02-01", "--to", "2026-02-28"); strings.Count(part.stdout, "\n") != lines/months() {
+		t.Errorf("of February: %d lines, want %d", strings.Count(part.stdout, "\n"), lines/months())
+	}
+	if parquet := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen", "--format", "parquet"); !strings.HasPrefix(parquet.stdout, "PAR1") || !strings.HasSuffix(parquet.stdout, "PAR1") {
+		t.Errorf("parquet: status %d, %d bytes, %s", parquet.status, len(parquet.stdout), parquet.stderr)
+	}
+	if visits := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen", "--what", "visits"); visits.status != exitDone || visits.stdout != "" {
+		t.Errorf("no visits: status %d, %q, %s", visits.status, visits.stdout, visits.stderr)
+	}
+	if wrong := run(t, first.env, "", "export", "--org", "acme", "--brand", "lumen", "--from", "May"); wrong.status != exitUsage {
+		t.Errorf("--from May: status %d", wrong.status)
+	}
+	visits, crawls := first.haveTraffic(t)
+	exported := r.stdout + visits + crawls
+	want := first.figures(t, lumen)
+	first.stop(t, syscall.SIGTERM)
+
+	second := installed(t)
+	must(t, second.env, "import", written(t, "exported.ndjson", []byte(exported)), "--org", "acme", "--create", brandsOf(t, 1))
+	lumen = onlyBrand(t, second.url, second.key)
+	second.settled(t, lumen, lines)
+	second.landed(t, "acme", visitLines, crawlLines)
+	if again := must(t, second.env, "import", written(t, "exported.ndjson", []byte(exported)), "--org", "acme", "--brand", "lumen"); again != fmt.Sprintf(`{"imported":0,"skipped":%d,"refused":0}`, lines+28+visitLines+crawlLines) {
+		t.Errorf("imported again: %s", again)
+	}
+	for path, body := range second.figures(t, lumen) {
+		if body != want[path] {
+			t.Errorf("%s was\n%s\nand is\n%s", path, want[path], body)
+		}
+	}
+	for what, before := range map[string]string{"visits": visits, "crawls": crawls} {
+		after := run(t, second.env, "", "export", "--org", "acme", "--brand", "lumen", "--what", what)
+		if got, want := withoutPositions(after.stdout), withoutPositions(before); !slices.Equal(got, want) {
+			t.Errorf("%s were\n%s\nand are\n%s", what, strings.Join(want, "\n"), strings.Join(got, "\n"))
+		}
+	}
+	second.importElsewhere(t, visits+crawls, lumen, want)
+}
+
+// importElsewhere imports the traffic of another organization's brand: it is theirs, and nothing of it is the first
+// one's.
+func (i *installation) importElsewhere(t *testing.T, traffic, brand string, want map[string]string) {
+	t.Helper()
+	other, _ := i.organize(t, "other")
+	i.addBrands(t, other.ID, `{"brands":[{"name":"Theirs"},{"name":"Second"}]}`)
+	if wrong := run(t, i.env, traffic, "import", "-", "--org", "other", "--brand", "lumen"); wrong.status == exitDone {
+		t.Errorf("a brand of another organization: status %d, %s", wrong.status, wrong.stdout)
+	}
+	both := written(t, "both.json", []byte(`{"brands":[{"name":"Theirs"},{"name":"Second"}]}`))
+	several := run(t, i.env, traffic, "import", "-", "--org", "other", "--create", both)
+	if several.status != exitRefused || !strings.Contains(several.stderr, "line 1: a visit or crawl is of one brand, got 2: import it with --brand") {
+		t.Errorf("for two brands: status %d, %s%s", several.status, several.stdout, several.stderr)
+	}
+	must(t, i.env, "import", written(t, "traffic.ndjson", []byte(traffic)), "--org", "other", "--brand", "theirs")
+	i.landed(t, "other", visitLines, crawlLines)
+	i.landed(t, "acme", visitLines, crawlLines)
+	for path, body := range i.figures(t, brand) {
+		if body != want[path] {
+			t.Errorf("%s was\n%s\nand is\n%s", path, want[path], body)
+		}
+	}
+}
+
+// The traffic of a test.
+const (
+	visitLines = 60
+	crawlLines = 40
+)
+
+// haveTraffic has visits and crawls of the brand lumen of acme land, and returns their exports.
+func (i *installation) haveTraffic(t *testing.T) (visits, crawls string) {
+	t.Helper()
+	var beacons, log strings.Builder
+	for n := range visitLines {
+		at := time.Date(2026, 3, n%28+1, 9, 0, n, 5e6, time.UTC)
+		id := event.RunID(event.Identity{Sample: int64(n), Due: at})
+		fmt.Fprintf(&beacons, `{"id":"%s","at":"%s","platform":"%s","platform_by":"referrer","host":"lumen.example","path":"/ä/%d","country":"%s","country_by":"database","session":"s%d","visitor":"1844674407370955161%d"`,
+			id, at.Format(time.RFC3339Nano), []string{"chatgpt", "perplexity", "gemini"}[n%3], n%7, []string{"DE", "", "US"}[n%3], n%5, n%6)
+		switch n % 4 {
+		case 0:
+			fmt.Fprintf(&beacons, `,"event":"goal","goal_name":"purchase","goal_value":"%d.000001","goal_currency":"EUR"}`, n-30)
+		case 1:
+			beacons.WriteString(`,"event":"goal","goal_name":"signup","goal_value":null}`)
+		default:
+			fmt.Fprintf(&beacons, `,"event":"view","new_session":%t,"language":"de","screen":"1x1","time_zone":"Europe/Berlin","referrer_host":"chatgpt.com","simulated":false}`, n%8 == 2)
+		}
+		beacons.WriteByte('\n')
+	}
+	for n := range crawlLines {
+		fmt.Fprintf(&log, "192.0.2.%d - - [%02d/Mar/2026:12:00:00 +0000] \"GET /p/%d HTTP/1.1\" %d 10 \"-\" \"(compatible; %s/1.0)\"\n", n%20, n%28+1, n%3, []int{200, 404}[n%2], []string{"GPTBot", "Claude-User"}[n%2])
+	}
+	ranges := written(t, "gptbot.json", []byte(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/29"}]}`))
+	must(t, i.env, "import", written(t, "visits.ndjson", []byte(beacons.String())), "--org", "acme", "--brand", "lumen")
+	must(t, i.env, "crawlers", "import", written(t, "access.log", []byte(log.String())), "--org", "acme", "--brand", "lumen", "--ranges", "GPTBot="+ranges)
+	i.landed(t, "acme", visitLines, crawlLines)
+	visits = must(t, i.env, "export", "--org", "acme", "--brand", "lumen", "--what", "visits") + "\n"
+	crawls = must(t, i.env, "export", "--org", "acme", "--brand", "lumen", "--what", "crawls") + "\n"
+	return visits, crawls
+}
+
+// landed waits until an organization has so many visits and crawls, and none twice.
+func (i *installation) landed(t *testing.T, organization string, visits, crawls uint64) {
+	t.Helper()
+	var of string
+	if err := i.db.QueryRow(t.Context(), "SELECT id::text FROM public.organizations WHERE slug = $1", organization).Scan(&of); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, func() string {
+		var v, vs, c, cs uint64
+		for table, into := range map[string][]any{"visits": {&v, &vs}, "crawls": {&c, &cs}} {
+			err := i.warehouse.QueryRow(t.Context(), "SELECT count(), uniqExact(id) FROM "+table+" WHERE organization_id = ?", of).Scan(into...)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v == visits && vs == visits && c == crawls && cs == crawls {
+			return ""
+		}
+		return fmt.Sprintf("%d visits of %d ids, %d crawls of %d ids; want %d and %d", v, vs, c, cs, visits, crawls)
+	})
+}
+
+var position = regexp.MustCompile(`,"log_topic":.*`)
+
+// withoutPositions are the lines of an export, but for where the log has them.
+func withoutPositions(export string) []string {
+	all := strings.Split(position.ReplaceAllString(strings.TrimSpace(export), "}"), "\n")
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,61 @@
+package system
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/answerscope/answerscope/ingest/provider"
+)
+
+// Without an organization the list needs no engine; no list shows a key.
+func TestProvidersOfTheEnvironmentAreListed(t *testing.T) {
+	t.Parallel()
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + t.TempDir() + "/none", "ANSWERSCOPE_PLATFORM_OPENAI_API_KEY=key-hunter2-0123456789"}
+	table := must(t, env, "provider", "list")
+	for _, want := range []string{"openai", "environment", "gpt-5.4", "2.50, 15 USD", "2026-05-04", "500 requests and 500000 tokens a minute, 50 at a time",
+		"unavailable", "ANSWERSCOPE_PLATFORM_MISTRAL_API_KEY is missing: want the API key of an account at Mistral", "simulator-shopping", "none needed", "not known"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "hunter2") {
+		t.Errorf("shows a key:\n%s", table)
+	}
+}
+
+// A key of an organization is set from stdin, listed by its end, encrypted anew, and removed.
+func TestAnOrganizationHasKeysOfItsOwn(t *testing.T) {
+	t.Parallel()
+	env := []string{"ANSWERSCOPE_DATA_DIR=" + migratedDir(t)}
+	must(t, env, "org", "add", "Acme")
+	const key = "sk-hunter2-0123456789wxyz"
+	if r := run(t, env, key+"\n", "provider", "set", "openai", "--org", "acme"); r.status != exitDone || strings.Contains(r.stdout+r.stderr, "hunter2") {
+		t.Fatalf("set: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	listed := func() (v provider.View) {
+		first, _, _ := strings.Cut(must(t, env, "provider", "list", "--org", "acme", "--json"), "\n")
+		if err := json.Unmarshal([]byte(first), &v); err != nil || strings.Contains(first, "hunter2") {
+			t.Fatalf("%s: %v", first, err)
+		}
+		return v
+	}
+	if v := listed(); v.Platform != "openai" || !v.Available || v.KeyFrom != "organization" || v.KeyEnd != "wxyz" {
+		t.Errorf("listed %+v", v)
+	}
+	if out := must(t, env, "secrets", "rotate"); out != "1 secrets encrypted" {
+		t.Errorf("rotate: %s", out)
+	}
+	if log := must(t, env, "access"); !strings.Contains(log, "provider key set") || strings.Contains(log, "hunter2") {
+		t.Errorf("audit log:\n%s", log)
+	}
+	must(t, env, "provider", "remove", "openai", "--org", "acme")
+	if v := listed(); v.Available || v.KeyFrom != "" {
+		t.Errorf("after remove: %+v", v)
+	}
+	for args, status := range map[string]int{"remove openai": exitFailed, "set simulator": exitUsage, "set nowhere": exitFailed} {
+		if r := run(t, env, "", append([]string{"provider"}, append(strings.Fields(args), "--org", "acme")...)...); r.status != status || r.stdout != "" {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+}

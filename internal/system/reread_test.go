@@ -1,0 +1,147 @@
+package system
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/answerscope/answerscope/internal/testkit/wait"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
+
+// compared says what the comparison has of the mentions of lamp b, which is that brand, and those of its
+// competitors, unless that is what the file has.
+func compared(t *testing.T, s *server, key string, b int, brand string, lines int, competitors ...int) string {
+	t.Helper()
+	var got struct {
+		Brand struct {
+			Total uint64 `json:"total_mentions"`
+		}
+		Competitors []struct {
+			Name  string
+			Total uint64 `json:"total_mentions"`
+		}
+	}
+	status, body := fetch(t, s.url+"/api/v1/competitor-comparison"+window(brand), key)
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+		t.Fatalf("comparison: %d %s, %v", status, body, err)
+	}
+	named := map[string]uint64{}
+	for _, c := range got.Competitors {
+		named[c.Name] = c.Total
+	}
+	right := got.Brand.Total == ownNames(lines, b) && len(named) == len(competitors)
+	for _, rival := range competitors {
+		right = right && named[lamps[rival]] == count(lines, rival, names)
+	}
+	if !right {
+		return "the comparison is " + body
+	}
+	return ""
+}
+
+// A competitor added to a running system is in every answer that landed before, within seconds; so is one that was
+// added before the process was killed under the reread, once it runs again.
+func TestACompetitorAddedTodayHasAHistory(t *testing.T) {
+	t.Parallel()
+	const lines = 1500 // several pages of a reread, and enough to be killed under
+	h := installed(t)
+	lumen := h.addBrands(t, h.organization.ID, lampsFile(t, 1))
+	must(t, h.env, "import", captured(t, lines), "--org", "acme", "--brand", "lumen")
+	await := func(competitors ...int) { // seldom: after the kill, another process's lease on the brand has 30 s to go
+		t.Helper()
+		wait.Until(t, func() string { return compared(t, h.server, h.key, 0, lumen, lines, competitors...) })
+	}
+	await(1)
+
+	const add = "INSERT INTO public.competitors (brand_id, name, domains) VALUES ($1, $2, ARRAY[$3])"
+	h.edit(t, add, lumen, lamps[2], domainOf(2))
+	await(1, 2)
+	finished(t, h.server, h.env, lines)
+
+	rows := func() (n uint64) {
+		if err := h.warehouse.QueryRow(t.Context(), "SELECT count() FROM answers").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := rows()
+	h.edit(t, add, lumen, lamps[3], domainOf(3))
+	wait.Until(t, func() string {
+		if rows() == before {
+			return "no correction lands"
+		}
+		return ""
+	})
+	if status := h.stop(t, syscall.SIGKILL); status != -1 {
+		t.Errorf("all ended with status %d before it was killed:\n%s", status, h.log)
+	}
+	h.start(t)
+	await(1, 2, 3)
+	finished(t, h.server, h.env, lines)
+
+	var wrong, texts uint64
+	if err := h.warehouse.QueryRow(t.Context(), "SELECT (SELECT countIf(s != 1) FROM (SELECT sum(sign) AS s FROM answers GROUP BY id)), (SELECT countIf(text != '') FROM answers)").Scan(&wrong, &texts); err != nil {
+		t.Fatal(err)
+	}
+	if wrong != 0 || texts != lines {
+		t.Errorf("%d answers do not stand once, %d texts are kept; want 0 and %d", wrong, texts, lines)
+	}
+}
+
+// finished waits until the command says that everything is read again.
+func finished(t *testing.T, s *server, env []string, answers int64) {
+	t.Helper()
+	wait.Until(t, func() string {
+		text := must(t, env, "reread", "--list", "--json")
+		var state postgres.RereadState
+		if err := json.Unmarshal([]byte(text), &state); err != nil || state.Organization != "acme" || state.Brand != "lumen" {
+			t.Fatalf("reread --list --json printed %q: %v", text, err)
+		}
+		if state.State != "done" || state.Done < answers || state.LeftOver != 0 {
+			return text
+		}
+		return ""
+	})
+}
+
+func TestRereadIsAskedFor(t *testing.T) {
+	t.Parallel()
+	h := install(t, nil)
+	env := h.env
+	other, _ := h.organize(t, "other")
+	h.addBrands(t, h.organization.ID, lampsFile(t, 2))
+	h.addBrands(t, other.ID, lampsFile(t, 2))
+	asked := must(t, env, "reread", "--org", "acme", "--brand", "lumen", "--from", "2026-03-01", "--json")
+	var state postgres.RereadState
+	if err := json.Unmarshal([]byte(asked), &state); err != nil || state.Organization+"/"+state.Brand != "acme/lumen" || state.State != "waiting" {
+		t.Errorf("asked for one brand: %s, %v", asked, err)
+	}
+	if list := must(t, env, "reread", "--list", "--org", "other", "--json"); strings.Count(list, `"organization":"other"`) != 2 || strings.Contains(list, "acme") {
+		t.Errorf("the list of other: %s", list) // what making its brands has queued
+	}
+	if list := must(t, env, "reread"); strings.Count(list, "waiting") != 4 || !strings.HasPrefix(list, "ORGANIZATION") {
+		t.Errorf("asked for all: %s", list)
+	}
+	for args, want := range map[string]string{
+		"reread --brand lumen":                     "--org",
+		"reread --from yesterday":                  "2026-03-01",
+		"reread --from 2026-03-02 --to 2026-03-01": "is after",
+		"reread --list --to 2026-03-01":            "--list",
+	} {
+		if r := run(t, env, "", strings.Fields(args)...); r.status != exitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d, %s; want %d and %q", args, r.status, r.stderr, exitUsage, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"reread --org acme --brand none":                  `brand "none" not found: want one of glow, lumen`,
+		"reread --org none":                               `organization "none" not found: want one of acme, other`,
+		"key create --org acme --user none --name ci":     `user "none" not found: want one of ana@acme.example`,
+		"key revoke 00000000-0000-0000-0000-000000000000": "not found; `answerscope key list` prints them",
+	} {
+		if r := run(t, env, "", strings.Fields(args)...); r.status != exitFailed || !strings.HasSuffix(r.stderr, want+"\n") {
+			t.Errorf("%s: status %d, %s; want %d and %q", args, r.status, r.stderr, exitFailed, want)
+		}
+	}
+}

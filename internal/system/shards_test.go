@@ -1,0 +1,103 @@
+package system
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/answerscope/answerscope/internal/testkit"
+	"github.com/answerscope/answerscope/internal/testkit/store"
+	"github.com/answerscope/answerscope/sql/clickhouse"
+)
+
+// Everything on a warehouse of two shards: brought up on request, filled by import, asked by the API, reconciled,
+// recovered and exported.
+func TestEverythingOnTwoShards(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := []string{
+		"ANSWERSCOPE_DATA_DIR=" + dataDir(t),
+		"ANSWERSCOPE_POSTGRES_DSN=" + store.ControlPlane(t).DSN,
+		"ANSWERSCOPE_CLICKHOUSE_SHARDS=" + strings.Join(testkit.ClickHouseShards(t), ";"),
+		"ANSWERSCOPE_KAFKA_BROKERS=" + strings.Join(testkit.Kafka(t), ","),
+		"ANSWERSCOPE_KAFKA_TOPIC_PREFIX=" + testkit.Prefix(t),
+		"ANSWERSCOPE_KAFKA_PARTITIONS=4",
+	}
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitFailed || !strings.Contains(r.stdout, "clickhouse shard 0: 0001_answers") || !strings.Contains(r.stdout, "clickhouse shard 1: 0001_answers") {
+		t.Errorf("migrate --check: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	must(t, env, "migrate")
+	if r := run(t, env, "", "migrate", "--check"); r.status != exitDone || r.stdout != "" {
+		t.Errorf("migrate --check after migrate: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	s := serve(t, env, "all")
+	must(t, env, "org", "add", "Acme Inc")
+	must(t, env, "user", "add", "ana@example.org", "--org", "acme-inc", "--role", "owner")
+	key := must(t, env, "key", "create", "--org", "acme-inc", "--user", "ana@example.org", "--name", "test")
+	answers, brands := filepath.Join(dir, "answers.ndjson"), filepath.Join(dir, "brands.json")
+	now := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
+	write(t, brands, brandsFile)
+	write(t, answers, fmt.Sprintf(answersFile, now, now, now))
+	if r := run(t, env, "", "import", answers, "--org", "acme-inc", "--create", brands); r.stdout != `{"imported":2,"skipped":0,"refused":1}`+"\n" {
+		t.Fatalf("import: status %d, stdout %s, stderr %s", r.status, r.stdout, r.stderr)
+	}
+	awaitResults(t, s.url, key, 2)
+	if r := run(t, env, "", "import", answers, "--org", "acme-inc", "--brand", "acme"); r.stdout != `{"imported":0,"skipped":2,"refused":1}`+"\n" {
+		t.Errorf("the same import again: %s%s", r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile"); r.status != exitDone {
+		t.Errorf("reconcile: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	loseRows(t, env, "answer_daily")
+	if r := run(t, env, "", "reconcile"); r.status != exitFailed || !strings.Contains(r.stdout, "answer_daily") {
+		t.Errorf("reconcile of a rollup that lacks rows: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile", "--fix"); r.status != exitDone {
+		t.Errorf("reconcile --fix: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	loseRows(t, env, "answers")
+	if r := run(t, env, "", "recover", "answers", now[:len("2026-03")]); r.stdout != `{"read":2,"present":0,"recovered":2}`+"\n" {
+		t.Errorf("recover: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run(t, env, "", "reconcile"); r.status != exitDone {
+		t.Errorf("reconcile after what was lost is back: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	awaitResults(t, s.url, key, 2)
+	if text := must(t, env, "export", "--org", "acme-inc", "--brand", "acme"); strings.Count(text, "\n") < 1 || !strings.Contains(text, "Acme makes the best anvil.") {
+		t.Errorf("export: %s", text)
+	}
+	if r := run(t, env, "", "analyst", "add", "bob", "--org", "acme-inc"); r.status != exitDone || !strings.Contains(r.stdout, "answers_local") || !strings.Contains(r.stderr, "every server") {
+		t.Errorf("analyst add: status %d, %s%s", r.status, r.stdout, r.stderr)
+	}
+	if status := s.stop(t, syscall.SIGTERM); status != exitDone {
+		t.Errorf("all ended with status %d", status)
+	}
+}
+
+// loseRows takes the rows of a table away, on whichever shard they are.
+func loseRows(t *testing.T, env []string, table string) {
+	t.Helper()
+	c := clickhouse.DefaultConfig()
+	for _, entry := range env {
+		if shards, ok := strings.CutPrefix(entry, "ANSWERSCOPE_CLICKHOUSE_SHARDS="); ok {
+			c.Shards = shards
+		}
+	}
+	conn, err := clickhouse.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for n := range conn.Shards() {
+		shard, err := conn.Shard(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := shard.Exec(t.Context(), "ALTER TABLE "+table+"_local DELETE WHERE 1 SETTINGS mutations_sync = 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
