@@ -71,7 +71,7 @@ var dependencies = []dependency{
 	{"github.com/openai/openai-go/v3", []string{"ingest/platform/openai"}, "requests of the Responses API, by its vendor"},
 	{"github.com/anthropics/anthropic-sdk-go", []string{"ingest/platform/anthropic"}, "requests of the Messages API, by its vendor"},
 	{"google.golang.org/genai", []string{"ingest/platform/gemini"}, "requests of the Gemini API, by its vendor"},
-	{"golang.org/x/tools", []string{"ingest/platform/platformtest"}, "a case of the conformance test, a file each"},
+	{"golang.org/x/tools", []string{"internal/testkit"}, "a case of the conformance test, a file each"},
 	{"github.com/twmb/franz-go", []string{"deploy/engine"}, "the embedded broker"},
 	{"github.com/ebitengine/purego", []string{"deploy/engine"}, "calls the embedded ClickHouse without cgo"},
 	{"golang.org/x/sys", []string{"deploy/engine", "internal/httpd"}, "processes and locks of the engines; a look at a client's socket"},

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/platformtest"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
+	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 )
 
 func TestConformance(t *testing.T) {

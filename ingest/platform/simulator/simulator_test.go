@@ -11,7 +11,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform"
-	"github.com/answerscope/answerscope/ingest/platform/platformtest"
+	"github.com/answerscope/answerscope/internal/testkit/platformtest"
 	"github.com/gofrs/uuid/v5"
 )
 
