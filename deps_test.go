@@ -28,6 +28,7 @@ var law = map[string][]string{
 	"deploy/sbom":            {},                                                       // a tool of make
 	"internal":               {},                                                       // small shared pieces lean on each other only
 	"internal/cli":           anything,                                                 // the only place where all meet
+	"internal/demo":          {"ingest", "internal", "sql/postgres"},                   // invented facts, made by the simulator
 	"internal/bench":         anything,                                                 // it measures every room from outside
 	"internal/testkit/naive": {"ingest/event"},                                         // every figure a second time, from the records alone
 	"internal/testkit":       anything,                                                 // it hands tests every engine and its schema
@@ -36,6 +37,7 @@ var law = map[string][]string{
 // private names the trees that only the given trees may import. Tests may import all.
 var private = map[string][]string{
 	"internal/cli":           {""},
+	"internal/demo":          {"internal/cli", "internal/testkit"}, // no server makes invented facts
 	"internal/bench":         {},
 	"internal/testkit/naive": {},
 	"internal/testkit":       {"internal/bench", "docs/pictures"}, // no part of a server starts a browser or an engine of tests

@@ -9,6 +9,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/answer"
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/demo"
 )
 
 // A history of visits that is appended twice comes to the same partition both times, where a sink meets the ids again.
@@ -19,12 +20,12 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 	e.must(err)
 	s, err := simulator.New(simulator.Config{Seed: 1, Cast: simulator.Cast{Brand: snapshot.Brand.Entity}})
 	e.must(err)
-	plan := simulator.SitePlan{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
-	history := slices.Collect(s.Visits(plan))
+	site := demo.Site{OrganizationID: snapshot.OrganizationID, Brand: snapshot.Brand.Entity, From: now.AddDate(0, 0, -3), Until: now}
+	visits := slices.Collect(site.Visits(s))
 	for range 2 {
-		n, err := in.AppendVisits(t.Context(), slices.Values(history))
-		if err != nil || n != len(history) {
-			t.Fatalf("AppendVisits() = %d, %v; want %d", n, err, len(history))
+		n, err := in.AppendVisits(t.Context(), slices.Values(visits))
+		if err != nil || n != len(visits) {
+			t.Fatalf("AppendVisits() = %d, %v; want %d", n, err, len(visits))
 		}
 	}
 	used := 0
@@ -39,8 +40,8 @@ func TestVisitsOfABrandKeepTheirPartition(t *testing.T) {
 			e.must(event.DecodeVisit(m.Value, &v))
 			ids = append(ids, v.ID)
 		}
-		if len(ids) != 2*len(history) || !slices.Equal(ids[:len(history)], ids[len(history):]) || ids[0] != history[0].ID {
-			t.Errorf("%d visits on the log, want %d twice, in order", len(ids), len(history))
+		if len(ids) != 2*len(visits) || !slices.Equal(ids[:len(visits)], ids[len(visits):]) || ids[0] != visits[0].ID {
+			t.Errorf("%d visits on the log, want %d twice, in order", len(ids), len(visits))
 		}
 	}
 	if used != 1 {

@@ -24,6 +24,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/lines"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit"
 	"github.com/answerscope/answerscope/internal/testkit/store"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -286,20 +287,20 @@ func TestAHistoryIsAppendedOnce(t *testing.T) {
 	e.must(err)
 	prompts, err := e.db.EnsurePrompts(t.Context(), e.brands[0], []postgres.NewPrompt{{Text: "a tent?", Topic: "tents"}, {Text: "a jacket?"}})
 	e.must(err)
-	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: now.AddDate(0, 0, -5), Until: now}
+	history := demo.History{Snapshot: snapshot, Models: simulator.Models, From: now.AddDate(0, 0, -5), Until: now}
 	for _, p := range prompts {
-		plan.Prompts = append(plan.Prompts, simulator.Asked{Prompt: answer.Prompt(p), Samples: 1})
+		history.Prompts = append(history.Prompts, demo.TrackedPrompt{Prompt: answer.Prompt(p), Samples: 1})
 	}
-	first, err := in.Append(t.Context(), s.History(plan))
+	first, err := in.Append(t.Context(), history.Answers(s))
 	e.must(err)
 	on := e.onLog()
-	if first.Imported != len(on) || first.Skipped+first.Refused > 0 || len(on) < 30 || len(on) > plan.Runs() {
+	if first.Imported != len(on) || first.Skipped+first.Refused > 0 || len(on) < 30 || len(on) > history.Runs() {
 		t.Fatalf("%+v, %d on the log", first, len(on))
 	}
 	for _, a := range on {
 		e.landed.ids[a.ID] = true
 	}
-	again, err := in.Append(t.Context(), s.History(plan))
+	again, err := in.Append(t.Context(), history.Answers(s))
 	e.must(err)
 	if again.Imported != 0 || again.Skipped != len(on) {
 		t.Errorf("again: %+v", again)

@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
 	"github.com/answerscope/answerscope/ingest/provider"
+	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/problem"
 	"github.com/answerscope/answerscope/internal/secret"
 	"github.com/answerscope/answerscope/pipeline/extract"
@@ -108,7 +109,7 @@ func (c *ask) entities(chosen provider.Provider) (brand event.Entity, competitor
 		competitors = append(competitors, e)
 	}
 	if len(c.Brand) == 0 && platform.Simulated(chosen.Slug) {
-		demo := simulator.DemoBrand()
+		demo := demodata.Brand()
 		brand = event.Entity{Name: demo.Name, Aliases: demo.Aliases, Domains: demo.Domains}
 		for _, other := range demo.Competitors {
 			competitors = append(competitors, event.Entity{Name: other.Name, Aliases: other.Aliases, Domains: other.Domains})

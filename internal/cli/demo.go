@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	demodata "github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/lifecycle"
 	"github.com/answerscope/answerscope/internal/password"
 	"github.com/answerscope/answerscope/queryapi/apikey"
@@ -94,7 +95,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	if d.organization, err = demoOrganization(ctx, s.db, demoName, demoSlug, demoEmail); err != nil {
 		return nil, err
 	}
-	brand, _, err := s.db.AddBrand(ctx, d.organization.ID, simulator.DemoBrand())
+	brand, _, err := s.db.AddBrand(ctx, d.organization.ID, demodata.Brand())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func fillDemo(ctx context.Context, s *service) (*demoSample, error) {
 	return d, d.append(ctx, s, in, prompts)
 }
 
-func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, prompts []simulator.Asked) error {
+func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, prompts []demodata.TrackedPrompt) error {
 	config := simulator.DefaultConfig()
 	config.Seed = demoSeed
 	config.Cast = simulator.Cast{Brand: d.brand.Brand.Entity, Competitors: d.brand.Competitors}
@@ -127,21 +128,21 @@ func (d *demoSample) append(ctx context.Context, s *service, in *intake.Intake, 
 		return err
 	}
 	isAnswer := func(a *event.Answer) bool { return a.GivenUp == nil }
-	plan := simulator.Plan{Snapshot: d.brand, From: d.from, Until: d.until, Prompts: prompts}
-	plan.Models, plan.Platforms = simulator.Models[:1], simulator.DemoShopping()
-	if _, err = simulate(ctx, s, "shopping answers", plan.Runs(), shop.History(plan), in.Append, isAnswer); err != nil {
+	history := demodata.History{Snapshot: d.brand, From: d.from, Until: d.until, Prompts: prompts}
+	history.Models, history.Platforms = simulator.Models[:1], demodata.ShoppingPlatforms()
+	if _, err = simulate(ctx, s, "shopping answers", history.Runs(), history.Answers(shop), in.Append, isAnswer); err != nil {
 		return err
 	}
-	plan.Models, plan.Platforms = simulator.Models, simulator.DemoPlatforms()
-	if d.answers, err = simulate(ctx, s, "answers", plan.Runs(), platforms.History(plan), in.Append, isAnswer); err != nil {
+	history.Models, history.Platforms = simulator.Models, demodata.Platforms()
+	if d.answers, err = simulate(ctx, s, "answers", history.Runs(), history.Answers(platforms), in.Append, isAnswer); err != nil {
 		return err
 	}
-	site := simulator.SitePlan{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
+	site := demodata.Site{OrganizationID: d.organization.ID, Brand: d.brand.Brand.Entity, From: d.from, Until: d.until}
 	isView := func(v *event.Visit) bool { return v.Event == event.VisitView }
-	if d.views, err = simulate(ctx, s, "visits", 0, platforms.Visits(site), in.AppendVisits, isView); err != nil {
+	if d.views, err = simulate(ctx, s, "visits", 0, site.Visits(platforms), in.AppendVisits, isView); err != nil {
 		return err
 	}
-	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, platforms.Crawls(site), in.AppendCrawls, func(*event.Crawl) bool { return true })
+	d.crawls, err = simulate(ctx, s, "requests of AI crawlers", 0, site.Crawls(platforms), in.AppendCrawls, func(*event.Crawl) bool { return true })
 	return err
 }
 
@@ -208,21 +209,21 @@ func demoOrganization(ctx context.Context, db *postgres.DB, name, slug, email st
 	return organization, err
 }
 
-func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]simulator.Asked, error) {
-	list := simulator.DemoPrompts()
-	wanted := make([]postgres.NewPrompt, len(list))
-	for i, l := range list {
-		wanted[i] = postgres.NewPrompt{Text: l.Text, Topic: l.Topic}
+func demoPrompts(ctx context.Context, db *postgres.DB, brand uuid.UUID) ([]demodata.TrackedPrompt, error) {
+	list := demodata.Prompts()
+	specs := make([]postgres.NewPrompt, len(list))
+	for i, p := range list {
+		specs[i] = postgres.NewPrompt{Text: p.Text, Topic: p.Topic}
 	}
-	kept, err := db.EnsurePrompts(ctx, brand, wanted)
+	stored, err := db.EnsurePrompts(ctx, brand, specs)
 	if err != nil {
 		return nil, err
 	}
-	asked := make([]simulator.Asked, len(list))
-	for i, l := range list {
-		asked[i] = simulator.Asked{Prompt: answer.Prompt(kept[i]), Region: l.Region, Language: l.Language, Samples: l.Samples}
+	tracked := make([]demodata.TrackedPrompt, len(list))
+	for i, p := range list {
+		tracked[i] = p.Tracked(answer.Prompt(stored[i]))
 	}
-	return asked, nil
+	return tracked, nil
 }
 
 // keptDemoKey is the key of the last run, which the data directory keeps so that a request that was copied goes on

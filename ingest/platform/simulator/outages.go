@@ -34,8 +34,8 @@ func (s *Simulator) failure(q platform.Question) error {
 
 func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 	date := q.Due.UTC().Format(time.DateOnly)
-	ofDay := chance(s.config.Seed, "weather", s.slug, q.Model, date).Float64() // another label would change every history
-	c := chance(s.config.Seed, "failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
+	ofDay := s.Chance("weather", s.slug, q.Model, date).Float64() // another label would change every history
+	c := s.Chance("failure", s.slug, q.Text, q.Model, q.Region, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String())
 	drawn := c.Float64()
 	switch {
 	case ofDay < outageDays && drawn < outageFailures:
@@ -53,21 +53,21 @@ func (s *Simulator) firstFailure(q platform.Question) *platform.Error {
 const renewal = 60 * 24 * time.Hour
 
 // served names the version of model that answers at due, by its first day.
-func served(seed uint64, model string, due time.Time) string {
-	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(chance(seed, "served", model).IntN(60)) * 24 * time.Hour)
+func (s *Simulator) served(model string, due time.Time) string {
+	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s.Chance("served", model).IntN(60)) * 24 * time.Hour)
 	n := int64(math.Floor(float64(due.Sub(first)) / float64(renewal)))
 	return model + "-" + first.Add(time.Duration(n)*renewal).Format(time.DateOnly)
 }
 
-// visibility is how likely an answer of model names the entity on that day: a share that differs by entity and model
-// and swings over seven to eighteen weeks.
-func (s *Simulator) visibility(e event.Entity, model string, due time.Time) float64 {
-	own := chance(s.config.Seed, "visibility", e.Name)
+// Visibility returns the probability that an answer of model names the entity on that day: a share that differs by
+// entity and model and swings over seven to eighteen weeks.
+func (s *Simulator) Visibility(e event.Entity, model string, due time.Time) float64 {
+	own := s.Chance("visibility", e.Name)
 	share, swing, weeks, phase := 0.25+0.4*own.Float64(), 0.08+0.17*own.Float64(), 7+11*own.Float64(), own.Float64()
 	if e.Name == s.config.Cast.Brand.Name {
 		share = 0.45 // the demo should show the brand
 	}
-	skew := 0.2*chance(s.config.Seed, "skew", e.Name, model).Float64() - 0.1
+	skew := 0.2*s.Chance("skew", e.Name, model).Float64() - 0.1
 	day := float64(due.Unix()) / (24 * 60 * 60)
 	return min(max(share+skew+swing*math.Sin(2*math.Pi*(day/(7*weeks)+phase)), 0.03), 0.97)
 }
@@ -81,8 +81,8 @@ func (s *Simulator) named(c *rand.Rand, q platform.Question) []event.Entity {
 	}
 	var drawn []candidate
 	for _, e := range s.entities {
-		p := s.visibility(e, q.Model, q.Due)
-		p += 0.3*chance(s.config.Seed, "affinity", e.Name, q.Text).Float64() - 0.15
+		p := s.Visibility(e, q.Model, q.Due)
+		p += 0.3*s.Chance("affinity", e.Name, q.Text).Float64() - 0.15
 		if strings.Contains(strings.ToLower(q.Text), strings.ToLower(e.Name)) {
 			p = 0.98
 		}

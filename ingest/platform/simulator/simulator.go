@@ -63,6 +63,9 @@ func New(config Config) (*Simulator, error) {
 	return s, nil
 }
 
+// Slug returns the platform of the answers: simulator or simulator-shopping.
+func (s *Simulator) Slug() string { return s.slug }
+
 // Ask answers, or fails with a *platform.Error: some days have outages. A second attempt finds every failure over.
 func (s *Simulator) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
 	if err := ctx.Err(); err != nil {
@@ -94,7 +97,7 @@ func check(q platform.Question) error {
 
 func (s *Simulator) reply(q platform.Question) platform.Reply {
 	d := &draft{
-		chance:  chance(s.config.Seed, "answer", s.slug, q.Text, q.Model, q.Region, q.Language, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()),
+		chance:  s.Chance("answer", s.slug, q.Text, q.Model, q.Region, q.Language, strconv.FormatInt(q.Sample, 10), q.Due.UTC().String()),
 		phrases: s.language(q.Language),
 		prompt:  q.Text,
 	}
@@ -105,7 +108,7 @@ func (s *Simulator) reply(q platform.Question) platform.Reply {
 		s.advise(d, named)
 	}
 	reply := platform.Reply{
-		ServedModel: served(s.config.Seed, q.Model, q.Due), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
+		ServedModel: s.served(q.Model, q.Due), Surface: event.SurfaceAPI, Finish: event.FinishComplete,
 		Text: d.text.String(), Citations: d.citations, SearchQueries: d.queries(), Products: d.products,
 	}
 	reply.Usage = usage(q, reply)
@@ -129,12 +132,11 @@ func raw(r platform.Reply) []byte {
 	return payload
 }
 
-// chance returns a source of chance that is made of seed and parts alone: the
-// same for the same, independent for any others.
-func chance(seed uint64, parts ...string) *rand.Rand {
+// Chance returns a random source that is seeded by the simulator's seed and parts alone.
+func (s *Simulator) Chance(parts ...string) *rand.Rand {
 	h := sha256.New()
 	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], seed)
+	binary.BigEndian.PutUint64(n[:], s.config.Seed)
 	h.Write(n[:])
 	for _, part := range parts {
 		binary.BigEndian.PutUint64(n[:], uint64(len(part)))

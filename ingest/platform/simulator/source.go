@@ -29,12 +29,12 @@ func elsewhere(c *rand.Rand) event.Citation {
 	return event.Citation{URL: fmt.Sprintf("https://"+p.host+p.path, n), Title: fmt.Sprintf(p.title, n), Cited: true}
 }
 
-// ownPages are the pages of an entity's site that answers cite and visitors land on.
-var ownPages = []string{"/", "/products", "/products/new?utm_source=simulator", "/support/warranty", "/stories/how-it-is-made/"}
+// Pages lists the paths of an entity's site that answers cite and visitors land on.
+var Pages = []string{"/", "/products", "/products/new?utm_source=simulator", "/support/warranty", "/stories/how-it-is-made/"}
 
 // own is a page under one of the entity's domains.
 func own(c *rand.Rand, e event.Entity) event.Citation {
-	path := pick(c, ownPages)
+	path := pick(c, Pages)
 	host := pick(c, []string{"www.", "", "", "shop."}) + pick(c, e.Domains)
 	return event.Citation{URL: "https://" + host + path, Title: e.Name + " (simulated page)", Cited: true}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/pipeline/extract"
 	"github.com/answerscope/answerscope/sql/postgres"
@@ -79,25 +80,25 @@ func topicID(name string) uuid.UUID { return uuid.NewV5(uuid.NamespaceOID, name)
 // simulated is ten days of the demo's history.
 func simulated(t *testing.T) []event.Answer {
 	t.Helper()
-	spec := simulator.DemoBrand()
+	spec := demo.Brand()
 	entity := func(n byte, name string, aliases, domains []string) event.Entity {
 		return event.Entity{ID: uuid.UUID{15: n}, Name: name, Aliases: aliases, Domains: domains}
 	}
 	until := time.Date(2026, 3, 31, 23, 0, 0, 0, time.UTC)
-	plan := simulator.Plan{Models: simulator.Models, From: until.AddDate(0, 0, -9), Until: until}
-	plan.Snapshot.Brand.Entity = entity(1, spec.Name, spec.Aliases, spec.Domains)
+	history := demo.History{Models: simulator.Models, From: until.AddDate(0, 0, -9), Until: until}
+	history.Snapshot.Brand.Entity = entity(1, spec.Name, spec.Aliases, spec.Domains)
 	for i, c := range spec.Competitors {
-		plan.Snapshot.Competitors = append(plan.Snapshot.Competitors, entity(byte(2+i), c.Name, c.Aliases, c.Domains))
+		history.Snapshot.Competitors = append(history.Snapshot.Competitors, entity(byte(2+i), c.Name, c.Aliases, c.Domains))
 	}
-	for _, p := range simulator.DemoPrompts() {
-		plan.Prompts = append(plan.Prompts, simulator.Asked{Prompt: event.Prompt{Text: p.Text}, Region: p.Region, Language: p.Language, Samples: p.Samples})
+	for _, p := range demo.Prompts() {
+		history.Prompts = append(history.Prompts, p.Tracked(event.Prompt{Text: p.Text}))
 	}
-	s, err := simulator.New(simulator.Config{Seed: 3, Cast: simulator.Cast{Brand: plan.Snapshot.Brand.Entity, Competitors: plan.Snapshot.Competitors}})
+	s, err := simulator.New(simulator.Config{Seed: 3, Cast: simulator.Cast{Brand: history.Snapshot.Brand.Entity, Competitors: history.Snapshot.Competitors}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var answers []event.Answer
-	for a := range s.History(plan) {
+	for a := range history.Answers(s) {
 		answers = append(answers, a)
 	}
 	return answers

@@ -18,6 +18,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 	"github.com/answerscope/answerscope/ingest/intake"
 	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/internal/demo"
 	"github.com/answerscope/answerscope/internal/testkit/naive"
 	"github.com/answerscope/answerscope/sql/postgres"
 )
@@ -99,34 +100,34 @@ func (s *stack) asStored(answers []event.Answer) {
 // branded or not.
 func TestSimulatedHistoryGivesTheNaiveFigures(t *testing.T) {
 	s := newStack(t)
-	spec := simulator.DemoBrand()
+	spec := demo.Brand()
 	brand, _, err := s.db.AddBrand(t.Context(), s.organization, spec)
 	s.must(err)
 	snapshot, err := answer.ReadSnapshot(t.Context(), s.db, brand.ID)
 	s.must(err)
 	var wanted []postgres.NewPrompt
-	for _, p := range simulator.DemoPrompts() {
+	for _, p := range demo.Prompts() {
 		wanted = append(wanted, postgres.NewPrompt{Text: p.Text, Topic: p.Topic})
 	}
 	prompts, err := s.db.EnsurePrompts(t.Context(), brand.ID, wanted)
 	s.must(err)
 	until := time.Now().UTC().Truncate(24 * time.Hour)
-	plan := simulator.Plan{Snapshot: snapshot, Models: simulator.Models, From: until.AddDate(0, 0, -14), Until: until}
-	for i, p := range simulator.DemoPrompts()[:24] {
-		asked := simulator.Asked{Prompt: answer.Prompt(prompts[i]), Region: p.Region, Language: p.Language, Samples: p.Samples}
+	history := demo.History{Snapshot: snapshot, Models: simulator.Models, From: until.AddDate(0, 0, -14), Until: until}
+	for i, p := range demo.Prompts()[:24] {
+		prompt := p.Tracked(answer.Prompt(prompts[i]))
 		if set := i%2 == 0; i%5 == 0 {
-			asked.Prompt.IsBranded = &set
+			prompt.Prompt.IsBranded = &set
 		}
-		plan.Prompts = append(plan.Prompts, asked)
+		history.Prompts = append(history.Prompts, prompt)
 	}
 	var answers []event.Answer
 	for _, shopping := range []bool{false, true} {
 		simulated, err := simulator.New(simulator.Config{Seed: 11, Shopping: shopping, Cast: simulator.Cast{Brand: snapshot.Brand.Entity, Competitors: snapshot.Competitors}})
 		s.must(err)
-		for a := range simulated.History(plan) {
+		for a := range history.Answers(simulated) {
 			answers = append(answers, a)
 		}
-		plan.Prompts = plan.Prompts[:6]
+		history.Prompts = history.Prompts[:6]
 	}
 	summary, err := s.intake.Append(t.Context(), slices.Values(answers))
 	s.must(err)

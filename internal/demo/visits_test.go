@@ -1,4 +1,4 @@
-package simulator
+package demo
 
 import (
 	"reflect"
@@ -12,20 +12,20 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-func sitePlan(s *Simulator, from, until time.Time) SitePlan {
-	return SitePlan{OrganizationID: uuid.UUID{9}, Brand: s.config.Cast.Brand, From: from, Until: until}
+func site(from, until time.Time) Site {
+	return Site{OrganizationID: uuid.UUID{9}, Brand: cast().Brand, From: from, Until: until}
 }
 
 // Every visit may be appended, says that it is simulated, and is of a page that
 // answers may cite or that such a page leads to.
 func TestVisitsAreValidAndVaried(t *testing.T) {
-	s, _ := demo(t, false)
+	s, _ := open(t, false)
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
-	for v := range s.Visits(sitePlan(s, today.AddDate(0, 0, -59), today)) {
+	for v := range site(today.AddDate(0, 0, -59), today).Visits(s) {
 		if err := v.Check(today); err != nil {
 			t.Fatal(err)
 		}
-		if ids[v.ID] || v.ID.Version() != uuid.V7 || !event.IDTime(v.ID).Equal(v.At.Time) || !v.Simulated || !strings.HasSuffix(v.Host, s.config.Cast.Brand.Domains[0]) {
+		if ids[v.ID] || v.ID.Version() != uuid.V7 || !event.IDTime(v.ID).Equal(v.At.Time) || !v.Simulated || !strings.HasSuffix(v.Host, cast().Brand.Domains[0]) {
 			t.Fatalf("%+v", v)
 		}
 		ids[v.ID] = true
@@ -52,10 +52,10 @@ func TestVisitsAreValidAndVaried(t *testing.T) {
 
 // A longer history repeats a shorter one, so that appending it again adds only what is new.
 func TestALongerHistoryOfVisitsRepeatsAShorterOne(t *testing.T) {
-	s, _ := demo(t, false)
-	short := slices.Collect(s.Visits(sitePlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))
+	s, _ := open(t, false)
+	short := slices.Collect(site(today.AddDate(0, 0, -3), today.AddDate(0, 0, -1)).Visits(s))
 	long := map[uuid.UUID]event.Visit{}
-	for v := range s.Visits(sitePlan(s, today.AddDate(0, 0, -9), today)) {
+	for v := range site(today.AddDate(0, 0, -9), today).Visits(s) {
 		long[v.ID] = v
 	}
 	for _, v := range short {

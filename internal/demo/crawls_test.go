@@ -1,4 +1,4 @@
-package simulator
+package demo
 
 import (
 	"slices"
@@ -12,18 +12,18 @@ import (
 
 // Every crawl may be appended, says that it is simulated, and is of a crawler that a log would show.
 func TestCrawlsAreValidAndVaried(t *testing.T) {
-	s, _ := demo(t, false)
+	s, _ := open(t, false)
 	for _, visiting := range visitingCrawlers {
 		if _, known := useragent.CrawlerOf(visiting.name); !known {
 			t.Errorf("%s is no crawler", visiting.name)
 		}
 	}
 	ids, seen := map[uuid.UUID]bool{}, map[string]int{}
-	for c := range s.Crawls(sitePlan(s, today.AddDate(0, 0, -59), today)) {
+	for c := range site(today.AddDate(0, 0, -59), today).Crawls(s) {
 		if err := c.Check(today); err != nil {
 			t.Fatal(err)
 		}
-		if ids[c.ID] || !event.IDTime(c.ID).Equal(c.At.Time) || !c.Simulated || c.Host != s.config.Cast.Brand.Domains[0] {
+		if ids[c.ID] || !event.IDTime(c.ID).Equal(c.At.Time) || !c.Simulated || c.Host != cast().Brand.Domains[0] {
 			t.Fatalf("%+v", c)
 		}
 		ids[c.ID] = true
@@ -47,10 +47,10 @@ func TestCrawlsAreValidAndVaried(t *testing.T) {
 
 // A longer history repeats a shorter one.
 func TestALongerHistoryOfCrawlsRepeatsAShorterOne(t *testing.T) {
-	s, _ := demo(t, false)
-	short := slices.Collect(s.Crawls(sitePlan(s, today.AddDate(0, 0, -3), today.AddDate(0, 0, -1))))
+	s, _ := open(t, false)
+	short := slices.Collect(site(today.AddDate(0, 0, -3), today.AddDate(0, 0, -1)).Crawls(s))
 	long := map[uuid.UUID]bool{}
-	for c := range s.Crawls(sitePlan(s, today.AddDate(0, 0, -9), today)) {
+	for c := range site(today.AddDate(0, 0, -9), today).Crawls(s) {
 		long[c.ID] = true
 	}
 	for _, c := range short {

@@ -1,4 +1,4 @@
-package simulator
+package demo
 
 import (
 	"fmt"
@@ -10,24 +10,25 @@ import (
 	"github.com/gofrs/uuid/v5"
 
 	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
 )
 
-// SitePlan is whose site a history of visits or crawls is of.
-type SitePlan struct {
+// Site is a brand's site in a period.
+type Site struct {
 	OrganizationID uuid.UUID
 	Brand          event.Entity // with a domain
 	From           time.Time    // the first day, UTC
-	Until          time.Time    // what comes after it has not happened yet
+	Until          time.Time    // later visits and crawls are left out
 }
 
-// Visits yields the visits that AI platforms sent, day by day: the views of each session, and now and then a goal. A
-// visit is the same whatever From and Until are, as History's answers are.
-func (s *Simulator) Visits(plan SitePlan) iter.Seq[event.Visit] {
+// Visits yields the visits that AI platforms sent, day by day: the views of each session, and sometimes a goal. A visit
+// does not depend on From and Until.
+func (site Site) Visits(s *simulator.Simulator) iter.Seq[event.Visit] {
 	return func(yield func(event.Visit) bool) {
-		for date := day(plan.From); date.Before(plan.Until); date = date.AddDate(0, 0, 1) {
-			for n := range s.sessions(plan.Brand, date) {
-				for _, v := range s.session(plan, date, n) {
-					if !v.At.After(plan.Until) && !yield(v) {
+		for date := day(site.From); date.Before(site.Until); date = date.AddDate(0, 0, 1) {
+			for n := range sessions(s, site.Brand, date) {
+				for _, v := range site.session(s, date, n) {
+					if !v.At.After(site.Until) && !yield(v) {
 						return
 					}
 				}
@@ -36,17 +37,17 @@ func (s *Simulator) Visits(plan SitePlan) iter.Seq[event.Visit] {
 	}
 }
 
-// sessions is how many begin on a day: fewer at weekends, more while answers name the brand more often.
-func (s *Simulator) sessions(brand event.Entity, date time.Time) int {
-	c := chance(s.config.Seed, "sessions", brand.ID.String(), date.Format(time.DateOnly))
-	n := (30 + 20*c.Float64()) * (0.5 + s.visibility(brand, Models[0], date))
+// sessions returns how many sessions begin on a day: fewer at weekends, more while answers name the brand more often.
+func sessions(s *simulator.Simulator, brand event.Entity, date time.Time) int {
+	c := s.Chance("sessions", brand.ID.String(), date.Format(time.DateOnly))
+	n := (30 + 20*c.Float64()) * (0.5 + s.Visibility(brand, simulator.Models[0], date))
 	if weekday := date.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
 		n *= 0.6
 	}
 	return int(n)
 }
 
-// senders are the platforms, and of a hundred visits how many each sends.
+// senders lists the platforms, weighted by the percentage of visits that each sends.
 var senders = []sender{
 	{"chatgpt", "chatgpt.com", 54}, {"perplexity", "www.perplexity.ai", 18}, {"gemini", "gemini.google.com", 11},
 	{"copilot", "copilot.microsoft.com", 9}, {"claude", "claude.ai", 6}, {"grok", "grok.com", 2},
@@ -57,7 +58,7 @@ type sender struct {
 	weight         int
 }
 
-// origins are where visitors come from; of one in twelve it is not known.
+// origins lists where visitors come from. One in ten has an unknown country.
 var origins = []origin{
 	{"US", "America/New_York", "en-US", "USD", 38}, {"GB", "Europe/London", "en-GB", "GBP", 15}, {"DE", "Europe/Berlin", "de-DE", "EUR", 13},
 	{"FR", "Europe/Paris", "fr-FR", "EUR", 9}, {"ES", "Europe/Madrid", "es-ES", "EUR", 5}, {"JP", "Asia/Tokyo", "ja-JP", "JPY", 5},
@@ -69,20 +70,20 @@ type origin struct {
 	weight                            int
 }
 
-// innerPages are pages that visitors go on to.
+// innerPages lists pages that visitors open next.
 var innerPages = []string{"/products", "/products/rain-jacket", "/products/tent-two", "/products/backpack-40", "/cart", "/about"}
 
-// session is the visits of the n-th session that begins on a day.
-func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit {
-	c := chance(s.config.Seed, "session", plan.Brand.ID.String(), date.Format(time.DateOnly), fmt.Sprint(n))
+// session returns the visits of the n-th session that begins on a day.
+func (site Site) session(s *simulator.Simulator, date time.Time, n int) []event.Visit {
+	c := s.Chance("session", site.Brand.ID.String(), date.Format(time.DateOnly), fmt.Sprint(n))
 	sent := weighted(c, senders, func(s sender) int { return s.weight })
 	from := weighted(c, origins, func(o origin) int { return o.weight })
 	v := event.Visit{
-		V: event.Version, OrganizationID: plan.OrganizationID, BrandID: plan.Brand.ID, Event: event.VisitView,
+		V: event.Version, OrganizationID: site.OrganizationID, BrandID: site.Brand.ID, Event: event.VisitView,
 		Platform: sent.platform, PlatformBy: "referrer", ReferrerHost: sent.host, Country: from.country, Language: from.language, TimeZone: from.zone,
 		Screen:  pick(c, []string{"1920x1080", "1440x900", "390x844", "412x915"}),
 		Session: fmt.Sprintf("%016x", c.Uint64()), NewSession: true, Visitor: c.Uint64(), Simulated: true,
-		Host: pick(c, []string{"", "", "", "shop."}) + plan.Brand.Domains[0],
+		Host: pick(c, []string{"", "", "", "shop."}) + site.Brand.Domains[0],
 	}
 	if from.country != "" {
 		v.CountryBy = "time_zone"
@@ -90,7 +91,7 @@ func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit 
 	if c.IntN(5) == 0 { // from an app, which has no referrer
 		v.PlatformBy, v.ReferrerHost = "utm", ""
 	}
-	v.Path, _, _ = strings.Cut(pick(c, ownPages), "?")
+	v.Path, _, _ = strings.Cut(pick(c, simulator.Pages), "?")
 	at := date.Add(time.Duration(c.Int64N(int64(24 * time.Hour))))
 	visits := []event.Visit{visitAt(c, v, at)}
 	v.NewSession, v.PlatformBy, v.ReferrerHost = false, "session", v.Host
@@ -106,7 +107,7 @@ func (s *Simulator) session(plan SitePlan, date time.Time, n int) []event.Visit 
 	return visits
 }
 
-// goalOf is what a session leads to, mostly nothing.
+// goalOf draws the goal of a session, mostly none.
 func goalOf(c *rand.Rand, currency string) *event.Goal {
 	switch drawn := c.IntN(100); {
 	case drawn < 5:
@@ -117,7 +118,7 @@ func goalOf(c *rand.Rand, currency string) *event.Goal {
 	return nil
 }
 
-// visitAt is v at an instant, with an id in the layout of UUIDv7 (RFC 9562 §5.7) whose random part is drawn.
+// visitAt returns v at an instant, with an id in the layout of UUIDv7 (RFC 9562 §5.7) whose random part is drawn.
 func visitAt(c *rand.Rand, v event.Visit, at time.Time) event.Visit {
 	v.At = event.At(at)
 	ms := uint64(v.At.UnixMilli())
@@ -146,3 +147,5 @@ func weighted[T any](c *rand.Rand, items []T, weight func(T) int) T {
 	}
 	return items[len(items)-1]
 }
+
+func pick[T any](c *rand.Rand, items []T) T { return items[c.IntN(len(items))] }

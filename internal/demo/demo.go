@@ -1,9 +1,15 @@
-package simulator
+// Package demo makes the invented data of the demo: a brand with competitors and prompts, and a history of answers,
+// visits and crawls. The data depends on the simulator's seed alone, so it can be appended again without duplicates.
+package demo
 
-import "github.com/answerscope/answerscope/sql/postgres"
+import (
+	"github.com/answerscope/answerscope/ingest/event"
+	"github.com/answerscope/answerscope/ingest/platform/simulator"
+	"github.com/answerscope/answerscope/sql/postgres"
+)
 
-// DemoBrand is the invented brand of the demo, with its competitors. Its hosts can never exist.
-func DemoBrand() postgres.NewBrand {
+// Brand returns the demo's brand with its competitors. Their hosts are of a reserved domain, so they never exist.
+func Brand() postgres.NewBrand {
 	return postgres.NewBrand{
 		Name: "Fernwood", Slug: "fernwood", Industry: "outdoor", Region: "us", Language: "en",
 		Aliases: []string{"Fernwood Outdoor"}, Domains: []string{"fernwood.example", "fernwood-outdoor.example"},
@@ -17,23 +23,30 @@ func DemoBrand() postgres.NewBrand {
 	}
 }
 
-// DemoPlatforms are the platforms whose figures the demo shows, by the model that stands in for each.
-func DemoPlatforms() map[string]string {
-	return map[string]string{Models[0]: "chatgpt-web", Models[1]: "perplexity-web", Models[2]: "gemini-web"}
+// Platforms returns the platforms that the demo shows, by the model that stands in for each.
+func Platforms() map[string]string {
+	return map[string]string{simulator.Models[0]: "chatgpt-web", simulator.Models[1]: "perplexity-web", simulator.Models[2]: "gemini-web"}
 }
 
-// DemoShopping is the platform of the demo's shopping cards, by the model that stands in for it.
-func DemoShopping() map[string]string { return map[string]string{Models[0]: "chatgpt-shopping"} }
+// ShoppingPlatforms returns the platform of the demo's shopping cards, by the model that stands in for it.
+func ShoppingPlatforms() map[string]string {
+	return map[string]string{simulator.Models[0]: "chatgpt-shopping"}
+}
 
-// DemoPrompt is a prompt of the demo.
-type DemoPrompt struct {
+// Prompt is a prompt of the demo, before it is stored.
+type Prompt struct {
 	Text, Topic, Region, Language string
-	Samples                       int
+	Samples                       int // a day and model
 }
 
-// DemoPrompts are the prompts that the demo tracks for DemoBrand.
-func DemoPrompts() []DemoPrompt {
-	return []DemoPrompt{
+// Tracked returns the prompt as it was stored, and how it is asked.
+func (p Prompt) Tracked(stored event.Prompt) TrackedPrompt {
+	return TrackedPrompt{Prompt: stored, Region: p.Region, Language: p.Language, Samples: p.Samples}
+}
+
+// Prompts returns the prompts that the demo tracks for its brand.
+func Prompts() []Prompt {
+	return []Prompt{
 		{"best rain jacket for hiking", "jackets", "us", "en", 2},
 		{"lightweight waterproof jacket under $200", "jackets", "us", "en", 2},
 		{"which brands make sustainable outdoor jackets?", "jackets", "us", "en", 1},
