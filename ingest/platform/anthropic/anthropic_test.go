@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { platformtest.Main(m) }
 func TestConformance(t *testing.T) {
 	platformtest.Suite{
 		Description: Description, Path: "/v1/messages", KeyHeader: "X-Api-Key", KeyPrefix: "",
-		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Open:     New,
 		Optional: []string{"content.citations"},
 		Request:  sent,
 		Lists:    []string{"content", "content.citations", "content.content"},
@@ -39,12 +39,18 @@ func sent(t *testing.T, body map[string]any, region string) {
 // A model of which a search can be forced has to search; the others refuse a request that forces one.
 func TestSearchIsForcedWhereItCanBe(t *testing.T) {
 	for model, forced := range map[string]bool{"claude-haiku-4-5": true, "claude-opus-4-7": true, "": false, "claude-opus-5-5": false, "model-of-choice": false} {
-		if got := request(platform.Question{Text: "best tent?", Model: model}).ToolChoice.OfTool != nil; got != forced {
+		if got := newRequest(platform.Question{Text: "best tent?", Model: model}).ToolChoice != nil; got != forced {
 			t.Errorf("%q: forced %t", model, got)
 		}
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{Key: "hunter2"}, raw) })
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) {
+		var r reader
+		if _, err := r.read(wire.Account{}, raw); err != nil {
+			return platform.Reply{}, err
+		}
+		return r.reply()
+	})
 }

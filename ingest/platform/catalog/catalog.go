@@ -29,12 +29,12 @@ type Entry struct {
 }
 
 var entries = []Entry{
-	{openai.Description, opener(openai.New)},
-	{anthropic.Description, opener(anthropic.New)},
-	{gemini.Description, opener(gemini.New)},
-	{perplexity.Description, opener(perplexity.New)},
-	{xai.Description, opener(xai.New)},
-	{mistral.Description, opener(mistral.New)},
+	{openai.Description, withKey(openai.New)},
+	{anthropic.Description, withKey(anthropic.New)},
+	{gemini.Description, withKey(gemini.New)},
+	{perplexity.Description, withKey(perplexity.New)},
+	{xai.Description, withKey(xai.New)},
+	{mistral.Description, withKey(mistral.New)},
 	{simulator.Description, openSimulator(false)},
 	{simulator.ShoppingDescription, openSimulator(true)},
 }
@@ -60,8 +60,7 @@ func Slugs() string {
 	return strings.Join(slugs, ", ")
 }
 
-// opener opens a platform that needs a key.
-func opener[P platform.Platform](open func(key, baseURL string) (P, error)) func(Settings) (platform.Platform, error) {
+func withKey(open func(key, baseURL string) (platform.Platform, error)) func(Settings) (platform.Platform, error) {
 	return func(s Settings) (platform.Platform, error) { return open(s.Key, s.BaseURL) }
 }
 

@@ -3,10 +3,9 @@ package gemini
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-
-	"google.golang.org/genai"
+	"net/url"
+	"strings"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
@@ -16,30 +15,48 @@ import (
 type Gemini struct{ account wire.Account }
 
 // New returns the platform for an account; baseURL "" is Google's own.
-func New(key, baseURL string) (*Gemini, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://generativelanguage.googleapis.com")
+func New(key, baseURL string) (platform.Platform, error) {
+	account, err := wire.NewAccount(key, baseURL, "https://generativelanguage.googleapis.com", http.Header{"X-Goog-Api-Key": {key}})
 	return &Gemini{account}, err
+}
+
+type request struct {
+	Contents         []content `json:"contents"`
+	GenerationConfig struct{}  `json:"generationConfig"`
+	Tools            []tool    `json:"tools"`
+}
+
+type content struct {
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Text string `json:"text"`
+}
+
+type tool struct {
+	GoogleSearch struct{} `json:"googleSearch"`
 }
 
 // Ask puts the question to the model, which may search, and resolves the addresses that Google hides its sources
 // behind.
 func (g *Gemini) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
-	raw, err := g.account.Send(ctx, func(client *http.Client) error {
-		models, err := genai.NewClient(ctx, &genai.ClientConfig{
-			APIKey: g.account.Key, Backend: genai.BackendGeminiAPI, HTTPClient: client,
-			HTTPOptions: genai.HTTPOptions{BaseURL: g.account.BaseURL, APIVersion: "v1beta"},
-		})
-		if err != nil {
-			return fmt.Errorf("make client of the Gemini API, which wants a key and a base URL") // its own error shows the key
-		}
-		config := &genai.GenerateContentConfig{Tools: []*genai.Tool{{GoogleSearch: &genai.GoogleSearch{}}}}
-		_, err = models.Models.GenerateContent(ctx, Description.Requested(q.Model), genai.Text(q.Text), config)
-		return err
-	})
+	body := request{Contents: []content{{"user", []part{{q.Text}}}}, Tools: []tool{{}}}
+	raw, err := g.account.Post(ctx, "/v1beta/"+resource(Description.Requested(q.Model))+":generateContent", body)
 	if err != nil {
 		return platform.Reply{}, err
 	}
-	r := reader{account: g.account, resolve: func(addresses []string) map[string]string { return g.resolve(ctx, addresses) }}
+	r := reader{account: g.account, resolve: func(addresses []string) map[string]string { return resolve(ctx, addresses) }}
 	reply, err := r.read(raw)
 	return Description.Priced(reply, q.Model), err
+}
+
+// resource returns the name of a model as part of a path. A tuned model is asked as tunedModels/….
+func resource(model string) string {
+	collection, name, ok := strings.Cut(model, "/")
+	if !ok || collection != "models" && collection != "tunedModels" {
+		collection, name = "models", model
+	}
+	return collection + "/" + url.PathEscape(name)
 }

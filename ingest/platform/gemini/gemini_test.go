@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { platformtest.Main(m) }
 func TestConformance(t *testing.T) {
 	platformtest.Suite{
 		Description: Description, Path: "/v1beta/models/{model}:generateContent", KeyHeader: "X-Goog-Api-Key", KeyPrefix: "",
-		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Open:     New,
 		Optional: []string{"candidates.groundingMetadata", "candidates.groundingMetadata.groundingSupports"},
 		Unseen:   []string{"candidates.content.parts.thought", "candidates.groundingMetadata.groundingChunks.web.title", "candidates.groundingMetadata.groundingChunks.web.domain"},
 		Request:  sent,
@@ -37,7 +37,7 @@ func sent(t *testing.T, body map[string]any, _ string) {
 
 func FuzzRead(f *testing.F) {
 	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) {
-		r := reader{account: wire.Account{Key: "hunter2"}, resolve: func([]string) map[string]string { return nil }}
+		r := reader{account: wire.Account{}, resolve: func([]string) map[string]string { return nil }}
 		return r.read(raw)
 	})
 }

@@ -19,16 +19,15 @@ const (
 	resolveAtOnce  = 16
 )
 
-// isRedirect reports whether an address leads to a source: at Google, or at what stands in its place.
+// isRedirect reports whether an address leads to a source: at Google, or at the host of the base URL.
 func (r *reader) isRedirect(address string) bool {
 	u, err := url.Parse(address)
-	own, _ := url.Parse(r.account.BaseURL)
-	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == redirectHost || own != nil && u.Hostname() == own.Hostname())
+	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == redirectHost || u.Hostname() == r.account.Host())
 }
 
-// resolve finds where addresses lead, by one request each that does not follow. An address that cannot be resolved is
-// left out.
-func (g *Gemini) resolve(ctx context.Context, addresses []string) map[string]string {
+// resolve returns the targets of addresses, by one request each that does not follow. An address that cannot be
+// resolved is left out.
+func resolve(ctx context.Context, addresses []string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

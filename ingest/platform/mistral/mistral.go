@@ -2,7 +2,6 @@
 package mistral
 
 import (
-	"context"
 	"strings"
 
 	"github.com/answerscope/answerscope/ingest/event"
@@ -10,13 +9,10 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// Mistral is a platform.Platform.
-type Mistral struct{ account wire.Account }
-
 // New returns the platform for an account; baseURL "" is Mistral's own.
-func New(key, baseURL string) (*Mistral, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://api.mistral.ai")
-	return &Mistral{account}, err
+func New(key, baseURL string) (platform.Platform, error) {
+	account, err := wire.NewAccount(key, baseURL, "https://api.mistral.ai", wire.Bearer(key))
+	return wire.API{Description: Description, Account: account, Path: "/v1/conversations", Request: newRequest, Read: read}, err
 }
 
 type request struct {
@@ -31,158 +27,79 @@ type tool struct {
 	Type string `json:"type"`
 }
 
-// Ask puts the question to the model, which may search the web.
-func (m *Mistral) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
-	raw, err := m.account.Post(ctx, "/v1/conversations", request{Model: Description.Requested(q.Model), Inputs: q.Text, Tools: []tool{{"web_search"}}})
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	reply, err := read(m.account, raw)
-	return Description.Priced(reply, q.Model), err
+func newRequest(q platform.Question) any {
+	return request{Model: Description.Requested(q.Model), Inputs: q.Text, Tools: []tool{{"web_search"}}}
 }
 
-// reader reads one answer.
-type reader struct {
-	draft    wire.Draft
-	model    string
-	searches int64 // calls
-	seen     int   // references
+var shape = wire.Shape{
+	"":               {"outputs items"},
+	"message.output": {"content text|items", "model? text"},
+	"text":           {"text text"},
+	"tool_reference": {"tool text", "title text", "url? text"},
+
+	"tool.execution": nil, "thinking": nil,
 }
 
 func read(account wire.Account, raw []byte) (platform.Reply, error) {
-	var answer struct {
-		Object  string        `json:"object"`
-		Error   wire.Object   `json:"error"`
-		Detail  wire.Object   `json:"detail"`
-		Outputs []wire.Object `json:"outputs"`
-		Usage   wire.Object   `json:"usage"`
-	}
-	if err := wire.Decode(raw, &answer, ""); err != nil {
+	body, err := wire.Decode(raw)
+	if err != nil {
 		return platform.Reply{}, err
 	}
-	if answer.Object == "error" || len(answer.Error) > 0 && string(answer.Error) != "null" || answer.Outputs == nil && len(answer.Detail) > 0 {
+	if body.Text("object") == "error" || body["error"] != nil || body["outputs"] == nil && body["detail"] != nil {
 		return platform.Reply{}, account.Failed(raw)
 	}
-	if answer.Outputs == nil {
-		return platform.Reply{}, wire.Changed("the answer has no field outputs")
-	}
-	var r reader
-	if err := wire.Items(answer.Outputs, "outputs", r.output); err != nil {
+	var draft wire.Draft
+	if err := draft.Check(body, shape); err != nil {
 		return platform.Reply{}, err
 	}
-	if wire.Tally(raw)["type:tool_reference"] > r.seen {
-		return platform.Reply{}, wire.Changed("the answer has an object of type tool_reference where none is known")
+	model, searches := "", int64(0)
+	for _, item := range body.List("outputs") {
+		switch item.Kind() {
+		case "message.output":
+			if name := item.Text("model"); name != "" {
+				model = name
+			}
+			message(&draft, item)
+		case "tool.execution":
+			if strings.HasPrefix(item.Text("name"), "web_search") {
+				searches++
+				draft.Search(query(item))
+			}
+		}
 	}
-	return r.draft.Reply(event.FinishComplete, r.model, usage(answer.Usage, r.searches), raw)
-}
-
-func (r *reader) output(kind string, item wire.Object, at string) error {
-	switch kind {
-	case "message.output":
-		return r.message(item, at)
-	case "tool.execution":
-		r.search(item)
-	default:
-		r.draft.PassOver(kind)
-	}
-	return nil
+	return draft.Reply(event.FinishComplete, model, usage(body.Object("usage"), searches), raw)
 }
 
 // message reads a message, whose content is a text or a list of chunks.
-func (r *reader) message(item wire.Object, at string) error {
-	var message struct {
-		Content *wire.Object `json:"content" need:"true"`
-		Model   string       `json:"model"`
-	}
-	if err := wire.Decode(item, &message, at); err != nil {
-		return err
-	}
-	if message.Model != "" {
-		r.model = message.Model
-	}
-	r.draft.Separate()
-	if message.Content.Kind() == '"' {
-		var text string
-		if err := wire.Decode(*message.Content, &text, at+".content"); err != nil {
-			return err
+func message(draft *wire.Draft, item wire.Object) {
+	draft.Separate()
+	draft.Write(item.Text("content"))
+	for _, chunk := range item.List("content") {
+		switch chunk.Kind() {
+		case "text":
+			draft.Write(chunk.Text("text"))
+		case "tool_reference": // without a URL where it is no page
+			draft.Cite(chunk.Text("url"), chunk.Text("title"), 0, 0)
 		}
-		r.draft.Write(text)
+	}
+}
+
+// query returns the query of a call of the search. Its arguments are an object, or the text of one.
+func query(call wire.Object) string {
+	arguments := call.Object("arguments")
+	if text := call.Text("arguments"); text != "" {
+		arguments, _ = wire.Decode([]byte(text))
+	}
+	return arguments.Text("query")
+}
+
+func usage(usage wire.Object, searches int64) *event.Usage {
+	counts, ok := usage.Counts("prompt_tokens", "completion_tokens", "connector_tokens?")
+	if !ok {
 		return nil
 	}
-	var chunks []wire.Object
-	if err := wire.Decode(*message.Content, &chunks, at+".content"); err != nil {
-		return err
+	if n, ok := usage.Number("connectors.web_search"); ok {
+		searches = n
 	}
-	return wire.Items(chunks, at+".content", r.chunk)
-}
-
-func (r *reader) chunk(kind string, item wire.Object, at string) error {
-	switch kind {
-	case "text":
-		var chunk struct {
-			Text *string `json:"text" need:"true"`
-		}
-		if err := wire.Decode(item, &chunk, at); err != nil {
-			return err
-		}
-		r.draft.Write(*chunk.Text)
-	case "tool_reference":
-		r.seen++
-		var reference struct {
-			Tool  *string `json:"tool" need:"true"`
-			Title *string `json:"title" need:"true"`
-			URL   string  `json:"url"`
-		}
-		if err := wire.Decode(item, &reference, at); err != nil {
-			return err
-		}
-		if reference.URL != "" { // a reference to what is no page has none
-			r.draft.Cite(reference.URL, *reference.Title, 0, 0)
-		}
-	case "thinking":
-	default:
-		r.draft.PassOver(kind)
-	}
-	return nil
-}
-
-// search reads a call of the search. Its arguments are an object, or the text of one.
-func (r *reader) search(item wire.Object) {
-	var call struct {
-		Name      string      `json:"name"`
-		Arguments wire.Object `json:"arguments"`
-	}
-	if !wire.Lenient(item, &call) || !strings.HasPrefix(call.Name, "web_search") {
-		return
-	}
-	r.searches++
-	var text string
-	if wire.Lenient(call.Arguments, &text) {
-		call.Arguments = wire.Object(text)
-	}
-	var of struct {
-		Query string `json:"query"`
-	}
-	if wire.Lenient(call.Arguments, &of) {
-		r.draft.Search(of.Query)
-	}
-}
-
-func usage(text wire.Object, searches int64) *event.Usage {
-	var of struct {
-		Prompt     *int64 `json:"prompt_tokens" need:"true"`
-		Completion *int64 `json:"completion_tokens" need:"true"`
-		Connectors int64  `json:"connector_tokens"`
-		Calls      struct {
-			Searches *int64 `json:"web_search"`
-		} `json:"connectors"`
-	}
-	if !wire.Lenient(text, &of) {
-		return nil
-	}
-	u := &event.Usage{InputTokens: *of.Prompt + of.Connectors, OutputTokens: *of.Completion, Searches: searches}
-	if of.Calls.Searches != nil {
-		u.Searches = *of.Calls.Searches
-	}
-	return u
+	return &event.Usage{InputTokens: counts[0] + counts[2], OutputTokens: counts[1], Searches: searches}
 }

@@ -2,60 +2,60 @@
 package openai
 
 import (
-	"context"
-	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
-	api "github.com/openai/openai-go/v3/responses"
 
 	"github.com/answerscope/answerscope/ingest/platform"
 	"github.com/answerscope/answerscope/ingest/platform/responses"
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// OpenAI is a platform.Platform.
-type OpenAI struct{ account wire.Account }
-
 // New returns the platform for an account; baseURL "" is OpenAI's own.
-func New(key, baseURL string) (*OpenAI, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://api.openai.com")
-	return &OpenAI{account}, err
+func New(key, baseURL string) (platform.Platform, error) {
+	account, err := wire.NewAccount(key, baseURL, "https://api.openai.com", wire.Bearer(key))
+	return wire.API{Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read}, err
 }
 
-// Ask puts the question to the model, which has to search the web.
-func (o *OpenAI) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
-	raw, err := o.account.Send(ctx, func(client *http.Client) error {
-		// The service itself, not openai.NewClient: that one reads keys and addresses of the environment.
-		service := api.NewResponseService(option.WithHTTPClient(client), option.WithMaxRetries(0),
-			option.WithAPIKey(o.account.Key), option.WithBaseURL(o.account.BaseURL+"/v1/"))
-		_, err := service.New(ctx, request(q))
-		return err
-	})
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	reply, err := read(o.account, raw)
-	return Description.Priced(reply, q.Model), err
+type request struct {
+	Model      string   `json:"model"`
+	Input      string   `json:"input"`
+	Tools      []tool   `json:"tools"`
+	ToolChoice string   `json:"tool_choice"`
+	Include    []string `json:"include"`
+	Store      bool     `json:"store"`
 }
 
-func request(q platform.Question) api.ResponseNewParams {
-	// Without a location the search is that of a user in the United States; one that is empty is of nowhere.
-	location := api.WebSearchToolUserLocationParam{Type: "approximate"}
-	if q.Region != "" {
-		location.Country = param.NewOpt(strings.ToUpper(q.Region))
-	}
-	return api.ResponseNewParams{
-		Model:      Description.Requested(q.Model),
-		Input:      api.ResponseNewParamsInputUnion{OfString: param.NewOpt(q.Text)},
-		Tools:      []api.ToolUnionParam{{OfWebSearch: &api.WebSearchToolParam{Type: api.WebSearchToolTypeWebSearch, UserLocation: location}}},
-		ToolChoice: api.ResponseNewParamsToolChoiceUnion{OfToolChoiceMode: param.NewOpt(api.ToolChoiceOptionsRequired)},
-		Include:    []api.ResponseIncludable{api.ResponseIncludableWebSearchCallActionSources},
-		Store:      param.NewOpt(false),
+type tool struct {
+	Type         string   `json:"type"`
+	UserLocation location `json:"user_location"`
+}
+
+type location struct {
+	Type    string `json:"type"`
+	Country string `json:"country,omitempty"`
+}
+
+// newRequest makes the model search the web. Without a location OpenAI searches as a user in the United States, so a
+// question without a region sends an empty one.
+func newRequest(q platform.Question) any {
+	return request{
+		Model: Description.Requested(q.Model), Input: q.Text, ToolChoice: "required", Include: []string{"web_search_call.action.sources"},
+		Tools: []tool{{"web_search", location{"approximate", strings.ToUpper(q.Region)}}},
 	}
 }
+
+// shape requires what OpenAI sends with every annotation.
+var shape = responses.Shape(wire.Shape{
+	"output_text":  {"text text", "annotations items"},
+	"url_citation": {"url text", "title text", "start_index number", "end_index number"},
+})
 
 func read(account wire.Account, raw []byte) (platform.Reply, error) {
-	return responses.Reader{Annotations: true, Titles: true}.Read(account, raw)
+	return responses.Reader{Shape: shape, Titles: true, Finish: countSearches}.Read(account, raw)
+}
+
+// countSearches takes the number of searches that OpenAI bills, where it is there.
+func countSearches(a *responses.Answer) {
+	if n, ok := a.Body.Number("tool_usage.web_search.num_requests"); ok {
+		a.Searches = n
+	}
 }

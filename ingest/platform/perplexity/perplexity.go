@@ -2,7 +2,6 @@
 package perplexity
 
 import (
-	"context"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,16 +12,13 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// Perplexity is a platform.Platform.
-type Perplexity struct{ account wire.Account }
-
 // New returns the platform for an account; baseURL "" is Perplexity's own.
-func New(key, baseURL string) (*Perplexity, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://api.perplexity.ai")
-	return &Perplexity{account}, err
+func New(key, baseURL string) (platform.Platform, error) {
+	account, err := wire.NewAccount(key, baseURL, "https://api.perplexity.ai", wire.Bearer(key))
+	return wire.API{Description: Description, Account: account, Path: "/v1/agent", Request: newRequest, Read: read}, err
 }
 
-// request has no field that the API does not know: it refuses those.
+// request has no field that the API does not know, since it refuses those.
 type request struct {
 	Model string `json:"model"`
 	Input string `json:"input"`
@@ -38,84 +34,67 @@ type location struct {
 	Country string `json:"country"`
 }
 
-// Ask puts the question to the model, which may search the web.
-func (p *Perplexity) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
+func newRequest(q platform.Question) any {
 	search := tool{Type: "web_search"}
 	if q.Region != "" {
-		search.UserLocation = &location{Country: strings.ToUpper(q.Region)}
+		search.UserLocation = &location{strings.ToUpper(q.Region)}
 	}
-	raw, err := p.account.Post(ctx, "/v1/agent", request{Model: Description.Requested(q.Model), Input: q.Text, Tools: []tool{search}})
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	reply, err := read(p.account, raw)
-	return Description.Priced(reply, q.Model), err
+	return request{Model: Description.Requested(q.Model), Input: q.Text, Tools: []tool{search}}
 }
+
+var shape = responses.Shape(wire.Shape{
+	"search_results": {"queries? texts", "results[].id number", "results[].url text", "results[].title text"},
+	"skill_loaded":   nil, "finance_results": nil,
+})
 
 func read(account wire.Account, raw []byte) (platform.Reply, error) {
-	f := findings{taken: map[int]bool{}}
-	return responses.Reader{Item: f.item, Finish: f.cite, Usage: usage}.Read(account, raw)
+	f := findings{numbers: map[int64]bool{}}
+	return responses.Reader{Shape: shape, Item: f.item, Finish: f.cite, Usage: usage}.Read(account, raw)
 }
 
-// findings are the results of all searches of an answer.
+// findings holds the results of all searches of an answer.
 type findings struct {
 	results []result
-	taken   map[int]bool
-	highest int
+	numbers map[int64]bool
+	highest int64
 }
 
 type result struct {
-	number     int
+	number     int64
 	url, title string
 }
 
-// item reads the results of a search. Markers count on over all searches; should the ids of a search begin anew, they
-// are counted on.
-func (f *findings) item(a *responses.Answer, kind string, item wire.Object, at string) error {
-	switch kind {
-	case "search_results":
-	case "skill_loaded", "finance_results":
-		return nil
-	default:
-		a.PassOver(kind)
-		return nil
-	}
-	var search struct {
-		Queries []string `json:"queries"`
-		Results []struct {
-			ID    *int    `json:"id" need:"true"`
-			URL   *string `json:"url" need:"true"`
-			Title *string `json:"title" need:"true"`
-		} `json:"results" need:"true"`
-	}
-	if err := wire.Decode(item, &search, at); err != nil {
-		return err
+// item reads the results of a search. Markers count on over all searches; ids of a search that begin anew are added to
+// the highest before.
+func (f *findings) item(a *responses.Answer, item wire.Object) {
+	if item.Kind() != "search_results" {
+		return
 	}
 	a.Searches++
-	for _, query := range search.Queries {
+	for _, query := range item.Texts("queries") {
 		a.Search(query)
 	}
-	before := 0
-	if len(search.Results) > 0 && f.taken[*search.Results[0].ID] {
-		before = f.highest
-	}
-	for _, r := range search.Results {
-		number := before + *r.ID
-		f.taken[number] = true
+	before := int64(0)
+	for i, r := range item.List("results") {
+		id, _ := r.Number("id")
+		if i == 0 && f.numbers[id] {
+			before = f.highest
+		}
+		number := before + id
+		f.numbers[number] = true
 		f.highest = max(f.highest, number)
-		f.results = append(f.results, result{number, *r.URL, *r.Title})
+		f.results = append(f.results, result{number, r.Text("url"), r.Text("title")})
 	}
-	return nil
 }
 
 var marker = regexp.MustCompile(`\[(\d+(?:, ?\d+)*)\]`)
 
-// cite cites the results that the text has markers of, in their order, and consults the others.
+// cite cites the results whose markers are in the text, in the order of the results, and consults the others.
 func (f *findings) cite(a *responses.Answer) {
-	ranges := map[int][]int{}
+	ranges := map[int64][]int{}
 	for _, at := range marker.FindAllStringSubmatchIndex(a.Text(), -1) {
 		for text := range strings.SplitSeq(a.Text()[at[2]:at[3]], ",") {
-			if number, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && ranges[number] == nil {
+			if number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && ranges[number] == nil {
 				ranges[number] = at[:2]
 			}
 		}
@@ -129,24 +108,14 @@ func (f *findings) cite(a *responses.Answer) {
 	}
 }
 
-func usage(text wire.Object, searches int64) *event.Usage {
-	u := responses.Usage(text, searches)
-	var of struct {
-		Cost struct {
-			Total wire.Object `json:"total_cost"`
-		} `json:"cost"`
-		Calls struct {
-			Search *struct {
-				Invocations int64 `json:"invocation"`
-			} `json:"search_web"`
-		} `json:"tool_calls_details"`
+func usage(usage wire.Object, searches int64) *event.Usage {
+	u := responses.Usage(usage, searches)
+	if u == nil {
+		return nil
 	}
-	if u == nil || !wire.Lenient(text, &of) {
-		return u
+	if n, ok := usage.Number("tool_calls_details.search_web.invocation"); ok {
+		u.Searches = n
 	}
-	if of.Calls.Search != nil {
-		u.Searches = of.Calls.Search.Invocations
-	}
-	u.CostUSD, _ = event.Decimal(string(of.Cost.Total)) // "" where it is no number
+	u.CostUSD, _ = event.Decimal(usage.Decimal("cost.total_cost")) // "" where it is no number
 	return u
 }

@@ -33,7 +33,7 @@ func (d *Draft) Write(text string) (start int) {
 	}
 	d.separate = false
 	start = d.text.Len()
-	d.text.WriteString(strings.ToValidUTF8(text, "\uFFFD"))
+	d.text.WriteString(text)
 	return start
 }
 
@@ -53,9 +53,6 @@ func (d *Draft) Cite(address, title string, start, end int) {
 func (d *Draft) Consult(address, title string) {
 	d.consulted = add(d.consulted, platform.Citation{Citation: event.Citation{URL: address, Title: title}})
 }
-
-// PassOver counts an item of an unknown kind. It may be new, and the answer without it is still an answer.
-func (d *Draft) PassOver(kind string) { d.unknown = append(d.unknown, kind) }
 
 // Search adds a search query.
 func (d *Draft) Search(query string) {
@@ -145,7 +142,7 @@ func withoutSource(address string) string {
 }
 
 // Bytes is the offset in bytes of an offset in characters; -1 if the text is shorter.
-func Bytes(text string, characters int) int {
+func Bytes(text string, characters int64) int {
 	if characters < 0 {
 		return -1
 	}

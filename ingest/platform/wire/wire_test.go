@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"errors"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/answerscope/answerscope/ingest/platform"
 )
 
 func TestTheSourceIsRemovedFromURLs(t *testing.T) {
@@ -62,7 +60,7 @@ func TestCitedURLsComeFirstAndOnce(t *testing.T) {
 }
 
 func TestOffsetsInCharacters(t *testing.T) {
-	for characters, want := range map[int]int{-1: -1, 0: 0, 1: 1, 2: 3, 3: 7, 4: 8, 5: -1} {
+	for characters, want := range map[int64]int{-1: -1, 0: 0, 1: 1, 2: 3, 3: 7, 4: 8, 5: -1} {
 		if got := Bytes("aü🏕b", characters); got != want {
 			t.Errorf("character %d is byte %d, want %d", characters, got, want)
 		}
@@ -81,31 +79,77 @@ func TestWhenToAskAgain(t *testing.T) {
 	}
 }
 
-func TestNeededFields(t *testing.T) {
-	type form struct {
-		A *string `json:"a" need:"true"`
-		B *string `json:"b" need:"null"`
-		C []struct {
-			D *int `json:"d" need:"true"`
-		} `json:"c"`
+func TestShape(t *testing.T) {
+	shape := Shape{
+		"":       {"items items", "more?.sources? items:source", "status? text"},
+		"text":   {"text text", "notes? items:page"},
+		"page":   {"url text", "title text|null", "at? number"},
+		"result": {"pages[].url text", "found items|item"},
+		"empty":  nil,
 	}
 	for text, want := range map[string]string{
-		`{"a":"x","b":null}`:                "",
-		`{"a":"x","b":"y","c":[{"d":0}]}`:   "",
-		`{"b":null}`:                        "changed_shape: part has no field a",
-		`{"a":null,"b":null}`:               "changed_shape: part has no field a",
-		`{"A":"x","b":null}`:                "changed_shape: part has no field a",
-		`{"a":"x"}`:                         "changed_shape: part has no field b",
-		`{"a":"x","b":"","c":[{"d":1},{}]}`: "changed_shape: part.c[1] has no field d",
+		`{"items":[]}`: "",
+		`{"items":[{"type":"text","text":"","notes":[{"type":"page","url":"u","title":null,"at":3}]},{"type":"empty"}]}`:       "",
+		`{"items":[{"type":"result","pages":[],"found":[]},{"type":"result","pages":[{"url":"u"}],"found":{"type":"empty"}}]}`: "",
+		`{"items":[],"more":{"sources":null},"status":null}`:                                                                   "",
+		`{}`:                          "the answer has no field items",
+		`{"Items":[]}`:                "the answer has no field items",
+		`{"items":null}`:              "the answer has no field items",
+		`{"items":{}}`:                "items has not the form items",
+		`{"items":[],"status":1}`:     "status has not the form text",
+		`{"items":[7]}`:               "items[0] is no object",
+		`{"items":[{"text":"a"}]}`:    "items[0] has no type",
+		`{"items":[{"type":"text"}]}`: "items[0] has no field text",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","title":""}]}]}`:                    "items[0].notes[0] has no field url",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","url":"u"}]}]}`:                     "items[0].notes[0] has no field title",
+		`{"items":[{"type":"text","text":"a","notes":[{"type":"page","url":"u","title":"","at":1.5}]}]}`: "items[0].notes[0].at has not the form number",
+		`{"items":[{"type":"text","text":"a","remarks":[{"type":"page"}]}]}`:                             "items[0] has no field notes?, but page in another field",
+		`{"items":[],"more":{"pages":[[{"type":"source"}]]}}`:                                            "more has no field sources?, but source in another field",
+		`{"items":[],"more":[]}`: "more is no object",
+		`{"items":[{"type":"result","pages":[{"url":"u"},{}],"found":[]}]}`: "items[0].pages[1] has no field url",
+		`{"items":[{"type":"result","pages":[],"found":{}}]}`:               "items[0].found[0] has no type",
 	} {
-		var into form
-		err := Decode([]byte(text), &into, "part")
+		answer, err := Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = new(Draft).Check(answer, shape)
+		if want != "" {
+			want = "changed_shape: " + want
+		}
 		if got := message(err); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	if e, ok := errors.AsType[*platform.Error](Decode([]byte(`{"a":1}`), &form{}, "")); !ok || e.Class != platform.ChangedShape {
-		t.Errorf("a number for a text: %v", e)
+}
+
+func TestUnknownItemsArePassedOver(t *testing.T) {
+	shape := Shape{"": {"items items", "parts? union:text"}, "page": {"url text"}, "text": {"text text"}, "call": nil}
+	for text, want := range map[string]string{
+		`{"items":[{"type":"new","url":7,"below":{"type":"page"}},{"type":"page","url":"u","a_new_field":1}]}`: "new",
+		`{"items":[],"parts":[{"signature":"s"},{"text":"a","signature":"s"},{"call":{}},{"b":1,"a":2},{}]}`:   "signature, a+b, ",
+		`{"items":[],"parts":[]}`:                         "",
+		`{"items":[],"parts":[{"text":7}]}`:               "changed_shape: parts[0].text has not the form text",
+		`{"items":[],"parts":[{"a":1},{}]}`:               "changed_shape: parts has no item of a known kind",
+		`{"items":[],"parts":[{"signature":"s"},"text"]}`: "changed_shape: parts[1] is no object",
+	} {
+		answer, err := Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d Draft
+		err = d.Check(answer, shape)
+		if got := message(err); got != want && (err != nil || strings.Join(d.unknown, ", ") != want) {
+			t.Errorf("%s: %q, %q; want %q", text, d.unknown, got, want)
+		}
+	}
+}
+
+func TestAnswersAreOneObject(t *testing.T) {
+	for _, text := range []string{"", "null", "[]", "7", `{"a":1`, `{"a":1} {}`, "{}x", "<html>"} {
+		if _, err := Decode([]byte(text)); message(err)[:13] != "changed_shape" {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
@@ -114,11 +158,4 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-func TestTally(t *testing.T) {
-	counts := Tally([]byte(`{"type":"a","b":[{"type":"url","url":"type"},{"type":"url"},"type"],"c":{"type":{"type":"url"}}}`))
-	if counts["type:url"] != 3 || counts["type:a"] != 1 || counts["type"] != 5 || counts["url"] != 1 || counts["b"] != 1 {
-		t.Errorf("%v", counts)
-	}
 }

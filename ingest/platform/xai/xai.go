@@ -2,7 +2,6 @@
 package xai
 
 import (
-	"context"
 	"regexp"
 	"strings"
 
@@ -12,13 +11,10 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// XAI is a platform.Platform.
-type XAI struct{ account wire.Account }
-
 // New returns the platform for an account; baseURL "" is xAI's own.
-func New(key, baseURL string) (*XAI, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://api.x.ai")
-	return &XAI{account}, err
+func New(key, baseURL string) (platform.Platform, error) {
+	account, err := wire.NewAccount(key, baseURL, "https://api.x.ai", wire.Bearer(key))
+	return wire.API{Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read}, err
 }
 
 type request struct {
@@ -38,54 +34,47 @@ type location struct {
 	Country string `json:"country"`
 }
 
-// Ask puts the question to the model, which may search the web.
-func (x *XAI) Ask(ctx context.Context, q platform.Question) (platform.Reply, error) {
+func newRequest(q platform.Question) any {
 	search := tool{Type: "web_search"}
 	if q.Region != "" {
-		search.UserLocation = &location{Type: "approximate", Country: strings.ToUpper(q.Region)}
+		search.UserLocation = &location{"approximate", strings.ToUpper(q.Region)}
 	}
-	raw, err := x.account.Post(ctx, "/v1/responses", request{Model: Description.Requested(q.Model), Input: q.Text, Tools: []tool{search}})
-	if err != nil {
-		return platform.Reply{}, err
-	}
-	reply, err := read(x.account, raw)
-	return Description.Priced(reply, q.Model), err
+	return request{Model: Description.Requested(q.Model), Input: q.Text, Tools: []tool{search}}
 }
 
+var shape = responses.Shape(wire.Shape{
+	"":            {"status? text", "model? text", "output items", "citations? texts"},
+	"output_text": {"text text", "annotations items"},
+})
+
 func read(account wire.Account, raw []byte) (platform.Reply, error) {
-	return responses.Reader{Annotations: true, Finish: links, Usage: usage}.Read(account, raw)
+	return responses.Reader{Shape: shape, Finish: citeLinks, Usage: usage}.Read(account, raw)
 }
 
 // link is a citation within the text: [[1]](https://…).
 var link = regexp.MustCompile(`\[\[\d+\]\]\((https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)`)
 
-// links cites what the text links to, and consults every URL that was encountered.
-func links(a *responses.Answer) {
+// citeLinks cites the links of the text, and consults every URL that was encountered.
+func citeLinks(a *responses.Answer) {
 	text := a.Text()
 	for _, at := range link.FindAllStringSubmatchIndex(text, -1) {
 		a.Cite(text[at[2]:at[3]], "", at[0], at[1])
 	}
-	for _, address := range a.Whole.Citations {
+	for _, address := range a.Body.Texts("citations") {
 		a.Consult(address, "")
 	}
 }
 
-// usage reads xAI's form: it says what the answer costs, in parts of 10⁻¹⁰ US dollars
+// usage reads xAI's form, which has the cost of the answer in units of 10⁻¹⁰ US dollars
 // (https://docs.x.ai/developers/cost-tracking).
-func usage(text wire.Object, searches int64) *event.Usage {
-	u := responses.Usage(text, searches)
-	var of struct {
-		Ticks   wire.Object `json:"cost_in_usd_ticks"`
-		Details *struct {
-			WebSearches int64 `json:"web_search_calls"`
-		} `json:"server_side_tool_usage_details"`
+func usage(usage wire.Object, searches int64) *event.Usage {
+	u := responses.Usage(usage, searches)
+	if u == nil {
+		return nil
 	}
-	if u == nil || !wire.Lenient(text, &of) {
-		return u
+	if n, ok := usage.Number("server_side_tool_usage_details.web_search_calls"); ok {
+		u.Searches = n
 	}
-	if of.Details != nil {
-		u.Searches = of.Details.WebSearches
-	}
-	u.CostUSD, _ = event.Decimal(string(of.Ticks) + "e-10") // "" where it is no number
+	u.CostUSD, _ = event.Decimal(usage.Decimal("cost_in_usd_ticks") + "e-10") // "" where it is no number
 	return u
 }

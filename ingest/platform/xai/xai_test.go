@@ -12,7 +12,7 @@ import (
 func TestConformance(t *testing.T) {
 	platformtest.Suite{
 		Description: Description, Path: "/v1/responses", KeyHeader: "Authorization", KeyPrefix: "Bearer ",
-		Open:     func(key, baseURL string) (platform.Platform, error) { return New(key, baseURL) },
+		Open:     New,
 		Request:  sent,
 		Optional: []string{"output.action.sources"},
 		Unseen:   []string{"output.action.url", "citations"},
@@ -33,5 +33,5 @@ func sent(t *testing.T, body map[string]any, region string) {
 }
 
 func FuzzRead(f *testing.F) {
-	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{Key: "hunter2"}, raw) })
+	platformtest.Fuzz(f, func(raw []byte) (platform.Reply, error) { return read(wire.Account{}, raw) })
 }

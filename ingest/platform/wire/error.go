@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +13,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// classes are those of the codes, types, reasons and statuses by which the platforms name an error.
+// classes maps the codes, types, reasons and statuses by which the platforms name an error, in lower case with _ for -.
 var classes = map[string]platform.Class{
 	"rate_limit_exceeded": platform.RateLimited, "rate_limit_error": platform.RateLimited, "resource_exhausted": platform.RateLimited,
 	"too_many_requests": platform.RateLimited, "rate_limited": platform.RateLimited, "429": platform.RateLimited,
@@ -30,12 +30,12 @@ var classes = map[string]platform.Class{
 	"content_filter": platform.ContentFiltered, "bio_policy": platform.ContentFiltered, "misalignment_policy_violation": platform.ContentFiltered,
 }
 
-// refusal is the error that an answer says. Its status decides, or, where that is 200, the first code in the body that
-// is known; a further code may say it more closely.
-func refusal(status int, header http.Header, body []byte) *platform.Error {
-	said := decodeSaid(body)
+// failure returns the error of a response. Its status decides, or, where that is 200, the first known code in the body;
+// a further code may be more exact.
+func failure(status int, header http.Header, body []byte) *platform.Error {
+	parsed := parseErrorBody(body)
 	class, decided := ofStatus(status), status != http.StatusOK
-	for _, code := range said.codes {
+	for _, code := range parsed.codes {
 		named, known := classes[strings.ReplaceAll(strings.ToLower(code), "-", "_")]
 		switch {
 		case !known:
@@ -45,7 +45,7 @@ func refusal(status int, header http.Header, body []byte) *platform.Error {
 			class, decided = named, true
 		}
 	}
-	e := &platform.Error{Class: class, RetryAfter: said.retry, Cause: errors.New(said.text(status, body))}
+	e := &platform.Error{Class: class, RetryAfter: parsed.retry, Cause: errors.New(parsed.text(status, body))}
 	if after := retryAfter(header.Get("Retry-After"), time.Now()); after > 0 {
 		e.RetryAfter = after
 	}
@@ -66,63 +66,47 @@ func ofStatus(status int) platform.Class {
 	return platform.Invalid
 }
 
-// said is what the body of an error says, in the forms of all platforms: {error: {message, code, type, status,
-// details: [{reason, retryDelay}]}}, {code, error: "text"}, {message, type, code} and {detail}.
-type said struct {
+// errorBody is the body of an error, in the forms of all platforms: {error: {message, code, type, status, details:
+// [{reason, retryDelay}]}}, {code, error: "text"}, {message, type, code} and {detail}.
+type errorBody struct {
 	codes   []string
 	message string
 	retry   time.Duration
 }
 
-func decodeSaid(body []byte) (s said) {
-	var of map[string]any
-	if json.Unmarshal(body, &of) != nil {
-		return s
+func parseErrorBody(body []byte) (e errorBody) {
+	object, err := Decode(body)
+	if err != nil {
+		return e
 	}
-	if inner, ok := of["error"].(map[string]any); ok {
-		of = inner
+	if inner := object.Object("error"); inner != nil {
+		object = inner
 	}
 	for _, name := range []string{"code", "type", "status", "detail"} {
-		switch code := of[name].(type) {
-		case string:
-			s.codes = append(s.codes, code)
-		case float64:
-			s.codes = append(s.codes, strconv.FormatFloat(code, 'f', -1, 64))
+		if code := cmp.Or(object.Text(name), object.Decimal(name)); code != "" {
+			e.codes = append(e.codes, code)
 		}
 	}
-	for _, name := range []string{"message", "error", "detail"} {
-		if text, ok := of[name].(string); ok && s.message == "" {
-			s.message = text
+	e.message = cmp.Or(object.Text("message"), object.Text("error"), object.Text("detail"))
+	for _, detail := range object.List("details") {
+		e.codes = append(e.codes, detail.Text("reason"))
+		if delay, err := time.ParseDuration(detail.Text("retryDelay")); err == nil {
+			e.retry = wholeSeconds(delay)
 		}
 	}
-	details, _ := of["details"].([]any)
-	for _, detail := range details {
-		of, _ := detail.(map[string]any)
-		if reason, ok := of["reason"].(string); ok {
-			s.codes = append(s.codes, reason)
-		}
-		if delay, ok := of["retryDelay"].(string); ok {
-			if d, err := time.ParseDuration(delay); err == nil {
-				s.retry = wholeSeconds(d)
-			}
-		}
+	if strings.Contains(strings.ToLower(e.message), "incorrect api key") { // xAI, under the code of every other mistake
+		e.codes = append(e.codes, "invalid_api_key")
 	}
-	if strings.Contains(strings.ToLower(s.message), "incorrect api key") { // xAI, under the code of every other mistake
-		s.codes = append(s.codes, "invalid_api_key")
-	}
-	return s
+	return e
 }
 
-// longestText is how much of a platform's words is kept.
-const longestText = 500
+// maxText limits the text of a platform's error.
+const maxText = 500
 
-func (s said) text(status int, body []byte) string {
-	text := s.message
-	if text == "" {
-		text = strings.TrimSpace(string(body))
-	}
-	if len(text) > longestText {
-		text = text[:longestText] + "…"
+func (e errorBody) text(status int, body []byte) string {
+	text := cmp.Or(e.message, strings.TrimSpace(string(body)))
+	if len(text) > maxText {
+		text = text[:maxText] + "…"
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	if status == http.StatusOK {
