@@ -35,14 +35,14 @@ type Price struct {
 	PerThousandRequests    string
 }
 
-// Limits are those of one account at the platform; 0 is none. All processes of an installation share them.
+// Limits apply to one account at the platform; 0 is none. All processes of an installation share them.
 type Limits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int
 	InFlight          int // requests at one time
 }
 
-// String says the limits to people.
+// String describes the limits to people.
 func (l Limits) String() string {
 	if l.RequestsPerMinute == 0 {
 		return "none"
@@ -62,30 +62,34 @@ func (d Description) Requested(slug string) string {
 	return slug
 }
 
-// Priced adds what the answer of a model cost, by the list of prices, where the platform does not say it itself.
+// Priced adds the cost of a model's answer by the list of prices, unless the platform has given it.
 func (d Description) Priced(reply Reply, model string) Reply {
 	i := slices.IndexFunc(d.Models, func(m Model) bool { return m.Slug == d.Requested(model) })
-	if i < 0 || d.Models[i].Price == nil || reply.Usage == nil || reply.Usage.CostUSD != "" || d.Models[i].Price.Currency != "USD" {
+	if i < 0 || reply.Usage == nil || reply.Usage.CostUSD != "" {
+		return reply
+	}
+	price := d.Models[i].Price
+	if price == nil || price.Currency != "USD" {
 		return reply
 	}
 	usage := *reply.Usage
-	usage.CostUSD = d.Models[i].Price.Cost(usage)
+	usage.CostUSD = price.Cost(usage)
 	reply.Usage = &usage
 	return reply
 }
 
-// Cost is what one answer costs, as a decimal number with at most 6 digits after the point.
-func (p Price) Cost(of event.Usage) string {
+// Cost returns the cost of one answer, as a decimal number with at most 6 digits after the point.
+func (p Price) Cost(usage event.Usage) string {
 	sum := new(big.Rat)
 	for _, part := range []struct {
-		price string
-		n, of int64
+		price  string
+		n, per int64
 	}{
-		{p.PerMillionInputTokens, of.InputTokens, 1_000_000}, {p.PerMillionOutputTokens, of.OutputTokens, 1_000_000},
-		{p.PerThousandSearches, of.Searches, 1000}, {p.PerThousandRequests, 1, 1000},
+		{p.PerMillionInputTokens, usage.InputTokens, 1_000_000}, {p.PerMillionOutputTokens, usage.OutputTokens, 1_000_000},
+		{p.PerThousandSearches, usage.Searches, 1000}, {p.PerThousandRequests, 1, 1000},
 	} {
 		if price, ok := new(big.Rat).SetString(part.price); ok {
-			sum.Add(sum, price.Mul(price, big.NewRat(part.n, part.of)))
+			sum.Add(sum, price.Mul(price, big.NewRat(part.n, part.per)))
 		}
 	}
 	cost, _ := event.Decimal(sum.FloatString(9)) // of prices and counts of one answer it is a number

@@ -1,5 +1,5 @@
 // Package platform is the interface of AI platforms: one prompt is asked; a reply comes back, or an error whose class
-// says what to do about it. A package per platform implements it.
+// decides how to go on. A package per platform implements it.
 package platform
 
 import (
@@ -51,7 +51,7 @@ type Reply struct {
 }
 
 // Citation is a URL that the platform lists, with the part of the text that it supports: bytes Start to End of
-// Reply.Text, both 0 where the platform does not say.
+// Reply.Text, both 0 where they are unknown.
 type Citation struct {
 	event.Citation
 	Start, End int
@@ -69,7 +69,7 @@ func Simulated(slug string) bool { return slug == Simulator || slug == Simulator
 // Class is the kind of a failure.
 type Class string
 
-// The classes. A run is worth asking again only where Retryable says so.
+// The classes. A run is asked again only if its class is Retryable.
 const (
 	RateLimited     Class = "rate_limited"     // too many questions; again after RetryAfter
 	Quota           Class = "quota"            // the account's budget is spent

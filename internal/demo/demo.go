@@ -8,7 +8,7 @@ import (
 	"github.com/answerscope/answerscope/sql/postgres"
 )
 
-// Brand returns the demo's brand with its competitors. Their hosts are of a reserved domain, so they never exist.
+// Brand returns the demo's brand with its competitors. Their hosts end in a reserved domain, so they never exist.
 func Brand() postgres.NewBrand {
 	return postgres.NewBrand{
 		Name: "Fernwood", Slug: "fernwood", Industry: "outdoor", Region: "us", Language: "en",

@@ -182,7 +182,8 @@ func (r *reader) stopped(reason string) {
 
 // addUsage adds the usage of one response.
 func (r *reader) addUsage(usage wire.Object, searches int64) {
-	tokens, ok := usage.Counts("input_tokens", "output_tokens", "cache_creation_input_tokens?", "cache_read_input_tokens?")
+	tokens, ok := usage.Counts(
+		"input_tokens", "output_tokens", "cache_creation_input_tokens?", "cache_read_input_tokens?")
 	if !ok {
 		return
 	}

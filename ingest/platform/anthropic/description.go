@@ -5,7 +5,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Description is Anthropic as a platform. The limits are those of a new account; an account that is older has more.
+// Description declares Anthropic, with the limits of a new account.
 var Description = platform.Description{
 	Slug: "anthropic", Name: "Anthropic", NeedsKey: true, TakesRegion: true,
 	Models: []platform.Model{

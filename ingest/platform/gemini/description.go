@@ -5,7 +5,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Description is Gemini as a platform. A search costs nothing until 5,000 in a month; the price is that of the others.
+// Description declares Gemini. The first 5,000 searches of a month are free; the price applies after them.
 var Description = platform.Description{
 	Slug: "gemini", Name: "Google Gemini", NeedsKey: true,
 	Models: []platform.Model{

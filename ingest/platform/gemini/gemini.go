@@ -16,7 +16,8 @@ type Gemini struct{ account wire.Account }
 
 // New returns the platform for an account; baseURL "" is Google's own.
 func New(key, baseURL string) (platform.Platform, error) {
-	account, err := wire.NewAccount(key, baseURL, "https://generativelanguage.googleapis.com", http.Header{"X-Goog-Api-Key": {key}})
+	header := http.Header{"X-Goog-Api-Key": {key}}
+	account, err := wire.NewAccount(key, baseURL, "https://generativelanguage.googleapis.com", header)
 	return &Gemini{account}, err
 }
 
@@ -47,7 +48,9 @@ func (g *Gemini) Ask(ctx context.Context, q platform.Question) (platform.Reply, 
 	if err != nil {
 		return platform.Reply{}, err
 	}
-	r := reader{account: g.account, resolve: func(addresses []string) map[string]string { return resolve(ctx, addresses) }}
+	r := reader{account: g.account, resolve: func(addresses []string) map[string]string {
+		return resolve(ctx, addresses)
+	}}
 	reply, err := r.read(raw)
 	return Description.Priced(reply, q.Model), err
 }

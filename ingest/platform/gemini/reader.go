@@ -9,8 +9,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform/wire"
 )
 
-// shape has parts and sources by the field that names their kind. Supports say which part of the text rests on which
-// sources (chunks).
+// shape lists parts and sources by the field that names their kind. A support links a segment of the text to the
+// sources (chunks) that it rests on.
 var shape = wire.Shape{
 	"": {
 		"modelVersion? text", "candidates[].finishReason? text", "candidates[].content?.parts? union:text",
@@ -69,7 +69,8 @@ func (r *reader) read(raw []byte) (platform.Reply, error) {
 		return platform.Reply{}, err
 	}
 	finish := finishOf(candidates[0].Text("finishReason"))
-	return r.draft.Reply(finish, body.Text("modelVersion"), usage(body.Object("usageMetadata"), int64(len(queries))), raw)
+	tokens := usage(body.Object("usageMetadata"), int64(len(queries)))
+	return r.draft.Reply(finish, body.Text("modelVersion"), tokens, raw)
 }
 
 func finishOf(reason string) event.Finish {
@@ -171,7 +172,8 @@ func (r *reader) cite(pages []page, supports []wire.Object) error {
 // textRange returns the range of a segment in the whole text. The segment's own is in bytes of a part.
 func (r *reader) textRange(segment wire.Object) [2]int {
 	at, ok := segment.Counts("partIndex?", "startIndex?", "endIndex?")
-	if !ok || at[0] < 0 || at[0] >= int64(len(r.parts)) || at[1] < 0 || at[2] < at[1] || at[2] > int64(len(r.draft.Text())) {
+	if !ok || at[0] < 0 || at[0] >= int64(len(r.parts)) ||
+		at[1] < 0 || at[2] < at[1] || at[2] > int64(len(r.draft.Text())) {
 		return [2]int{}
 	}
 	start := r.parts[at[0]]
@@ -180,7 +182,8 @@ func (r *reader) textRange(segment wire.Object) [2]int {
 
 // usage reads counts of tokens, which Google leaves out where they are 0.
 func usage(usage wire.Object, searches int64) *event.Usage {
-	tokens, ok := usage.Counts("promptTokenCount", "toolUsePromptTokenCount?", "candidatesTokenCount?", "thoughtsTokenCount?")
+	tokens, ok := usage.Counts(
+		"promptTokenCount", "toolUsePromptTokenCount?", "candidatesTokenCount?", "thoughtsTokenCount?")
 	if !ok {
 		return nil
 	}

@@ -22,7 +22,8 @@ const (
 // isRedirect reports whether an address leads to a source: at Google, or at the host of the base URL.
 func (r *reader) isRedirect(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") && (u.Host == redirectHost || u.Hostname() == r.account.Host())
+	return err == nil && strings.HasPrefix(u.Path, "/grounding-api-redirect/") &&
+		(u.Host == redirectHost || u.Hostname() == r.account.Host())
 }
 
 // resolve returns the targets of addresses, by one request each that does not follow. An address that cannot be
@@ -31,7 +32,7 @@ func resolve(ctx context.Context, addresses []string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	found := map[string]string{}
+	targets := map[string]string{}
 	var lock sync.Mutex
 	var all errgroup.Group
 	all.SetLimit(resolveAtOnce)
@@ -40,13 +41,13 @@ func resolve(ctx context.Context, addresses []string) map[string]string {
 			if target := location(ctx, client, address); target != "" {
 				lock.Lock()
 				defer lock.Unlock()
-				found[address] = target
+				targets[address] = target
 			}
 			return nil
 		})
 	}
 	_ = all.Wait() // none fails
-	return found
+	return targets
 }
 
 // location is where an address redirects to; "" if it does not, or not to a page.

@@ -5,10 +5,13 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Description is Mistral as a platform. What its searches cost is not known.
+// Description declares Mistral. The price of its searches is not known.
 var Description = platform.Description{
 	Slug: "mistral", Name: "Mistral", NeedsKey: true,
-	Models: []platform.Model{{Slug: "mistral-medium-latest", Typical: typical}, {Slug: "mistral-large-latest", Typical: typical}},
+	Models: []platform.Model{
+		{Slug: "mistral-medium-latest", Typical: typical},
+		{Slug: "mistral-large-latest", Typical: typical},
+	},
 	Limits: platform.Limits{RequestsPerMinute: 60, TokensPerMinute: 500_000, InFlight: 10},
 }
 

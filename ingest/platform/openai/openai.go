@@ -12,7 +12,9 @@ import (
 // New returns the platform for an account; baseURL "" is OpenAI's own.
 func New(key, baseURL string) (platform.Platform, error) {
 	account, err := wire.NewAccount(key, baseURL, "https://api.openai.com", wire.Bearer(key))
-	return wire.API{Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read}, err
+	return wire.API{
+		Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read,
+	}, err
 }
 
 type request struct {
@@ -38,8 +40,9 @@ type location struct {
 // question without a region sends an empty one.
 func newRequest(q platform.Question) any {
 	return request{
-		Model: Description.Requested(q.Model), Input: q.Text, ToolChoice: "required", Include: []string{"web_search_call.action.sources"},
-		Tools: []tool{{"web_search", location{"approximate", strings.ToUpper(q.Region)}}},
+		Model: Description.Requested(q.Model), Input: q.Text, ToolChoice: "required",
+		Include: []string{"web_search_call.action.sources"},
+		Tools:   []tool{{"web_search", location{"approximate", strings.ToUpper(q.Region)}}},
 	}
 }
 
@@ -53,7 +56,7 @@ func read(account wire.Account, raw []byte) (platform.Reply, error) {
 	return responses.Reader{Shape: shape, Titles: true, Finish: countSearches}.Read(account, raw)
 }
 
-// countSearches takes the number of searches that OpenAI bills, where it is there.
+// countSearches prefers the number of searches that OpenAI bills to the number of calls.
 func countSearches(a *responses.Answer) {
 	if n, ok := a.Body.Number("tool_usage.web_search.num_requests"); ok {
 		a.Searches = n

@@ -5,7 +5,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Description is Perplexity as a platform. Its answers say what they cost.
+// Description declares Perplexity, whose answers include their cost.
 var Description = platform.Description{
 	Slug: "perplexity", Name: "Perplexity", NeedsKey: true, TakesRegion: true,
 	Models: []platform.Model{{

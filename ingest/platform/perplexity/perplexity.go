@@ -15,7 +15,9 @@ import (
 // New returns the platform for an account; baseURL "" is Perplexity's own.
 func New(key, baseURL string) (platform.Platform, error) {
 	account, err := wire.NewAccount(key, baseURL, "https://api.perplexity.ai", wire.Bearer(key))
-	return wire.API{Description: Description, Account: account, Path: "/v1/agent", Request: newRequest, Read: read}, err
+	return wire.API{
+		Description: Description, Account: account, Path: "/v1/agent", Request: newRequest, Read: read,
+	}, err
 }
 
 // request has no field that the API does not know, since it refuses those.

@@ -12,21 +12,24 @@ import (
 
 // shape has the kinds that all of the platforms share.
 var shape = wire.Shape{
-	"":                {"status? text", "model? text", "output items"},
-	"message":         {"content items"},
-	"output_text":     {"text text", "annotations? items:url_citation"},
-	"refusal":         {"refusal text"},
-	"url_citation":    {"url text", "title? text", "start_index? number", "end_index? number"},
-	"web_search_call": {"arguments? text", "action?.query? text", "action?.queries? texts", "action?.url? text", "action?.sources? items:url"},
-	"url":             {"url text"},
+	"":             {"status? text", "model? text", "output items"},
+	"message":      {"content items"},
+	"output_text":  {"text text", "annotations? items:url_citation"},
+	"refusal":      {"refusal text"},
+	"url_citation": {"url text", "title? text", "start_index? number", "end_index? number"},
+	"web_search_call": {
+		"arguments? text", "action?.query? text", "action?.queries? texts", "action?.url? text",
+		"action?.sources? items:url",
+	},
+	"url": {"url text"},
 
 	"reasoning": nil, "file_citation": nil, "container_file_citation": nil, "file_path": nil, "api": nil,
 }
 
 // Shape returns the shared kinds, with those in which a platform differs.
-func Shape(own wire.Shape) wire.Shape {
+func Shape(platform wire.Shape) wire.Shape {
 	all := maps.Clone(shape)
-	maps.Copy(all, own)
+	maps.Copy(all, platform)
 	return all
 }
 
@@ -55,7 +58,8 @@ func (r Reader) Read(account wire.Account, raw []byte) (platform.Reply, error) {
 	a := &Answer{Body: body}
 	switch status := body.Text("status"); {
 	case status == "queued", status == "in_progress", status == "cancelled":
-		return platform.Reply{}, &platform.Error{Class: platform.Unavailable, Cause: errors.New("the answer is " + status)}
+		cause := errors.New("the answer is " + status)
+		return platform.Reply{}, &platform.Error{Class: platform.Unavailable, Cause: cause}
 	case status == "failed", body["error"] != nil:
 		return platform.Reply{}, account.Failed(raw)
 	}

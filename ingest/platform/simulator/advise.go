@@ -47,7 +47,7 @@ func (s *Simulator) advise(d *draft, named []event.Entity) {
 	}
 }
 
-// item writes what the answer says of one entity: the best of the first ones.
+// item writes the paragraph of one entity. The tone is better for the first ones.
 func (d *draft) item(position int, e event.Entity, named []event.Entity) {
 	name := e.Name
 	if len(e.Aliases) > 0 && d.chance.Float64() < 0.2 {
@@ -76,7 +76,7 @@ func (d *draft) item(position int, e event.Entity, named []event.Entity) {
 	}
 }
 
-// say fills in a sentence of a kind.
+// say fills in a random sentence of a kind.
 func (d *draft) say(kind, name, other string) string {
 	return d.fill(pick(d.chance, d.phrases[kind]), name, other)
 }
@@ -104,7 +104,7 @@ func (d *draft) citeFrom(start int, c event.Citation) {
 	d.citations = append(d.citations, platform.Citation{Citation: c, Start: start, End: d.text.Len()})
 }
 
-// queries are what the answer says it searched for.
+// queries returns invented search queries.
 func (d *draft) queries() []string {
 	queries := make([]string, 0, 2)
 	for _, i := range d.chance.Perm(len(d.phrases["query"]))[:1+d.chance.IntN(2)] {

@@ -62,8 +62,8 @@ func (s *Simulator) served(model string, due time.Time) string {
 // Visibility returns the probability that an answer of model names the entity on that day: a share that differs by
 // entity and model and swings over seven to eighteen weeks.
 func (s *Simulator) Visibility(e event.Entity, model string, due time.Time) float64 {
-	own := s.Chance("visibility", e.Name)
-	share, swing, weeks, phase := 0.25+0.4*own.Float64(), 0.08+0.17*own.Float64(), 7+11*own.Float64(), own.Float64()
+	c := s.Chance("visibility", e.Name)
+	share, swing, weeks, phase := 0.25+0.4*c.Float64(), 0.08+0.17*c.Float64(), 7+11*c.Float64(), c.Float64()
 	if e.Name == s.config.Cast.Brand.Name {
 		share = 0.45 // the demo should show the brand
 	}

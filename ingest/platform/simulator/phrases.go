@@ -11,7 +11,7 @@ import (
 //go:embed phrase/*.txt
 var files embed.FS
 
-// kinds are what a language has to be able to say.
+// kinds lists the kinds of sentences that every language has.
 var kinds = []string{"label", "intro", "positive", "neutral", "negative", "filler", "closing", "query", "sources"}
 
 // phrases holds a language's sentences by kind, with {name}, {other} and {prompt} to be filled in.
@@ -30,20 +30,20 @@ func languages() map[string]phrases {
 		if err != nil {
 			panic(err)
 		}
-		said := phrases{}
+		sentences := phrases{}
 		for line := range strings.Lines(string(text)) {
 			kind, sentence, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 			if !ok || !slices.Contains(kinds, kind) {
 				panic(fmt.Sprintf("%s: %q: want one of %q and a sentence", entry.Name(), line, kinds))
 			}
-			said[kind] = append(said[kind], sentence)
+			sentences[kind] = append(sentences[kind], sentence)
 		}
 		for _, kind := range kinds {
-			if len(said[kind]) == 0 {
+			if len(sentences[kind]) == 0 {
 				panic(fmt.Sprintf("%s: no %s", entry.Name(), kind))
 			}
 		}
-		all[strings.TrimSuffix(entry.Name(), ".txt")] = said
+		all[strings.TrimSuffix(entry.Name(), ".txt")] = sentences
 	}
 	return all
 }

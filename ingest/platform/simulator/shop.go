@@ -12,7 +12,7 @@ var currencies = map[string]string{
 	"gb": "GBP", "de": "EUR", "fr": "EUR", "es": "EUR", "at": "EUR", "jp": "JPY", "kr": "KRW", "cn": "CNY", "sa": "SAR", "eg": "EGP",
 }
 
-// shop writes a short answer with three to eight products, those of the named first, and makes the cards.
+// shop writes a short answer with the cards of three to eight products, those by named entities first.
 func (s *Simulator) shop(d *draft, q platform.Question, named []event.Entity) {
 	d.paragraph(d.phrases["label"][0])
 	d.paragraph(d.say("intro", "", ""))

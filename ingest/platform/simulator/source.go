@@ -7,8 +7,8 @@ import (
 	"github.com/answerscope/answerscope/ingest/event"
 )
 
-// foreignPages are pages of other sites. Where a source type is known by its host, the host is a real one and the path
-// says that the page is not; the rest are hosts that can never exist.
+// foreignPages lists pages of other sites. A host that has a source type is real, and the path shows that the page is
+// not; the others are of reserved domains.
 var foreignPages = []struct{ host, path, title string }{
 	{"www.reddit.com", "/r/simulated/comments/%d/", "Simulated thread %d"},
 	{"www.reddit.com", "/r/simulated/comments/%d/?utm_source=simulator", "Simulated thread %d"},

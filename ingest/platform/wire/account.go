@@ -23,13 +23,13 @@ type Account struct {
 	header  http.Header // of every request, with the key
 }
 
-// NewAccount returns an account whose requests have the header that the key is in. baseURL "" is the platform's own.
-func NewAccount(key, baseURL, own string, header http.Header) (Account, error) {
+// NewAccount returns an account whose requests have the header that the key is in. baseURL "" is defaultURL.
+func NewAccount(key, baseURL, defaultURL string, header http.Header) (Account, error) {
 	if baseURL == "" {
-		baseURL = own
+		baseURL = defaultURL
 	}
 	if u, err := url.Parse(baseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return Account{}, errors.New("base URL: want the part before the version, without parameters, such as " + own)
+		return Account{}, errors.New("base URL: want the part before the version, without parameters, such as " + defaultURL)
 	}
 	header = header.Clone()
 	header.Set("Accept", "application/json")
@@ -76,7 +76,9 @@ const maxBody = 32 << 20
 var client = func() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 }()
 
 // Post sends body as JSON once, to a path below the base URL, and returns the body of the answer. Its error is the end

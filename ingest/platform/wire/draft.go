@@ -8,9 +8,9 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Draft is an answer that is being read.
+// Draft collects the parts of an answer while it is read.
 type Draft struct {
-	Refused bool // the platform says that it will not answer
+	Refused bool // the platform declines to answer
 
 	text      strings.Builder
 	separate  bool
@@ -37,10 +37,10 @@ func (d *Draft) Write(text string) (start int) {
 	return start
 }
 
-// Text is the text so far.
+// Text returns the text so far.
 func (d *Draft) Text() string { return d.text.String() }
 
-// Cite adds a URL that the text cites from byte start to byte end, both 0 where the platform does not say. A range that
+// Cite adds a URL that the text cites from byte start to byte end, both 0 if they are unknown. A range that
 // is not of the text is left out.
 func (d *Draft) Cite(address, title string, start, end int) {
 	if start < 0 || start > end || end > d.text.Len() {

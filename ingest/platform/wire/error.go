@@ -36,13 +36,13 @@ func failure(status int, header http.Header, body []byte) *platform.Error {
 	parsed := parseErrorBody(body)
 	class, decided := ofStatus(status), status != http.StatusOK
 	for _, code := range parsed.codes {
-		named, known := classes[strings.ReplaceAll(strings.ToLower(code), "-", "_")]
+		byCode, ok := classes[strings.ReplaceAll(strings.ToLower(code), "-", "_")]
 		switch {
-		case !known:
+		case !ok:
 		case !decided,
-			class == platform.RateLimited && named == platform.Quota,
-			class == platform.Invalid && (named == platform.Auth || named == platform.ContentFiltered):
-			class, decided = named, true
+			class == platform.RateLimited && byCode == platform.Quota,
+			class == platform.Invalid && (byCode == platform.Auth || byCode == platform.ContentFiltered):
+			class, decided = byCode, true
 		}
 	}
 	e := &platform.Error{Class: class, RetryAfter: parsed.retry, Cause: errors.New(parsed.text(status, body))}

@@ -14,7 +14,7 @@ import (
 //
 // A field is a path and a form, such as "results[].url text". In the path, [] follows the name of a list whose objects
 // all have the rest of the path, and ? a name that may be missing or null. The forms are text, texts, number, numbers
-// (whole ones), flag, null, and, for items:
+// (whole numbers), flag, null, and, for items:
 //
 //   - items is a list of objects, each of the kind that its field type names; item is one such object,
 //   - union is a list of objects, each of the kind of the field that it has.
@@ -298,8 +298,8 @@ func (o Object) Numbers(path string) (list []int64) {
 	return list
 }
 
-// Counts returns the whole numbers at paths. It is false if one is of another form or missing, unless its path ends
-// with ?, where missing is 0.
+// Counts returns the whole numbers at paths. ok is false if one is missing or has another form; a missing one is
+// 0 if its path ends with ?.
 func (o Object) Counts(paths ...string) (counts []int64, ok bool) {
 	for _, path := range paths {
 		path, optional := strings.CutSuffix(path, "?")

@@ -5,7 +5,7 @@ import (
 	"github.com/answerscope/answerscope/ingest/platform"
 )
 
-// Description is xAI as a platform. Its answers say what they cost; the prices are for estimates.
+// Description declares xAI, whose answers include their cost; the prices are for estimates.
 var Description = platform.Description{
 	Slug: "xai", Name: "xAI", NeedsKey: true, TakesRegion: true,
 	Models: []platform.Model{

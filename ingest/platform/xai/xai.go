@@ -14,7 +14,9 @@ import (
 // New returns the platform for an account; baseURL "" is xAI's own.
 func New(key, baseURL string) (platform.Platform, error) {
 	account, err := wire.NewAccount(key, baseURL, "https://api.x.ai", wire.Bearer(key))
-	return wire.API{Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read}, err
+	return wire.API{
+		Description: Description, Account: account, Path: "/v1/responses", Request: newRequest, Read: read,
+	}, err
 }
 
 type request struct {
