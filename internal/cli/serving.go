@@ -230,7 +230,7 @@ func (s *service) lead(name string) *postgres.Leader {
 func (s *service) part(name string, after needs, run func(context.Context) error) {
 	s.parts = append(s.parts, lifecycle.Part{Name: name, Run: func(ctx context.Context) error {
 		if s.stores.await(ctx, after) != nil {
-			return nil // stopped before they were
+			return nil //nolint:nilerr // stopped before they were up
 		}
 		return run(ctx)
 	}})

@@ -132,7 +132,7 @@ func TestAskSaysWhatFailed(t *testing.T) {
 		{platformAt(t, "mistral", refuse(401, `{"detail":"No account has `+askKey+`"}`)), "mistral", exitFailed, "answerscope: mistral: auth (again after 90s): status 401: No account has ****\n"},
 		{platformAt(t, "gemini", bodyOf(payload(t, "gemini", "blocked"))), "gemini", exitFailed, "answerscope: gemini: content_filtered: the prompt is blocked: PROHIBITED_CONTENT\n"},
 		{platformAt(t, "anthropic", bodyOf(`{"type":"message","contents":[]}`)), "anthropic", exitFailed, "answerscope: anthropic: changed_shape: the answer has no field content\n"},
-		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time that it was given\n"},
+		{platformAt(t, "perplexity", hang), "perplexity --timeout 200ms", exitFailed, "answerscope: perplexity: timeout: no answer came within the time limit\n"},
 		{nil, "google-ai-mode", exitUsage, "answerscope: platform \"google-ai-mode\" is unknown: want one of openai, anthropic, gemini, perplexity, xai, mistral, simulator, simulator-shopping\n"},
 		{nil, "xai", exitFailed, "answerscope: xai: auth: ANSWERSCOPE_PLATFORM_XAI_API_KEY is missing: want the API key of an account at xAI\n"},
 		{nil, "simulator --model x", exitUsage, "answerscope: model \"x\" of simulator is unknown: want one of sim-atlas, sim-borealis, sim-cirrus, or name it in ANSWERSCOPE_PLATFORM_<NAME>_MODELS\n"},

@@ -101,7 +101,7 @@ func (s *server) checkSurfaces(t *testing.T, command, engine string) {
 		paths = []string{"/api/tracking/jobs"}
 	}
 	for _, path := range paths {
-		response, err := http.Get(s.url + path) //nolint:noctx // the test's limit is enough
+		response, err := http.Get(s.url + path)
 		if err != nil {
 			t.Error(err)
 			continue

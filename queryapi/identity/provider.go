@@ -93,6 +93,10 @@ func (p *Provider) shared() fiber.Handler {
 
 // jwks publishes the public keys, for those who verify tokens themselves.
 func (p *Provider) jwks(c *fiber.Ctx) error {
+	// The anon key is the first token that is signed: from then on there is a key to publish.
+	if _, err := p.AnonKeys(c.UserContext()); err != nil {
+		return err
+	}
 	keys, err := p.keys.Public(c.UserContext())
 	if err != nil {
 		return err

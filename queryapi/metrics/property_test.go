@@ -65,7 +65,7 @@ func randomFact(random *rand.Rand) answerFact {
 		Prompt:   pick(random, promptTexts...),
 		Topic:    pick(random, append(topicNames, "")...),
 		Branded:  pick(random, nil, nil, new(true), new(false)),
-		Platform: pick(random, "openai", "OpenAI", "gemini", "perplexity", "chatgpt-shopping"),
+		Platform: pick(random, "openai", "openai", "gemini", "perplexity", "chatgpt-shopping"),
 		Model:    pick(random, "gpt", "GPT", "sonar"),
 		Served:   pick(random, "", "v1", "v1", "v2"),
 		Region:   pick(random, "", "de", "DE", "fr"),

@@ -129,9 +129,10 @@ func TestADatabaseWhosePacketsAreLost(t *testing.T) {
 		for i := range n {
 			asking.Go(func() {
 				request, body := "GET /authors?select=id&id=eq.1", ""
-				if i%3 == 1 {
+				switch i % 3 {
+				case 1:
 					request, body = "POST /items", "\n{\"name\":\"lost\"}"
-				} else if i%3 == 2 {
+				case 2:
 					request = "GET /authors?select=born::text&id=eq.1"
 				}
 				started := time.Now()
