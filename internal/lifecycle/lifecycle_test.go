@@ -99,3 +99,57 @@ func TestWorkMayFinishForAWhileAfterItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestRetryUntilSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		schedule := lifecycle.Schedule{First: time.Second, Max: 4 * time.Second}
+		var waits []time.Duration
+		attempts := 0
+		err := lifecycle.Retry(t.Context(), schedule, nil, func(_ error, wait time.Duration) { waits = append(waits, wait) },
+			func(context.Context) error {
+				if attempts++; attempts <= 5 {
+					return errors.New("away")
+				}
+				return nil
+			})
+		if err != nil || attempts != 6 || len(waits) != 5 {
+			t.Fatalf("Retry() = %v after %d attempts and waits of %v", err, attempts, waits)
+		}
+		for i, mean := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second} {
+			if waits[i] < mean/2 || waits[i] > mean*3/2 {
+				t.Errorf("wait %d of %v, want %v and at most half of it more or less", i, waits[i], mean)
+			}
+		}
+	})
+}
+
+func TestRetryGivesUp(t *testing.T) {
+	away, final, stopping := errors.New("away"), errors.New("refused"), errors.New("stopping")
+	retryable := func(err error) bool { return !errors.Is(err, final) }
+	second := lifecycle.Schedule{First: time.Second, Max: time.Second}
+	for _, c := range []struct {
+		name     string
+		schedule lifecycle.Schedule
+		errs     []error // of the attempts; the last one of all further ones
+		want     error
+	}{
+		{"at an error that is final", second, []error{away, final}, final},
+		{"after the total time", lifecycle.Schedule{First: time.Second, Max: time.Second, Total: 5 * time.Second}, []error{away}, away},
+		{"with its context, in a wait", second, []error{away}, stopping},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Minute, func() { cancel(stopping) })
+				attempts := 0
+				err := lifecycle.Retry(ctx, c.schedule, retryable, nil, func(context.Context) error {
+					attempts++
+					return c.errs[min(attempts, len(c.errs))-1]
+				})
+				if err != c.want {
+					t.Errorf("Retry() = %v after %d attempts, want %v", err, attempts, c.want)
+				}
+			})
+		})
+	}
+}

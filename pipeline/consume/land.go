@@ -40,7 +40,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 		return fmt.Errorf("land batch %s: %w", b, err)
 	}
 	fault.Pass(fault.Landed)
-	err = p.retry(ctx, "commit batch", func() error {
+	err = p.retry(ctx, "commit batch", func(ctx context.Context) error {
 		return step(ctx, "commit", func(ctx context.Context) error { return p.offsets.commit(ctx, b.Last+1, "") })
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *partition[T]) land(ctx context.Context, b *Batch[T]) (err error) {
 
 // repeat repeats a step until it succeeds, and reports why the batch does not get past it.
 func (b *plannedBatch[T]) repeat(ctx context.Context, what string, do func(context.Context) error) error {
-	return b.retry(ctx, what, func() error {
+	return b.retry(ctx, what, func(ctx context.Context) error {
 		err := do(ctx)
 		b.failures.set(b.id, b.began, err)
 		return err

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // partition reads one partition in one generation of the group.
@@ -24,7 +24,7 @@ type partition[T any] struct {
 func (p *partition[T]) run(ctx context.Context) error {
 	began := time.Now()
 	var at startPoint
-	err := p.retry(ctx, "start partition", func() (err error) {
+	err := p.retry(ctx, "start partition", func(ctx context.Context) (err error) {
 		at, err = p.start(ctx)
 		p.failures.set(p.id, began, err)
 		return err
@@ -119,7 +119,7 @@ func (p *partition[T]) replay(ctx context.Context, at startPoint) error {
 	trace.replayed()
 	ctx = trace.within(ctx)
 	var batch *Batch[T]
-	err := p.retry(ctx, "read planned batch", func() (err error) {
+	err := p.retry(ctx, "read planned batch", func(ctx context.Context) (err error) {
 		batch, err = p.readPlanned(ctx, at, trace)
 		return err
 	})
@@ -157,28 +157,24 @@ func (p *partition[T]) readPlanned(ctx context.Context, at startPoint, trace *ba
 	return batch, nil
 }
 
+var retrySchedule = lifecycle.Schedule{First: 100 * time.Millisecond, Max: 10 * time.Second}
+
 // retry repeats do until it succeeds, ctx ends, or the partition has stopped or was given to another consumer. It logs
 // the attempts 1, 2, 4, 8 and so on.
-func (p *partition[T]) retry(ctx context.Context, what string, do func() error) error {
-	failed := 0
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := do()
+func (p *partition[T]) retry(ctx context.Context, what string, do func(context.Context) error) error {
+	retryable := func(err error) bool {
 		_, stopped := errors.AsType[*StoppedError](err)
-		if err != nil && (stopped || errors.Is(err, errFenced) || ctx.Err() != nil) {
-			err = backoff.Permanent(err)
-		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 10 * time.Second,
-	}), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
+		return !stopped && !errors.Is(err, errFenced)
+	}
+	failed := 0
+	return lifecycle.Retry(ctx, retrySchedule, retryable, func(err error, wait time.Duration) {
 		p.metrics.retries.Inc()
 		traceRetry(ctx, what, err)
 		if failed++; failed&(failed-1) == 0 {
 			p.log.Warn("retrying", "step", what, "attempts", failed, "wait", wait, "cause", err,
 				"next", "nothing for a minute; then see the engine that the cause names")
 		}
-	}))
-	return err
+	}, do)
 }
 
 func (p *partition[T]) stopped(format string, args ...any) *StoppedError {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/answerscope/answerscope/ingest/producer"
+	"github.com/answerscope/answerscope/internal/lifecycle"
 )
 
 // Position is how far a group is with a partition of a topic.
@@ -57,14 +57,16 @@ func CheckNoPlan(ctx context.Context, c producer.Connection, sinks []Sink, shard
 // read after the commits. Consumers go on meanwhile: that no batch is planned stands only while the caller holds the
 // exclusive sink lock, from before this call.
 func Positions(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
-	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
-		return backoff.Retry(ctx, func() ([]Position, error) {
-			all, err := positions(ctx, client, group, topic, partitions)
-			if code, ok := errors.AsType[kafka.Error](err); err != nil && (!ok || !code.Temporary()) {
-				return nil, backoff.Permanent(err)
-			}
-			return all, err
-		}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(coordinatorChanges))
+	temporary := func(err error) bool {
+		code, ok := errors.AsType[kafka.Error](err)
+		return ok && code.Temporary()
+	}
+	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) (all []Position, err error) {
+		err = lifecycle.Retry(ctx, every200ms(coordinatorChanges), temporary, nil, func(ctx context.Context) (err error) {
+			all, err = positions(ctx, client, group, topic, partitions)
+			return err
+		})
+		return all, err
 	})
 }
 
@@ -74,16 +76,20 @@ const coordinatorChanges = 5 * time.Second
 // membersGone is longer than a killed consumer stays a member.
 const membersGone = 15 * time.Second
 
+func every200ms(total time.Duration) lifecycle.Schedule {
+	return lifecycle.Schedule{First: 200 * time.Millisecond, Max: 200 * time.Millisecond, Total: total}
+}
+
 // OpenBatches are the positions with a planned batch, of a group that must have no members: with consumers at work the
 // result would be wrong at once, and is an error.
 func OpenBatches(ctx context.Context, c producer.Connection, group, topic string) ([]Position, error) {
-	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) ([]Position, error) {
-		all, err := backoff.Retry(ctx, func() ([]Position, error) {
-			if err := checkNoMembers(ctx, client, group); err != nil {
-				return nil, err
+	return withPartitions(ctx, c, topic, func(client *kafka.Client, partitions []int) (all []Position, err error) {
+		err = lifecycle.Retry(ctx, every200ms(membersGone), nil, nil, func(ctx context.Context) (err error) {
+			if err = checkNoMembers(ctx, client, group); err == nil {
+				all, err = positions(ctx, client, group, topic, partitions)
 			}
-			return positions(ctx, client, group, topic, partitions)
-		}, backoff.WithBackOff(backoff.NewConstantBackOff(200*time.Millisecond)), backoff.WithMaxElapsedTime(membersGone))
+			return err
+		})
 		return slices.DeleteFunc(all, func(p Position) bool { return p.Plan == nil }), err
 	})
 }

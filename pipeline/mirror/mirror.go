@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -34,8 +33,7 @@ type Mirror struct {
 	copied  prometheus.Counter
 	delay   prometheus.Histogram
 	log     *slog.Logger
-	failure atomic.Pointer[string] // why the last session ended; nil once one works
-	pause   *backoff.ExponentialBackOff
+	failure atomic.Pointer[string] // of the last attempt; nil if it succeeded
 }
 
 // New does nothing yet.
@@ -51,30 +49,37 @@ func New(from *postgres.DB, to *clickhouse.Conn, registerer prometheus.Registere
 			Name: "answerscope_mirror_delay_seconds", Help: "Seconds from a change to its copy.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
 		}),
-		pause: &backoff.ExponentialBackOff{
-			InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second,
-		},
 	}
 }
 
 // Run copies changes as they come until ctx is cancelled. While a store is away, changes wait in the outbox.
 func (m *Mirror) Run(ctx context.Context) error {
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, m.session(ctx) },
-		backoff.WithBackOff(m.pause),
-		backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, wait time.Duration) {
-			cause := err.Error()
-			m.failure.Store(&cause)
-			m.log.Warn("mirror interrupted", "wait", wait, "cause", err,
-				"next", "nothing for a minute; then see the engine that the cause names")
-		}))
-	if ctx.Err() == nil {
-		return err
+	schedule := lifecycle.Schedule{First: 100 * time.Millisecond, Max: 5 * time.Second}
+	var s session
+	defer m.close(&s)
+	for ctx.Err() == nil {
+		err := lifecycle.Retry(ctx, schedule, nil, m.interrupted, func(ctx context.Context) error {
+			err := m.step(ctx, &s)
+			if err != nil {
+				m.close(&s)
+			}
+			return err
+		})
+		if err == nil {
+			m.failure.Store(nil)
+		}
 	}
 	return nil
 }
 
-// Ready is nil unless the last try to copy, or to stand by, failed.
+func (m *Mirror) interrupted(err error, wait time.Duration) {
+	cause := err.Error()
+	m.failure.Store(&cause)
+	m.log.Warn("mirror interrupted", "wait", wait, "cause", err,
+		"next", "nothing for a minute; then see the engine that the cause names")
+}
+
+// Ready is nil unless the last attempt to copy, or to stand by, failed.
 func (m *Mirror) Ready(context.Context) error {
 	if cause := m.failure.Load(); cause != nil {
 		return errors.New(*cause)
@@ -82,54 +87,43 @@ func (m *Mirror) Ready(context.Context) error {
 	return nil
 }
 
-// session copies for as long as its connection to Postgres holds.
-func (m *Mirror) session(ctx context.Context) error {
-	outbox, err := m.from.OpenOutbox(ctx, m.timeout)
+// session is a connection to the outbox, until an error.
+type session struct {
+	outbox *postgres.Outbox // nil before the first step
+	locked bool             // this mirror copies; the others stand by
+	idle   bool             // the last step found nothing to do
+}
+
+func (m *Mirror) close(s *session) {
+	if s.outbox != nil {
+		if err := s.outbox.Close(); err != nil {
+			m.log.Warn("closing outbox", "cause", err, "next", "nothing: another one is opened")
+		}
+	}
+	*s = session{}
+}
+
+// step waits if the last step found nothing to do, then takes the lock or copies once.
+func (m *Mirror) step(ctx context.Context, s *session) (err error) {
+	switch {
+	case s.outbox == nil:
+		s.outbox, err = m.from.OpenOutbox(ctx, m.timeout)
+	case s.idle && s.locked: // a lost connection stays silent: the next Read finds that out
+		_, err = s.outbox.Wait(ctx, m.timeout)
+	case s.idle:
+		err = lifecycle.Pause(ctx, lockInterval)
+	}
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := outbox.Close(); err != nil {
-			m.log.Warn("closing outbox", "cause", err, "next", "nothing: another one is opened")
-		}
-	}()
-	if err := m.standBy(ctx, outbox); err != nil {
+	if !s.locked {
+		s.locked, err = s.outbox.TryLock(ctx)
+		s.idle = !s.locked
 		return err
 	}
-	for {
-		copied, err := m.copyNext(ctx, outbox)
-		if err != nil {
-			return err
-		}
-		m.working()
-		if copied > 0 {
-			continue
-		}
-		// A connection whose other end is lost stays silent: the next Read finds that out.
-		if _, err := outbox.Wait(ctx, m.timeout); err != nil {
-			return err
-		}
-	}
-}
-
-// working ends a series of failures: the pauses after the next one begin short again.
-func (m *Mirror) working() {
-	m.failure.Store(nil)
-	m.pause.Reset()
-}
-
-// standBy returns when this mirror holds the outbox's lock.
-func (m *Mirror) standBy(ctx context.Context, outbox *postgres.Outbox) error {
-	for {
-		locked, err := outbox.TryLock(ctx)
-		if err != nil || locked {
-			return err
-		}
-		m.working()
-		if err := lifecycle.Pause(ctx, lockInterval); err != nil {
-			return err
-		}
-	}
+	copied, err := m.copyNext(ctx, s.outbox)
+	s.idle = copied == 0
+	return err
 }
 
 // copyNext copies the first changes of the outbox and deletes them there.

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/answerscope/answerscope/ingest/producer"
@@ -105,46 +104,30 @@ func New(cfg Config, control *postgres.DB, warehouse *clickhouse.Conn, appender 
 // Run rereads what is due until ctx is cancelled. While a store or the log is away it tries again, and goes on at the
 // last page.
 func (r *Rereader) Run(ctx context.Context) error {
-	pause := &backoff.ExponentialBackOff{
-		InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 15 * time.Second,
-	}
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, r.work(ctx, pause.Reset) },
-		backoff.WithBackOff(pause),
-		backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, wait time.Duration) {
+	schedule := lifecycle.Schedule{First: 100 * time.Millisecond, Max: 15 * time.Second}
+	for ctx.Err() == nil {
+		_ = lifecycle.Retry(ctx, schedule, nil, func(err error, wait time.Duration) { // its error is that ctx has ended
 			r.metrics.failures.Inc()
 			r.log.Warn("reread interrupted", "wait", wait, "cause", err,
 				"next", "nothing for some minutes; then see the engine that the cause names")
-		}))
-	if ctx.Err() == nil {
-		return err
+		}, r.work)
 	}
 	return nil
 }
 
-// work claims one brand after the other until that fails. It calls working after each turn without an error, and when
-// nothing is due.
-func (r *Rereader) work(ctx context.Context, working func()) error {
-	for {
-		if err := r.report(ctx); err != nil {
-			return err
-		}
-		run, err := within(ctx, r.cfg.Timeout, r.queue.Lease)
-		if err == nil {
-			if err := r.turn(ctx, run); err != nil {
-				return err
-			}
-			working()
-			continue
-		}
-		if !errors.Is(err, postgres.ErrNotFound) {
-			return err
-		}
-		working()
-		if err := lifecycle.Pause(ctx, r.cfg.PollInterval); err != nil {
-			return err
-		}
+// work gives the next brand that is due a turn, or waits for PollInterval if none is.
+func (r *Rereader) work(ctx context.Context) error {
+	if err := r.report(ctx); err != nil {
+		return err
 	}
+	run, err := within(ctx, r.cfg.Timeout, r.queue.Lease)
+	switch {
+	case errors.Is(err, postgres.ErrNotFound):
+		return lifecycle.Pause(ctx, r.cfg.PollInterval)
+	case err != nil:
+		return err
+	}
+	return r.turn(ctx, run)
 }
 
 // report sets the metrics of what waits.
